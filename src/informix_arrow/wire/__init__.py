@@ -1,0 +1,2 @@
+"""SQLI itself, sans-I/O: messages, descriptors, types and single values. No sockets, threads, clocks or
+loggers."""

@@ -1,0 +1,177 @@
+"""SQ_BIND: the parameters of a statement (SQLI section 9, JDBC section 6)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from .capabilities import Framing
+from .column_types import TypeCode, has_type_name
+from .errors import ProtocolError
+from .message_base import Message
+from .primitives import NeedMoreData, Reader, Writer, decode_text, encode_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# Data part of one value: a fixed number of bytes, or a length in front.
+_FIXED_TYPES = {
+    TypeCode.SMALLINT: 2,
+    TypeCode.INTEGER: 4,
+    TypeCode.FLOAT: 8,
+    TypeCode.SMALLFLOAT: 4,
+    TypeCode.SERIAL: 4,
+    TypeCode.DATE: 4,
+    TypeCode.INT8: 10,
+    TypeCode.SERIAL8: 10,
+    TypeCode.BIGINT: 8,
+    TypeCode.BIGSERIAL: 8,
+}
+_SHORT_TYPES = (
+    TypeCode.CHAR,
+    TypeCode.VARCHAR,
+    TypeCode.NCHAR,
+    TypeCode.NVARCHAR,
+    TypeCode.DECIMAL,
+    TypeCode.MONEY,
+    TypeCode.DATETIME,
+    TypeCode.INTERVAL,
+)
+_INT_TYPES = (TypeCode.UDTVAR, TypeCode.UDTFIXED, TypeCode.LVARCHAR, TypeCode.SENDRECV, TypeCode.BOOL)
+_DESCRIPTORS = (TypeCode.BYTE, TypeCode.TEXT)
+
+# The same as tables indexed by the low byte of the type: a load looks them up millions of times.
+_NAMED = tuple(has_type_name(code) for code in range(256))
+_SHORT, _INT, _DESCRIPTOR, _UNKNOWN = -2, -4, -56, 0
+_LAYOUT = [_UNKNOWN] * 256
+for _code, _size in _FIXED_TYPES.items():
+    _LAYOUT[_code] = _size
+for _layout, _codes in ((_SHORT, _SHORT_TYPES), (_INT, _INT_TYPES), (_DESCRIPTOR, _DESCRIPTORS)):
+    for _code in _codes:
+        _LAYOUT[_code] = _layout
+
+_HEAD = struct.Struct(">hH")  # indicator, precision word
+_WORDS = struct.Struct(">HhH")
+_NULL = b"\0\0\xff\xff\0\0"
+
+
+class BoundValue(NamedTuple):
+    """One parameter as it travels.
+
+    ``data`` is what follows the precision word without the pad: an inner length is part of it (a short for
+    character, decimal and datetime types, an int for 40, 41, 43, 44 and 45); None is NULL. ``precision`` is
+    the raw precision word, 0..65535. ``indicator`` is what a peer sent: 0 a value, -1 NULL, -2 "default"
+    (taken as NULL). ``owner`` and ``extended_name`` exist for types above 18 other than 52 and 53.
+
+    A NamedTuple and not a dataclass: a load binds millions of them.
+    """
+
+    type: int
+    data: bytes | None
+    precision: int = 0
+    indicator: int = 0
+    owner: str = ""
+    extended_name: str = ""
+
+
+NULL_VALUE = BoundValue(0, None, 0, -1)
+"""NULL for a parameter of any type (TYPES section 1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bind(Message):
+    """SQ_BIND: values for the parameters of the next OPEN or EXECUTE of the statement.
+
+    Wire: ``short n``, then per value ``short type, [PSTR owner, PSTR type name: type > 18 and not 52, 53],
+    short indicator, short precision, data``. The data part as a whole, inner length included, is padded to
+    even. NULL has no data.
+    """
+
+    TAG: ClassVar[int] = 5
+    values: tuple[BoundValue, ...]
+
+    def encode(self, framing: Framing) -> bytes:
+        if len(self.values) > 0x7FFF:
+            raise ValueError(f"{len(self.values)} parameters, but SQ_BIND carries at most 32767")
+        out = bytearray(b"\0\x05")
+        out += len(self.values).to_bytes(2, "big")
+        for value in self.values:
+            code, data, precision, indicator, _, _ = value
+            if data is None and code == 0:
+                out += _NULL
+                continue
+            if _NAMED[code & 0xFF]:
+                w = Writer().short(code)
+                w.pstr(encode_text(value.owner, framing.encoding, "type owner"), "type owner")
+                w.pstr(encode_text(value.extended_name, framing.encoding, "type name"), "type name")
+                out += w.getvalue()
+            else:
+                out += code.to_bytes(2, "big")
+            if data is None:
+                out += (indicator or -1).to_bytes(2, "big", signed=True) + precision.to_bytes(2, "big")
+                continue
+            out += _HEAD.pack(0, precision)
+            out += data
+            if len(data) & 1:
+                out.append(0)
+        return bytes(out)
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        count = reader.short()
+        if count < 0:
+            raise ProtocolError(f"SQ_BIND: {count} parameters")
+        values: list[BoundValue] = []
+        new = tuple.__new__  # a third of the constructor's time
+        data, end, pos = reader.data, reader.end, reader.pos
+        try:
+            for _ in range(count):
+                if end - pos < 6:
+                    raise NeedMoreData(6 - (end - pos))
+                code, indicator, precision = _WORDS.unpack_from(data, pos)
+                owner = extended_name = ""
+                if _NAMED[code & 0xFF]:
+                    reader.pos = pos + 2
+                    owner = decode_text(reader.pstr("type owner"), framing.encoding)
+                    extended_name = decode_text(reader.pstr("type name"), framing.encoding)
+                    indicator, precision = reader.short(), reader.ushort()
+                    pos = reader.pos
+                else:
+                    pos += 6
+                if indicator < 0:
+                    values.append(BoundValue(code, None, precision, indicator, owner, extended_name))
+                    continue
+                size = _LAYOUT[code & 0xFF]
+                if size <= 0:
+                    size = _data_size(data, pos, end, code & 0xFF, framing)
+                stop = pos + size
+                padded = stop + (size & 1)
+                if padded > end:
+                    raise NeedMoreData(padded - end)
+                fields = (code, bytes(data[pos:stop]), precision, indicator, owner, extended_name)
+                values.append(new(BoundValue, fields))
+                pos = padded
+        finally:
+            reader.pos = pos
+        return cls(tuple(values))
+
+
+def _data_size(data: bytes | bytearray | memoryview, pos: int, end: int, code: int, framing: Framing) -> int:
+    """Bytes of a data part of varying length that begins at ``pos``, its inner length included."""
+    layout = _LAYOUT[code]
+    if layout == _SHORT:
+        if end - pos < 2:
+            raise NeedMoreData(2 - (end - pos))
+        # unsigned: JDBC binds up to 65534 bytes as CHAR
+        return 2 + (data[pos] << 8 | data[pos + 1])
+    if layout == _INT:
+        if end - pos < 4:
+            raise NeedMoreData(4 - (end - pos))
+        size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
+        if size < 0:
+            raise ProtocolError(f"SQ_BIND: negative length {size} of a value of type {code}")
+        return 4 + size
+    if layout == _DESCRIPTOR:
+        return framing.descriptor_size
+    raise ProtocolError(f"SQ_BIND: a value of type {code}, whose layout is not known")

@@ -1,0 +1,177 @@
+"""The feature bitmap of SQ_PROTOCOLS and what each bit changes on the wire (SQLI section 5.1, JDBC section
+2).
+
+Bits are numbered from the top bit of byte 0. A feature is in force when both ends have it. Only the bits that
+change framing matter to the codec; they become one :class:`Framing` that every message takes.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+CLIENT_OFFER = bytes.fromhex("fffc7ffc3c8caa97")
+"""What our client offers: eight bytes, so that bits 69 and 70 can never be in force (SQLI 5.1)."""
+
+SERVER_ANSWER = bytes.fromhex("bdbe9ffe7fb7ffeff8")
+"""What our server has: the answer of 14.10.FC7W1, which all JDBC releases work with (JDBC section 2)."""
+
+
+class Bit(IntEnum):
+    """Capability bits with a known meaning."""
+
+    USVER = 2  # DESCRIBE fields in their long form
+    LONG_IDENTIFIERS = 10
+    VARIABLE_VARCHAR = 13  # VARCHAR with its length byte instead of padded to its maximum
+    DESCRIBE_INPUT = 34
+    LONG_LVARCHAR = 37
+    PAM = 44
+    GENERATED_KEYS = 48
+    SESSION_INFO = 49
+    FOUR_BYTE_OFFSET = 50  # string table size and name offsets of DESCRIBE are ints
+    GLS = 51
+    NAMED_PARAMETERS = 52  # JDBC: SQ_CIDESCRIBE has SQ_ID in front
+    BIGINT = 54  # INSERTDONE carries a BIGSERIAL
+    SAVEPOINTS = 56  # RBWORK carries a short; savepoint messages exist
+    PRIVATE_SERVER = 59
+    BATCH = 61
+    NO_64K_LIMIT = 62  # SQL text length and SQ_ERR offset are ints
+    LARGE_FETCH = 63  # NFETCH buffer size and tuple length are ints
+    LARGE_TUPLE = 69  # DESCRIBE tuple size is an int
+    LONG_ROWID = 70  # DONE's rows and rowid are longs; BYTE/TEXT descriptors have 68 bytes
+
+
+PRESET = frozenset({0, Bit.USVER, 3, 4, Bit.SESSION_INFO, Bit.GLS})
+"""Bits that hold without negotiation once Cap_1 is 0x13c (SQLI 5.1)."""
+
+
+def bits_of(mask: bytes) -> frozenset[int]:
+    """Numbers of the bits that are set in ``mask``."""
+    return frozenset(
+        index * 8 + bit for index, value in enumerate(mask) for bit in range(8) if value & (0x80 >> bit)
+    )
+
+
+def mask_of(bits: Iterable[int], size: int) -> bytes:
+    """A mask of ``size`` bytes with ``bits`` set; bits beyond it are left out."""
+    mask = bytearray(size)
+    for bit in bits:
+        if bit < size * 8:
+            mask[bit // 8] |= 0x80 >> (bit % 8)
+    return bytes(mask)
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """Everything that changes how later messages are laid out. The defaults are what every modern pair agrees
+    on."""
+
+    usver: bool = True
+    describe_input: bool = True
+    named_parameters: bool = True  # SQ_CIDESCRIBE is addressed by SQ_ID
+    four_byte_offset: bool = True
+    bigint: bool = True
+    savepoints: bool = True
+    no_64k_limit: bool = True
+    large_fetch: bool = True
+    large_tuple: bool = False
+    long_rowid: bool = False
+    pam: bool = False
+    encoding: str = "latin-1"  # Python codec of all text on this connection
+
+    @classmethod
+    def negotiate(cls, offer: bytes, answer: bytes, encoding: str = "latin-1") -> Framing:
+        """What holds after the client sent ``offer`` and the server ``answer`` (SQLI 5.1, JDBC section 2)."""
+        both = (bits_of(offer) & bits_of(answer)) | PRESET
+        return cls(
+            usver=Bit.USVER in both,
+            describe_input=Bit.DESCRIBE_INPUT in both,
+            named_parameters=Bit.NAMED_PARAMETERS in both,
+            four_byte_offset=Bit.FOUR_BYTE_OFFSET in both,
+            bigint=Bit.BIGINT in both,
+            savepoints=Bit.SAVEPOINTS in both,
+            no_64k_limit=Bit.NO_64K_LIMIT in both,
+            large_fetch=Bit.LARGE_FETCH in both,
+            large_tuple=Bit.LARGE_TUPLE in both,
+            long_rowid=Bit.LONG_ROWID in both,
+            pam=Bit.PAM in both,
+            encoding=encoding,
+        )
+
+    def with_encoding(self, encoding: str) -> Framing:
+        """The same layout with text in another code set."""
+        return replace(self, encoding=encoding)
+
+    @property
+    def descriptor_size(self) -> int:
+        """Bytes of a BYTE/TEXT descriptor (TYPES section 12)."""
+        return 68 if self.long_rowid else 56
+
+
+def server_answer(offer: bytes) -> bytes:
+    """The answer of our server: nine bytes; bits from 64 up only if the client offered them (JDBC section
+    2)."""
+    offered = bits_of(offer)
+    return mask_of((bit for bit in bits_of(SERVER_ANSWER) if bit < 64 or bit in offered), len(SERVER_ANSWER))
+
+
+# Informix code set number -> (Python codec, names it goes by in a locale). Single-byte sets and UTF-8 only:
+# the C codecs take a table of 256 entries or UTF-8.
+_CODE_SETS: dict[int, tuple[str, tuple[str, ...]]] = {
+    364: ("ascii", ("ascii", "us-ascii")),
+    819: ("latin-1", ("8859-1", "iso8859-1", "iso-8859-1", "latin1", "latin-1")),
+    912: ("iso8859-2", ("8859-2",)),
+    57346: ("iso8859-3", ("8859-3",)),
+    57347: ("iso8859-4", ("8859-4",)),
+    915: ("iso8859-5", ("8859-5",)),
+    1089: ("iso8859-6", ("8859-6",)),
+    813: ("iso8859-7", ("8859-7",)),
+    916: ("iso8859-8", ("8859-8",)),
+    920: ("iso8859-9", ("8859-9",)),
+    866: ("cp866", ("cp866", "pc866")),
+    1250: ("cp1250", ("cp1250",)),
+    1251: ("cp1251", ("cp1251",)),
+    1252: ("cp1252", ("cp1252",)),
+    1253: ("cp1253", ("cp1253",)),
+    1254: ("cp1254", ("cp1254",)),
+    1255: ("cp1255", ("cp1255",)),
+    1256: ("cp1256", ("cp1256",)),
+    1257: ("cp1257", ("cp1257",)),
+    57372: ("utf-8", ("utf8", "utf-8")),
+}
+_CODE_SET_NUMBERS: dict[str, int] = {
+    name: number for number, (_, names) in _CODE_SETS.items() for name in (*names, str(number))
+}
+
+
+def _parts_of_locale(locale: str) -> tuple[str, int]:
+    """Split ``en_US.utf8@modifier`` into ``en_US`` and the code set's number."""
+    text = locale.split("@", 1)[0].strip()
+    language, dot, code_set = text.partition(".")
+    number = _CODE_SET_NUMBERS.get(code_set.strip().lower())
+    if not dot or not language or number is None:
+        known = ", ".join(names[0] for _, names in _CODE_SETS.values())
+        raise ValueError(
+            f"locale {locale!r}: expected language_TERRITORY.codeset; code sets (or their numbers): {known}"
+        )
+    tongue, underscore, territory = language.partition("_")
+    return f"{tongue.lower()}{underscore}{territory.upper()}", number
+
+
+def codec_of_locale(locale: str) -> str:
+    """Python codec of an Informix locale: ``en_US.8859-1`` and ``en_US.819`` are ``latin-1``, ``.utf8`` is
+    ``utf-8``.
+
+    Raises ``ValueError`` naming a locale whose code set is not known.
+    """
+    codec = _CODE_SETS[_parts_of_locale(locale)[1]][0]
+    codecs.lookup(codec)
+    return codec
+
+
+def locale_code(locale: str) -> str:
+    """The canonical number form, as systables shows it: ``en_us.utf8`` is ``en_US.57372``."""
+    language, number = _parts_of_locale(locale)
+    return f"{language}.{number}"

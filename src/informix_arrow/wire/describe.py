@@ -1,0 +1,278 @@
+"""Descriptors: what columns a result has, what parameters a statement takes, and the plan compiled from
+them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+
+from .capabilities import Framing
+from .errors import ProtocolError
+from .message_base import Message
+from .primitives import Reader, Writer, decode_text, encode_text
+from .types import DEFAULT_OPTIONS, ColumnType, PlanOp, TypeOptions, arrow_type_of_op, plan_op
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_TUPLE_SIZE_SHORT_MAX = 0x7FFF
+
+
+class StatementType(IntEnum):
+    """Statement types of SQ_DESCRIBE (SERVER-BEHAVIOUR section 3)."""
+
+    DATABASE = 1
+    SELECT = 2
+    SELECT_INTO_TEMP = 3
+    UPDATE = 4  # with WHERE
+    DELETE = 5  # with WHERE
+    INSERT = 6
+    UPDATE_CURRENT = 7
+    DELETE_CURRENT = 8
+    LOCK_TABLE = 10
+    UNLOCK_TABLE = 11
+    CREATE_DATABASE = 12
+    DROP_DATABASE = 13
+    CREATE_TABLE = 14
+    DROP_TABLE = 15
+    CREATE_INDEX = 16
+    DROP_INDEX = 17
+    GRANT = 18
+    REVOKE = 19
+    RENAME_TABLE = 20
+    RENAME_COLUMN = 21
+    ALTER_TABLE = 29
+    UPDATE_STATISTICS = 30
+    CLOSE_DATABASE = 31
+    DELETE_ALL = 32
+    UPDATE_ALL = 33
+    BEGIN_WORK = 34
+    COMMIT_WORK = 35
+    ROLLBACK_WORK = 36
+    SAVEPOINT = 37
+    CREATE_VIEW = 40
+    DROP_VIEW = 41
+    CREATE_SYNONYM = 43
+    DROP_SYNONYM = 44
+    CREATE_TEMP_TABLE = 45
+    SET_LOCK_MODE = 46
+    ALTER_INDEX = 47
+    SET_ISOLATION = 48
+    SET_LOG = 49
+    SET_EXPLAIN = 50
+    CREATE_PROCEDURE = 53
+    DROP_PROCEDURE = 54
+    SET_CONSTRAINTS = 55
+    EXECUTE_PROCEDURE = 56
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a result. ``start`` is its place in the longest tuple: rows with variable columns are
+    walked from the left and never addressed by it (SQLI section 8)."""
+
+    name: str
+    type: ColumnType
+    start: int = 0
+
+
+def lay_out(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
+    """Give the columns their start positions; the second item is the size of the longest tuple."""
+    placed: list[Column] = []
+    at = 0
+    for column in columns:
+        placed.append(replace(column, start=at))
+        at += column.type.max_width
+    return tuple(placed), at
+
+
+@dataclass(frozen=True, slots=True)
+class Describe(Message):
+    """SQ_DESCRIBE: the answer to a prepare (SQLI section 8, JDBC section 5).
+
+    Wire::
+
+        short statement type | short statement id | int estimated cost | short tuple size (int: bit 69)
+        short n fields | int string table size (short: without bit 50)
+        n times: int name offset (short: without bit 50) | int start | short type word
+                 int extended id | PSTR owner | PSTR type name | short | short | int source type | int length
+                 (without bit 2 the type word is followed by short length only)
+        names, each with a NUL, padded to even; absent when n is 0
+
+    A tuple size above 32767 travels as 32767 when the field is a short, because clients take it as a hint;
+    it is read as unsigned, because JDBC takes 33400 there.
+    """
+
+    TAG: ClassVar[int] = 8
+    statement_type: int
+    statement_id: int
+    estimate: int
+    tuple_size: int
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def of_columns(
+        cls, statement_type: int, statement_id: int, columns: Iterable[Column], estimate: int = 0
+    ) -> Describe:
+        """A descriptor with start positions and tuple size worked out."""
+        placed, size = lay_out(columns)
+        return cls(statement_type, statement_id, estimate, size, placed)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether running it gives rows. An INSERT describes columns too, so their number does not tell (SQLI
+        7.4)."""
+        if self.statement_type == StatementType.EXECUTE_PROCEDURE:
+            return bool(self.columns)
+        return self.statement_type == StatementType.SELECT
+
+    def encode(self, framing: Framing) -> bytes:
+        names = bytearray()
+        offsets = []
+        for column in self.columns:
+            offsets.append(len(names))
+            names += encode_text(column.name, framing.encoding, "column name") + b"\0"
+        w = Writer().short(self.TAG).short(self.statement_type).short(self.statement_id).int(self.estimate)
+        if framing.large_tuple:
+            w.int(self.tuple_size)
+        else:
+            w.short(min(self.tuple_size, _TUPLE_SIZE_SHORT_MAX))
+        w.short(len(self.columns))
+        _put_offset(w, len(names), framing)
+        for column, offset in zip(self.columns, offsets, strict=True):
+            _put_offset(w, offset, framing)
+            w.int(column.start).ushort(column.type.word)
+            if framing.usver:
+                _put_extended(w, column.type, framing)
+            else:
+                w.ushort(column.type.encoded_length)
+        return w.raw(names).pad(len(names)).getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        statement_type, statement_id, estimate = reader.short(), reader.short(), reader.int()
+        tuple_size = reader.int() if framing.large_tuple else reader.ushort()
+        count = reader.short()
+        table_size = _get_offset(reader, framing)
+        if count < 0 or table_size < 0 or tuple_size < 0:
+            raise ProtocolError(
+                f"SQ_DESCRIBE: {count} fields, string table of {table_size} bytes, tuple size {tuple_size}"
+            )
+        fields: list[tuple[int, int, ColumnType]] = []
+        for _ in range(count):
+            offset = _get_offset(reader, framing)
+            start, word = reader.int(), reader.ushort()
+            if framing.usver:
+                fields.append((offset, start, _get_extended(reader, word, framing)))
+            else:
+                fields.append((offset, start, ColumnType.from_word(word, reader.ushort())))
+        names = b""
+        if count:
+            names = reader.take(table_size)
+            reader.pad(table_size)
+        columns = tuple(Column(_name_at(names, offset, framing), ct, start) for offset, start, ct in fields)
+        return cls(statement_type, statement_id, estimate, tuple_size, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class InputDescribe(Message):
+    """SQ_IDESCRIBE: the parameters of a statement, the answer to :class:`InputDescribeRequest` (JDBC section
+    5).
+
+    Wire: ``short n, short n``, then per parameter ``short type word, int extended id, PSTR owner, PSTR type
+    name, short, short, int source type, int length``. JDBC counts by the first short and ignores the second;
+    other clients call the second one the count, so both say the same.
+    """
+
+    TAG: ClassVar[int] = 125
+    columns: tuple[ColumnType, ...]
+
+    def encode(self, framing: Framing) -> bytes:
+        w = Writer().short(self.TAG).short(len(self.columns)).short(len(self.columns))
+        for ct in self.columns:
+            _put_extended(w.ushort(ct.word), ct, framing)
+        return w.getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        count = reader.short()
+        reader.short()
+        if count < 0:
+            raise ProtocolError(f"SQ_IDESCRIBE: {count} parameters")
+        return cls(tuple(_get_extended(reader, reader.ushort(), framing) for _ in range(count)))
+
+
+def _put_offset(w: Writer, value: int, framing: Framing) -> None:
+    if framing.four_byte_offset:
+        w.int(value)
+    else:
+        w.short(value)
+
+
+def _get_offset(reader: Reader, framing: Framing) -> int:
+    return reader.int() if framing.four_byte_offset else reader.short()
+
+
+def _put_extended(w: Writer, ct: ColumnType, framing: Framing) -> None:
+    """What follows the type word in the long form; reference and alignment are 0 as in every answer that was
+    seen."""
+    w.int(ct.extended_id)
+    w.pstr(encode_text(ct.owner, framing.encoding, "type owner"), "type owner")
+    w.pstr(encode_text(ct.extended_name, framing.encoding, "type name"), "type name")
+    w.short(0).short(0).int(ct.source_type).int(ct.encoded_length)
+
+
+def _get_extended(reader: Reader, word: int, framing: Framing) -> ColumnType:
+    extended_id = reader.int()
+    owner = decode_text(reader.pstr("type owner"), framing.encoding).rstrip(" ")
+    name = decode_text(reader.pstr("type name"), framing.encoding)
+    reader.skip(4)
+    source_type, length = reader.int(), reader.int()
+    return ColumnType.from_word(word, length, extended_id, owner, name, source_type)
+
+
+def _name_at(names: bytes, offset: int, framing: Framing) -> str:
+    """A column's name; it becomes an Arrow field name, so bytes that are no text are replaced, not
+    smuggled."""
+    if not 0 <= offset <= len(names):
+        raise ProtocolError(
+            f"SQ_DESCRIBE: name offset {offset} outside the string table of {len(names)} bytes"
+        )
+    end = names.find(b"\0", offset)
+    return names[offset : end if end >= 0 else len(names)].decode(framing.encoding, "replace")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the codecs follow for one result: an op and an Arrow field per column, and the longest tuple in
+    bytes."""
+
+    ops: tuple[PlanOp, ...]
+    schema: Any  # pyarrow.Schema
+    max_tuple: int
+
+
+def compile_plan(
+    columns: Sequence[Column], options: TypeOptions = DEFAULT_OPTIONS, *, bool_binary: bool = False
+) -> Plan:
+    """Compile the plan of a result.
+
+    Names are kept as they are, duplicates too. Fields carry ``informix.type`` (the declared type) in their
+    metadata and ``informix.not_null`` where the column is declared so; they stay nullable, because an outer
+    join brings NULLs into such columns. Raises ``NotSupportedError`` naming the first column that no codec
+    handles.
+    """
+    ops: list[PlanOp] = []
+    fields: list[Any] = []
+    for column in columns:
+        op = plan_op(column.type, options, bool_binary=bool_binary, column=column.name)
+        metadata = {b"informix.type": column.type.sql.encode()}
+        if column.type.not_null:
+            metadata[b"informix.not_null"] = b"true"
+        ops.append(op)
+        fields.append(pa.field(column.name, arrow_type_of_op(op), nullable=True, metadata=metadata))
+    return Plan(tuple(ops), pa.schema(fields), sum(column.type.max_width for column in columns))

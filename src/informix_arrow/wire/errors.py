@@ -1,0 +1,227 @@
+"""PEP 249's exception tree and the way from a server's SQLCODE to an exception that helps.
+
+The server sends an SQLCODE, an ISAM code, a character position and one token, never a text (SQLI section 10):
+the words are ours and live in ``error_catalogue``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .error_catalogue import ERRORS, ISAM
+
+__all__ = [
+    "ISAM",
+    "DataError",
+    "DatabaseError",
+    "Error",
+    "ErrorInfo",
+    "IntegrityError",
+    "InterfaceError",
+    "InternalError",
+    "NotSupportedError",
+    "OperationalError",
+    "ProgrammingError",
+    "ProtocolError",
+    "Warning",
+    "database_error",
+    "error_info",
+]
+
+
+class Warning(Exception):
+    """Important warnings, such as values that the server cut while storing them (PEP 249)."""
+
+
+class Error(Exception):
+    """Base of every error of this package (PEP 249).
+
+    Attributes
+    ----------
+    sqlcode, isamcode
+        The server's error number and the lower-level cause, None when the error did not come from the server.
+    offset
+        1-based character position in the statement, None when unknown.
+    near
+        The token of SQ_ERR: a table, column, constraint or index name.
+    sqlstate
+        Five-character SQLSTATE where one is known.
+    statement
+        The SQL text that failed.
+    row, column
+        0-based row of the result or of the data being written, and the column's name, when a value is at
+        fault.
+    """
+
+    def __init__(
+        self,
+        *args: object,
+        sqlcode: int | None = None,
+        isamcode: int | None = None,
+        offset: int | None = None,
+        near: str | None = None,
+        sqlstate: str | None = None,
+        statement: str | None = None,
+        row: int | None = None,
+        column: str | None = None,
+    ) -> None:
+        super().__init__(*args)
+        self.sqlcode = sqlcode
+        self.isamcode = isamcode
+        self.offset = offset
+        self.near = near
+        self.sqlstate = sqlstate
+        self.statement = statement
+        self.row = row
+        self.column = column
+
+
+class InterfaceError(Error):
+    """The interface was used wrongly: a closed connection, a bad argument."""
+
+
+class DatabaseError(Error):
+    """Base of the errors that have to do with the database."""
+
+
+class DataError(DatabaseError):
+    """A value does not fit: too long, out of range, not expressible in its type or code set."""
+
+
+class OperationalError(DatabaseError):
+    """The database's operation failed: connection, locks, space, interruption."""
+
+
+class IntegrityError(DatabaseError):
+    """A constraint was violated: duplicate key, NULL in NOT NULL, missing parent."""
+
+
+class InternalError(DatabaseError):
+    """The server met an inner error, or a statement or cursor id is not what it should be."""
+
+
+class ProgrammingError(DatabaseError):
+    """The statement is at fault: syntax, missing table or column, wrong number of parameters."""
+
+
+class NotSupportedError(DatabaseError):
+    """Something that this package or the server cannot do; the text names it."""
+
+
+class ProtocolError(OperationalError):
+    """The peer broke the wire format. SQLI has no framing to recover by: the connection is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorInfo:
+    """What is known about one SQLCODE.
+
+    ``text`` says the cause and may hold ``{near}``, the place of SQ_ERR's token; ``advice`` is the next step
+    ("" when there is none); ``sqlstate`` is the SQLSTATE IBM's JDBC driver reports, None where it has none of
+    its own.
+    """
+
+    sqlcode: int
+    text: str
+    advice: str
+    error_class: type[Error]
+    sqlstate: str | None
+
+
+_CLASSES: dict[str, type[Error]] = {
+    "data": DataError,
+    "integrity": IntegrityError,
+    "internal": InternalError,
+    "operational": OperationalError,
+    "programming": ProgrammingError,
+    "unsupported": NotSupportedError,
+    "database": DatabaseError,
+}
+
+# Codes that the catalogue lacks: the first range that holds the code decides. Informix numbers its errors by
+# area.
+_RANGES: tuple[tuple[int, int, str, str], ...] = (
+    (-299, -201, "programming", "The server refused the statement"),
+    (-799, -300, "programming", "The server refused the statement"),
+    (-999, -900, "operational", "The connection to the database server failed"),
+    (-1299, -1200, "data", "A value could not be converted"),
+    (-9999, -9600, "programming", "A user-defined type or routine failed"),
+    (-12999, -12000, "operational", "A smart large object operation failed"),
+    (-19999, -19800, "operational", "A smart large object operation failed"),
+    (-23999, -23100, "operational", "Locale or code set conversion failed"),
+    (-25999, -25500, "operational", "The network connection failed"),
+    (-199, -100, "operational", "A file or index operation failed"),
+)
+
+
+def error_info(sqlcode: int) -> ErrorInfo:
+    """Look up an SQLCODE; an unknown one gets a general text by its range, so the answer always exists."""
+    known = ERRORS.get(sqlcode)
+    if known is not None:
+        kind, sqlstate, text, advice = known
+        return ErrorInfo(sqlcode, text, advice, _CLASSES[kind], sqlstate or None)
+    area = ((kind, text) for low, high, kind, text in _RANGES if low <= sqlcode <= high)
+    kind, text = next(area, ("database", "The database server reported an error"))
+    return ErrorInfo(sqlcode, text, f"finderr {sqlcode} on the server explains it.", _CLASSES[kind], None)
+
+
+def database_error(
+    sqlcode: int,
+    isamcode: int = 0,
+    offset: int = 0,
+    near: str = "",
+    statement: str | None = None,
+) -> Error:
+    """Make the exception for one SQ_ERR.
+
+    The text holds the cause with the token filled in, the codes, the ISAM cause, the advice, and the line of
+    the statement that ``offset`` points into with a caret under the place. ``offset`` 0 means that there is
+    no position.
+    """
+    info = error_info(sqlcode)
+    lines = [f"{_fill(info.text, near)} (SQLCODE {sqlcode}{_isam_suffix(isamcode)})"]
+    if info.advice:
+        lines.append(_fill(info.advice, near))
+    if statement and offset > 0:
+        lines.extend(_caret(statement, offset))
+    return info.error_class(
+        "\n".join(lines),
+        sqlcode=sqlcode,
+        isamcode=isamcode,
+        offset=offset or None,
+        near=near or None,
+        sqlstate=info.sqlstate,
+        statement=statement,
+    )
+
+
+_ASIDE = re.compile(r" \([a-z ]*'\{near\}'\)")  # " (constraint '{near}')"
+_OBJECT = re.compile(r"\b(on|to|of|with) '\{near\}'")
+
+
+def _fill(text: str, near: str) -> str:
+    """Put the token in its place; without a token the words around it must still read well."""
+    if near:
+        return text.replace("{near}", near)
+    text = _OBJECT.sub(r"\1 it", _ASIDE.sub("", text))
+    return text.replace(" '{near}'", "").rstrip(":")
+
+
+def _isam_suffix(isamcode: int) -> str:
+    if not isamcode:
+        return ""
+    meaning = ISAM.get(isamcode)
+    return f", ISAM {isamcode}: {meaning}" if meaning else f", ISAM {isamcode}"
+
+
+def _caret(statement: str, offset: int, width: int = 100) -> list[str]:
+    """The statement's line that holds 1-based character ``offset``, cut to ``width``, and a caret line below
+    it."""
+    index = min(offset, len(statement)) - 1
+    start = statement.rfind("\n", 0, index) + 1
+    end = statement.find("\n", index)
+    line = statement[start : end if end >= 0 else len(statement)].replace("\t", " ").rstrip("\r")
+    column = index - start
+    cut = max(0, column - width * 2 // 3)
+    return ["  " + line[cut : cut + width], "  " + " " * (column - cut) + "^"]

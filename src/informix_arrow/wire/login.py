@@ -1,0 +1,313 @@
+"""The login packets: request, acceptance, rejection, redirection (SQLI sections 3 and 4, JDBC section 1).
+
+Only these have a packet header: ``ushort total length`` (itself included), ``byte kind``, ``byte 60``,
+``short options``. Strings are ASTR: counted with a closing NUL and never padded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
+
+from .capabilities import codec_of_locale
+from .errors import ProtocolError
+from .primitives import NeedMoreData, Reader, Writer
+
+_T = TypeVar("_T")
+
+HEADER_SIZE = 6
+CAP_1 = 0x13C
+"""The only Cap_1 that modern clients go on with (JDBC section 1)."""
+
+_PROTOCOL = 60
+_GENERATION = 61
+_CONREQ, _CONACC, _CONREJ, _REDIRECT = 1, 2, 3, 13
+_KINDS: dict[int, Literal["accept", "reject", "redirect"]] = {
+    _CONACC: "accept",
+    _CONREJ: "reject",
+    _REDIRECT: "redirect",
+}
+_CODES = {name: code for code, name in _KINDS.items()}
+
+# Tags inside the packets.
+_ASSOC, _ASCBINARY, _ASCBPARMS = 100, 101, 108
+_INITRESP, _REDIRECTED, _INITREQ, _ENV, _PINFO, _MISC, _END = 102, 103, 104, 106, 107, 116, 127
+
+
+def packet_length(first_two_bytes: bytes | bytearray | memoryview) -> int:
+    """Length of the whole login packet, header included; ``ProtocolError`` when it cannot be one."""
+    length = first_two_bytes[0] << 8 | first_two_bytes[1]
+    if length < HEADER_SIZE:
+        raise ProtocolError(f"login packet: length {length} is shorter than its header")
+    return length
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectRequest:
+    """CONREQ (SQLI section 3.2). ``environment`` keeps its order; ``CLIENT_LOCALE`` in it decides the code
+    set of all strings here (latin-1 without it). The database slot stays empty: the database is opened
+    later."""
+
+    user: str
+    password: str = field(repr=False)
+    server: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    application: str = ""
+    pid: int = 0
+    thread_id: int = 0
+    host: str = ""
+    cwd: str = ""
+    database: str = ""
+    version: str = "9.280"
+    serial: str = "RDS#R000000"
+    application_id: str = "sqli"
+    cap1: int = CAP_1
+    cap2: int = 0
+    cap3: int = 0
+    options: int = 3
+
+    def encode(self) -> bytes:
+        """The whole packet with its header; ``ValueError`` for fields too long for it."""
+        codec = _codec(self.environment)
+
+        def text(value: str, what: str) -> bytes:
+            try:
+                return value.encode(codec, "surrogateescape")
+            except UnicodeEncodeError:  # the value may be the password: do not show it
+                raise ValueError(f"{what} has a character that the code set {codec} lacks") from None
+
+        w = Writer().short(_ASSOC).short(_ASCBINARY).int(_GENERATION).astr(b"IEEEM")
+        w.short(_ASCBPARMS).raw(b"sqlexec".ljust(12, b"\0"))
+        for value in (self.version, self.serial, self.application_id):
+            w.astr(text(value, "client identification"))
+        w.int(self.cap1).int(self.cap2).int(self.cap3).short(1)
+        w.astr(text(self.user, "user name"), "user name")
+        _optional(w, text(self.password, "password"))  # absent: trusted host
+        w.raw(b"ol".ljust(8, b"\0")).int(_GENERATION).raw(b"tlitcp".ljust(8, b"\0")).int(1)
+        w.short(_INITREQ).short(11).int(self.options)
+        w.astr(text(self.server, "server name"), "server name")
+        _optional(w, text(self.database, "database name"))
+        w.raw(bytes(8))
+        w.short(_ENV).short(len(self.environment))
+        for name, setting in self.environment.items():
+            w.astr(text(name, name), name).astr(text(setting, name), name)
+        w.short(_PINFO).int(0).int(self.pid).int(self.thread_id)
+        _optional(w, text(self.host, "host name")).short(0)
+        _optional(w, text(self.cwd, "working directory"))
+        application = text(self.application, "application name")
+        w.short(_MISC).short(10 + len(application) + 1).int(0).int(0).astr(application, "application name")
+        return _packet(_CONREQ, 0, w.short(_END).getvalue())
+
+    @classmethod
+    def parse(cls, data: bytes) -> ConnectRequest:
+        """Read a whole packet. Blocks 107 and 116 may be missing (SQLI section 3.2); anything after an
+        unknown tag is left unread, once the server name is known. ``ProtocolError`` for everything else."""
+        reader, kind, _ = _open(data)
+        if kind != _CONREQ:
+            raise ProtocolError(f"login packet: kind {kind} where a connection request ({_CONREQ}) belongs")
+        return _whole(_parse_request, reader)
+
+
+def _parse_request(reader: Reader) -> ConnectRequest:
+    _expect(reader, _ASSOC, "SQ_ASSOC")
+    _expect(reader, _ASCBINARY, "SQ_ASCBINARY")
+    reader.int()
+    reader.astr("float format")
+    _expect(reader, _ASCBPARMS, "SQ_ASCBPARMS")
+    reader.skip(12)
+    version, serial, application_id = (reader.astr("client identification") for _ in range(3))
+    caps = reader.int(), reader.int(), reader.int()
+    reader.short()
+    user, password = reader.astr("user name"), reader.astr("password")
+    reader.skip(8 + 4 + 8 + 4)
+    _expect(reader, _INITREQ, "SQ_ASCINITREQ")
+    reader.short()
+    options = reader.int()
+    server, database = reader.astr("server name"), reader.astr("database name")
+    reader.skip(8)
+    pairs: list[tuple[bytes, bytes]] = []
+    pid = thread_id = 0
+    host = cwd = application = b""
+    while (tag := reader.short()) != _END:
+        if tag == _ENV:
+            pairs += [(reader.astr("name"), reader.astr("value")) for _ in range(reader.ushort())]
+        elif tag == _PINFO:
+            reader.int()
+            pid, thread_id = reader.int(), reader.int()
+            host = reader.astr("host name")
+            reader.short()
+            cwd = reader.astr("working directory")
+        elif tag == _MISC:
+            reader.short()
+            reader.skip(8)
+            application = reader.astr("application name")
+        else:
+            break
+    raw = {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
+    codec = _codec(raw)
+
+    def text(value: bytes) -> str:
+        return value.decode(codec, "surrogateescape")
+
+    return ConnectRequest(
+        user=text(user),
+        password=text(password),
+        server=text(server),
+        environment={text(name): text(value) for name, value in pairs},
+        application=text(application),
+        pid=pid,
+        thread_id=thread_id,
+        host=text(host),
+        cwd=text(cwd),
+        database=text(database),
+        version=text(version),
+        serial=text(serial),
+        application_id=text(application_id),
+        cap1=caps[0],
+        cap2=caps[1],
+        cap3=caps[2],
+        options=options,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectReply:
+    """CONACC, CONREJ or REDIRECT (SQLI section 4).
+
+    ``service_error`` is the SQLCODE of a rejected login, ``os_error`` an errno, ``server_name`` the server's
+    real name, ``redirect`` the detail text of a redirection. In an acceptance the numbers at the end are
+    information only: what cannot be read there counts as absent.
+    """
+
+    kind: Literal["accept", "reject", "redirect"]
+    server_name: str = ""
+    version: str = ""
+    serial: str = ""
+    cap1: int = CAP_1
+    cap2: int = 0
+    cap3: int = 0
+    service_error: int = 0
+    os_error: int = 0
+    warnings: int = 0
+    redirect: str = ""
+    float_format: str = "IEEEI"
+
+    def encode(self) -> bytes:
+        """The whole packet. An acceptance ends with warnings and an empty message list; a rejection right
+        after its two error codes, because that is the form JDBC takes (JDBC section 1)."""
+        if self.kind == "reject" and self.service_error == 0:
+            raise ValueError("a rejection needs an error code: with 0 some clients go on, others report -408")
+        w = Writer().short(_ASSOC).short(_ASCBINARY).int(_GENERATION).astr(self.float_format.encode("ascii"))
+        w.short(_ASCBPARMS).raw(b"srvinfx".ljust(12, b"\0"))
+        for value in (self.version, self.serial, self.server_name):
+            w.astr(value.encode("utf-8"), "server identification")
+        w.int(self.cap1).int(self.cap2).int(self.cap3).short(0).short(0).short(0)
+        w.raw(b"ol".ljust(8, b"\0")).int(_GENERATION).raw(b"soctcp".ljust(8, b"\0")).int(1)
+        if self.kind == "redirect":
+            w.short(_REDIRECTED).short(0).astr(self.redirect.encode("utf-8"), "redirection")
+        else:
+            w.short(_INITRESP).raw(bytes(6)).short(self.service_error).short(self.os_error)
+            if self.kind == "accept":
+                w.short(self.warnings).short(0)
+        options = 0x1000 if self.kind == "accept" else 0
+        return _packet(_CODES[self.kind], options, w.short(_END).getvalue())
+
+    @classmethod
+    def parse(cls, data: bytes) -> ConnectReply:
+        """Read a whole packet; ``ProtocolError`` when it is no login reply."""
+        reader, code, _ = _open(data)
+        kind = _KINDS.get(code)
+        if kind is None:
+            raise ProtocolError(f"login packet: kind {code} where a reply (2, 3 or 13) belongs")
+        return _whole(lambda r: _parse_reply(r, kind), reader)
+
+
+def _parse_reply(reader: Reader, kind: Literal["accept", "reject", "redirect"]) -> ConnectReply:
+    _expect(reader, _ASSOC, "SQ_ASSOC")
+    _expect(reader, _ASCBINARY, "SQ_ASCBINARY")
+    reader.int()
+    float_format = reader.astr("float format")
+    _expect(reader, _ASCBPARMS, "SQ_ASCBPARMS")
+    reader.skip(12)
+    version, serial, name = (reader.astr("server identification") for _ in range(3))
+    reply = ConnectReply(
+        kind,
+        server_name=name.decode("utf-8", "replace"),
+        version=version.decode("utf-8", "replace"),
+        serial=serial.decode("utf-8", "replace"),
+        cap1=reader.int(),
+        cap2=reader.int(),
+        cap3=reader.int(),
+        float_format=float_format.decode("ascii", "replace"),
+    )
+    try:
+        return _parse_outcome(reader, reply)
+    except (NeedMoreData, ProtocolError):
+        if kind == "accept":
+            return reply
+        raise
+
+
+def _parse_outcome(reader: Reader, reply: ConnectReply) -> ConnectReply:
+    reader.skip(2)
+    reader.skip(max(reader.short(), 0))
+    reader.skip(max(reader.short(), 0))
+    reader.skip(24)
+    tag = reader.short()
+    if tag == _REDIRECTED:
+        reader.short()
+        return replace(reply, kind="redirect", redirect=reader.astr("redirection").decode("utf-8", "replace"))
+    if tag != _INITRESP or reply.kind == "redirect":
+        return reply
+    reader.skip(6)
+    if reader.left <= 2:  # JDBC's capture of an acceptance ends here: 102, six bytes, 127
+        return reply
+    service_error = reader.short()
+    os_error = reader.short() if reader.left > 2 else 0
+    warnings = reader.short() if reader.left > 2 else 0
+    return replace(reply, service_error=service_error, os_error=os_error, warnings=warnings)
+
+
+def _packet(kind: int, options: int, body: bytes) -> bytes:
+    total = HEADER_SIZE + len(body)
+    if total > 0xFFFF:
+        raise ValueError(f"login packet of {total} bytes; its length field ends at 65535")
+    return Writer().ushort(total).byte(kind).byte(_PROTOCOL).short(options).raw(body).getvalue()
+
+
+def _open(data: bytes) -> tuple[Reader, int, int]:
+    if len(data) < HEADER_SIZE or packet_length(data) != len(data):
+        raise ProtocolError(f"login packet: {len(data)} bytes do not match its length field")
+    reader = Reader(data, 2)
+    kind, protocol, options = reader.byte(), reader.byte(), reader.short()
+    if protocol != _PROTOCOL:
+        raise ProtocolError(f"login packet: protocol byte {protocol} where {_PROTOCOL} belongs")
+    return reader, kind, options
+
+
+def _whole(parse: Callable[[Reader], _T], reader: Reader) -> _T:
+    """The packet is complete, so a field that runs over its end is a violation and no reason to wait."""
+    try:
+        return parse(reader)
+    except NeedMoreData:
+        raise ProtocolError(f"login packet: a field at offset {reader.pos} runs over its end") from None
+
+
+def _expect(reader: Reader, tag: int, name: str) -> None:
+    at = reader.pos
+    found = reader.short()
+    if found != tag:
+        raise ProtocolError(f"login packet: {found} at offset {at} where {name} ({tag}) belongs")
+
+
+def _optional(w: Writer, data: bytes) -> Writer:
+    """An ASTR that travels as length 0 when it is empty."""
+    return w.astr(data) if data else w.short(0)
+
+
+def _codec(environment: Mapping[str, str]) -> str:
+    try:
+        return codec_of_locale(environment["CLIENT_LOCALE"])
+    except (KeyError, ValueError):
+        return "latin-1"

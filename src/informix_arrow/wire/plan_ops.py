@@ -1,0 +1,221 @@
+"""From column types to the codecs' plan and to Arrow types.
+
+The numbers here and those of plan.h are the same; a unit test compares the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from .column_types import ColumnType, TypeCode
+from .errors import NotSupportedError, ProtocolError
+from .qualifiers import Field, Qualifier
+
+
+class Kind(IntEnum):
+    """How a column's bytes lie in a tuple: the same numbers as ``enum ia_kind`` in plan.h."""
+
+    INT16 = 1
+    INT32 = 2
+    INT64 = 3
+    INT8 = 4
+    FLOAT32 = 5
+    FLOAT64 = 6
+    DATE = 7
+    BOOL = 8
+    CHAR = 9
+    VARCHAR = 10
+    LVARCHAR = 11
+    DECIMAL128 = 12
+    DECIMAL_FLOAT64 = 13
+    DECIMAL_STRING = 14
+    DATETIME_DATE32 = 15
+    DATETIME_TIMESTAMP = 16
+    DATETIME_TIME32 = 17
+    DATETIME_TIME64 = 18
+    DATETIME_TEXT = 19
+
+
+FLAG_TRIM = 1
+FLAG_BINARY_BOOL = 2
+FLAG_LARGE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOptions:
+    """Choices where one Informix type has several good Arrow types; the defaults are the project's.
+
+    ``floating_decimals`` is "float64", "string" or a ``pyarrow.Decimal128Type``: exact, or a DataError.
+    """
+
+    decimals: Literal["decimal128", "float64"] = "decimal128"
+    floating_decimals: Any = "float64"
+    char_padding: Literal["strip", "keep"] = "strip"
+    strings: Literal["utf8", "large"] = "utf8"
+
+    def __post_init__(self) -> None:
+        _choice("decimals", self.decimals, ("decimal128", "float64"))
+        _choice("char_padding", self.char_padding, ("strip", "keep"))
+        _choice("strings", self.strings, ("utf8", "large"))
+        if not isinstance(self.floating_decimals, pa.Decimal128Type):
+            _choice("floating_decimals", self.floating_decimals, ("float64", "string"))
+        elif not 0 <= self.floating_decimals.scale <= self.floating_decimals.precision:
+            raise ValueError(f"floating_decimals={self.floating_decimals}: the scale must be 0..precision")
+
+
+def _choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
+
+
+DEFAULT_OPTIONS = TypeOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOp:
+    """One column of a plan: ``struct ia_op`` of plan.h."""
+
+    kind: Kind
+    width: int
+    arg: int
+    flags: int
+
+    def as_tuple(self) -> tuple[int, int, int, int]:
+        """Plain ints for the C codecs."""
+        return (int(self.kind), self.width, self.arg, self.flags)
+
+
+_FIXED_KINDS: dict[int, Kind] = {
+    TypeCode.SMALLINT: Kind.INT16,
+    TypeCode.INTEGER: Kind.INT32,
+    TypeCode.SERIAL: Kind.INT32,
+    TypeCode.BIGINT: Kind.INT64,
+    TypeCode.BIGSERIAL: Kind.INT64,
+    TypeCode.INT8: Kind.INT8,
+    TypeCode.SERIAL8: Kind.INT8,
+    TypeCode.SMALLFLOAT: Kind.FLOAT32,
+    TypeCode.FLOAT: Kind.FLOAT64,
+    TypeCode.DATE: Kind.DATE,
+}
+
+
+def plan_op(
+    ct: ColumnType, options: TypeOptions = DEFAULT_OPTIONS, *, bool_binary: bool = False, column: str = ""
+) -> PlanOp:
+    """Compile one column. ``bool_binary``: the encoder writes BOOLEAN as 0/1 because SQ_RETTYPE asked for
+    type 45.
+
+    Raises ``NotSupportedError`` naming type and column for a type that no codec handles yet, and
+    ``ProtocolError`` for a description that cannot be.
+    """
+    try:
+        return _compile(ct, options, bool_binary, column)
+    except ValueError as e:  # an impossible qualifier or decimal: the peer described nonsense
+        raise ProtocolError(f"column {column!r}: {e}", column=column or None) from None
+
+
+def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: str) -> PlanOp:
+    large = FLAG_LARGE if options.strings == "large" else 0
+    if ct.is_boolean:
+        return PlanOp(Kind.BOOL, ct.max_width, 0, FLAG_BINARY_BOOL if bool_binary else 0)
+    if ct.is_lvarchar:
+        return PlanOp(Kind.LVARCHAR, ct.content_width, 0, large)
+    kind = _FIXED_KINDS.get(ct.code)
+    if kind is not None:
+        return PlanOp(kind, ct.max_width, 0, 0)
+    if ct.code in (TypeCode.CHAR, TypeCode.NCHAR):
+        if ct.encoded_length < 0:
+            raise ValueError(f"CHAR of {ct.encoded_length} bytes")
+        trim = FLAG_TRIM if options.char_padding == "strip" else 0
+        return PlanOp(Kind.CHAR, ct.encoded_length, 0, trim | large)
+    if ct.code in (TypeCode.VARCHAR, TypeCode.NVARCHAR):
+        return PlanOp(Kind.VARCHAR, ct.content_width, 0, large)
+    if ct.code in (TypeCode.DECIMAL, TypeCode.MONEY):
+        return _decimal_op(ct, options)
+    if ct.code == TypeCode.DATETIME:
+        qualifier = Qualifier.from_encoded(ct.encoded_length)
+        return PlanOp(_datetime_kind(qualifier), qualifier.width, qualifier.encoded, 0)
+    where = f"column {column!r}" if column else "a column"
+    raise NotSupportedError(
+        f"{where} has the type {ct.sql}, which this version cannot read or write yet; "
+        "leave it out of the select list, or cast it to a character type on the server",
+        column=column or None,
+    )
+
+
+def _decimal_op(ct: ColumnType, options: TypeOptions) -> PlanOp:
+    precision, scale = ct.precision or 0, ct.scale
+    if not 1 <= precision <= 38 or (scale is not None and scale > precision):
+        raise ValueError(f"{ct.sql} is impossible")
+    width, encoded = ct.max_width, ct.encoded_length & 0xFFFF
+    if options.decimals == "float64":
+        return PlanOp(Kind.DECIMAL_FLOAT64, width, encoded, 0)
+    if scale is not None:
+        return PlanOp(Kind.DECIMAL128, width, precision << 8 | scale, 0)
+    floating = options.floating_decimals
+    if floating == "string":
+        return PlanOp(Kind.DECIMAL_STRING, width, encoded, 0)
+    if floating == "float64":
+        return PlanOp(Kind.DECIMAL_FLOAT64, width, encoded, 0)
+    return PlanOp(Kind.DECIMAL128, width, floating.precision << 8 | floating.scale, 0)
+
+
+def _datetime_kind(qualifier: Qualifier) -> Kind:
+    start, end = qualifier.start, qualifier.end
+    if start == Field.YEAR and end == Field.DAY:
+        return Kind.DATETIME_DATE32
+    if start == Field.YEAR and end >= Field.HOUR:
+        return Kind.DATETIME_TIMESTAMP
+    if start == Field.HOUR and end in (Field.MINUTE, Field.SECOND):
+        return Kind.DATETIME_TIME32
+    if start == Field.HOUR and end > Field.SECOND:
+        return Kind.DATETIME_TIME64
+    return Kind.DATETIME_TEXT
+
+
+def timestamp_unit(qualifier: Qualifier) -> Literal["s", "ms", "us"]:
+    """Arrow unit of a DATETIME YEAR TO something: the coarsest that holds all its digits."""
+    if qualifier.fraction_digits == 0:
+        return "s"
+    return "ms" if qualifier.fraction_digits <= 3 else "us"
+
+
+@lru_cache(maxsize=1024)
+def arrow_type(ct: ColumnType, options: TypeOptions = DEFAULT_OPTIONS) -> Any:
+    """The Arrow type of a column under ``options``; errors as :func:`plan_op`."""
+    return arrow_type_of_op(plan_op(ct, options))
+
+
+def arrow_type_of_op(op: PlanOp) -> Any:
+    """The Arrow type that the codecs put beside one op."""
+    simple = _ARROW.get(op.kind)
+    if simple is not None:
+        return simple
+    if op.kind in (Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR):
+        return pa.large_utf8() if op.flags & FLAG_LARGE else pa.utf8()
+    if op.kind == Kind.DECIMAL128:
+        return pa.decimal128(op.arg >> 8, op.arg & 0xFF)
+    return pa.timestamp(timestamp_unit(Qualifier.from_encoded(op.arg)))
+
+
+_ARROW: dict[Kind, Any] = {
+    Kind.INT16: pa.int16(),
+    Kind.INT32: pa.int32(),
+    Kind.INT64: pa.int64(),
+    Kind.INT8: pa.int64(),
+    Kind.FLOAT32: pa.float32(),
+    Kind.FLOAT64: pa.float64(),
+    Kind.DATE: pa.date32(),
+    Kind.BOOL: pa.bool_(),
+    Kind.DECIMAL_FLOAT64: pa.float64(),
+    Kind.DECIMAL_STRING: pa.utf8(),
+    Kind.DATETIME_DATE32: pa.date32(),
+    Kind.DATETIME_TIME32: pa.time32("s"),
+    Kind.DATETIME_TIME64: pa.time64("us"),
+    Kind.DATETIME_TEXT: pa.utf8(),
+}

@@ -1,0 +1,247 @@
+"""Big-endian integers and counted strings: the alphabet of every SQLI message (SQLI section 1).
+
+A :class:`Reader` walks over bytes that may not all have arrived. Whatever is missing raises
+:class:`NeedMoreData`; whatever can never become right raises ``ProtocolError``. A caller that sees the former
+reads from the network and parses the same message again from its first byte.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from .errors import DataError, ProtocolError
+
+PSTR_MAX = 0x7FFF  # the length of a padded string is a signed short
+LSTR_SHORT_MAX = 0xFFFF  # SQL text without capability bit 62
+LSTR_LONG_MAX = 0x7FFF_FFFF  # SQL text with bit 62
+
+# Reader and Writer have methods called int; inside those classes the type goes by another name.
+_Int = int
+
+_SHORT = struct.Struct(">h")
+_USHORT = struct.Struct(">H")
+_INT = struct.Struct(">i")
+_UINT = struct.Struct(">I")
+_LONG = struct.Struct(">q")
+
+
+class NeedMoreData(Exception):
+    """The message is not complete yet: read more and parse it again from its start.
+
+    ``missing`` is the least number of further bytes that parsing needs to get past this point. A server
+    checks it against its own limit before it makes room: the peer chose the number.
+    """
+
+    def __init__(self, missing: int) -> None:
+        super().__init__(f"{missing} more bytes are needed")
+        self.missing = missing
+
+
+class Reader:
+    """A cursor over ``data[pos:end]``; every method moves ``pos`` past what it returns.
+
+    ``what`` in the string methods names the field for the error text. Nothing is copied until it is returned
+    and no view of ``data`` outlives a call, so a ``bytearray`` can be resized between calls.
+    """
+
+    __slots__ = ("data", "end", "pos")
+
+    def __init__(self, data: bytes | bytearray | memoryview, pos: _Int = 0, end: _Int | None = None) -> None:
+        self.data = data
+        self.pos = pos
+        self.end = len(data) if end is None else end
+
+    @property
+    def left(self) -> _Int:
+        """Bytes between ``pos`` and the end."""
+        return self.end - self.pos
+
+    def _advance(self, size: _Int) -> _Int:
+        start = self.pos
+        stop = start + size
+        if stop > self.end:
+            raise NeedMoreData(stop - self.end)
+        self.pos = stop
+        return start
+
+    def byte(self) -> _Int:
+        """Unsigned byte."""
+        return self.data[self._advance(1)]
+
+    def short(self) -> _Int:
+        """Signed 2 bytes."""
+        return int(_SHORT.unpack_from(self.data, self._advance(2))[0])
+
+    def ushort(self) -> _Int:
+        """Unsigned 2 bytes."""
+        return int(_USHORT.unpack_from(self.data, self._advance(2))[0])
+
+    def int(self) -> _Int:
+        """Signed 4 bytes."""
+        return int(_INT.unpack_from(self.data, self._advance(4))[0])
+
+    def uint(self) -> _Int:
+        """Unsigned 4 bytes."""
+        return int(_UINT.unpack_from(self.data, self._advance(4))[0])
+
+    def long(self) -> _Int:
+        """Signed 8 bytes."""
+        return int(_LONG.unpack_from(self.data, self._advance(8))[0])
+
+    def take(self, size: _Int) -> bytes:
+        """``size`` raw bytes."""
+        start = self._advance(size)
+        with memoryview(self.data) as view:
+            return bytes(view[start : start + size])
+
+    def skip(self, size: _Int) -> None:
+        """Pass over ``size`` bytes."""
+        self._advance(size)
+
+    def pad(self, size: _Int) -> None:
+        """Pass over the zero byte that follows an odd ``size``. Its value is not checked: it carries
+        nothing."""
+        if size & 1:
+            self._advance(1)
+
+    def pstr(self, what: str = "string") -> bytes:
+        """PSTR: short length, bytes, one pad byte if odd."""
+        at = self.pos
+        size = self.short()
+        if size < 0:
+            raise ProtocolError(f"{what}: negative length {size} at offset {at}")
+        data = self.take(size)
+        self.pad(size)
+        return data
+
+    def astr(self, what: str = "string") -> bytes:
+        """ASTR (login only): short length that counts a closing NUL, no padding. The NUL is not returned."""
+        at = self.pos
+        size = self.short()
+        if size < 0:
+            raise ProtocolError(f"{what}: negative length {size} at offset {at}")
+        data = self.take(size)
+        return data[:-1] if data.endswith(b"\0") else data
+
+    def lstr(self, wide: bool, what: str = "text") -> bytes:
+        """LSTR: int length (``wide``, bit 62) or unsigned short length, bytes, one pad byte if odd."""
+        at = self.pos
+        size = self.int() if wide else self.ushort()
+        if size < 0:
+            raise ProtocolError(f"{what}: negative length {size} at offset {at}")
+        data = self.take(size)
+        self.pad(size)
+        return data
+
+
+class Writer:
+    """Collects the bytes of messages. Values outside a field's range are refused with ``ValueError``."""
+
+    __slots__ = ("_buffer",)
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def __len__(self) -> _Int:
+        return len(self._buffer)
+
+    def _pack(self, layout: struct.Struct, value: _Int) -> Writer:
+        try:
+            self._buffer += layout.pack(value)
+        except struct.error:
+            raise ValueError(f"{value!r} does not fit a {layout.size}-byte field ({layout.format})") from None
+        return self
+
+    def byte(self, value: _Int) -> Writer:
+        """Unsigned byte."""
+        if not 0 <= value <= 0xFF:
+            raise ValueError(f"{value!r} does not fit one byte")
+        self._buffer.append(value)
+        return self
+
+    def short(self, value: _Int) -> Writer:
+        """Signed 2 bytes."""
+        return self._pack(_SHORT, value)
+
+    def ushort(self, value: _Int) -> Writer:
+        """Unsigned 2 bytes."""
+        return self._pack(_USHORT, value)
+
+    def int(self, value: _Int) -> Writer:
+        """Signed 4 bytes."""
+        return self._pack(_INT, value)
+
+    def uint(self, value: _Int) -> Writer:
+        """Unsigned 4 bytes."""
+        return self._pack(_UINT, value)
+
+    def long(self, value: _Int) -> Writer:
+        """Signed 8 bytes."""
+        return self._pack(_LONG, value)
+
+    def raw(self, data: bytes | bytearray | memoryview) -> Writer:
+        """Bytes as they are."""
+        self._buffer += data
+        return self
+
+    def pad(self, size: _Int) -> Writer:
+        """The zero byte that follows an odd ``size``."""
+        if size & 1:
+            self._buffer.append(0)
+        return self
+
+    def pstr(self, data: bytes, what: str = "string") -> Writer:
+        """PSTR: at most 32767 bytes."""
+        size = len(data)
+        if size > PSTR_MAX:
+            raise ValueError(f"{what}: {size} bytes, but its length field ends at {PSTR_MAX}")
+        return self.short(size).raw(data).pad(size)
+
+    def astr(self, data: bytes, what: str = "string") -> Writer:
+        """ASTR (login only): at most 32766 bytes, a closing NUL is added and counted."""
+        size = len(data) + 1
+        if size > PSTR_MAX:
+            raise ValueError(f"{what}: {size - 1} bytes, but its length field ends at {PSTR_MAX - 1}")
+        if b"\0" in data:
+            raise ValueError(f"{what} holds a NUL byte")
+        return self.short(size).raw(data).byte(0)
+
+    def lstr(self, data: bytes, wide: bool, what: str = "text") -> Writer:
+        """LSTR: at most 2^31-1 bytes when ``wide`` (bit 62), else 65535."""
+        size = len(data)
+        limit = LSTR_LONG_MAX if wide else LSTR_SHORT_MAX
+        if size > limit:
+            raise ValueError(f"{what}: {size} bytes, but its length field ends at {limit}")
+        if wide:
+            self.int(size)
+        else:
+            self.ushort(size)
+        return self.raw(data).pad(size)
+
+    def getvalue(self) -> bytes:
+        """Everything written so far."""
+        return bytes(self._buffer)
+
+
+def encode_text(text: str, encoding: str, what: str) -> bytes:
+    """Encode text for the wire; ``DataError`` names a character that the connection's code set lacks.
+
+    Lone surrogates that :func:`decode_text` made come out as the bytes they stood for.
+    """
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as e:
+        try:
+            return text.encode(encoding, "surrogateescape")
+        except UnicodeEncodeError:
+            bad = text[e.start]
+            raise DataError(
+                f"{what}: the character {bad!r} (U+{ord(bad):04X}) at position {e.start + 1} "
+                f"does not exist in the connection's code set {encoding}"
+            ) from None
+
+
+def decode_text(data: bytes, encoding: str) -> str:
+    """Decode SQL text or a name. A byte that is no text becomes a lone surrogate: the framing is sound, so
+    whoever uses the text decides what to make of it, and the original bytes are not lost."""
+    return data.decode(encoding, "surrogateescape")

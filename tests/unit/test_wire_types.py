@@ -1,0 +1,301 @@
+"""Column types, the plan compiled from them, and the invariants that the C codecs rest on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import informix_arrow.wire
+from informix_arrow.wire import types as t
+from informix_arrow.wire.describe import Column, compile_plan
+from informix_arrow.wire.errors import NotSupportedError, ProtocolError
+from informix_arrow.wire.types import (
+    DEFAULT_OPTIONS,
+    ColumnType,
+    Kind,
+    Qualifier,
+    TypeCode,
+    TypeOptions,
+    arrow_type,
+    plan_op,
+)
+from informix_arrow.wire.values import DECODERS, ENCODERS
+
+PLAN_H = Path(informix_arrow.wire.__file__).parents[1] / "plan.h"
+
+# Declared type, encoded type word and length, bytes in a tuple at most, Arrow type by default.
+TABLE = [
+    ("SMALLINT", 1, 2, 2, pa.int16()),
+    ("INTEGER", 2, 4, 4, pa.int32()),
+    ("SERIAL", 6, 4, 4, pa.int32()),
+    ("BIGINT", 52, 8, 8, pa.int64()),
+    ("BIGSERIAL", 53, 8, 8, pa.int64()),
+    ("INT8", 17, 10, 10, pa.int64()),
+    ("SERIAL8", 18, 10, 10, pa.int64()),
+    ("SMALLFLOAT", 4, 4, 4, pa.float32()),
+    ("FLOAT", 3, 8, 8, pa.float64()),
+    ("DATE", 7, 4, 4, pa.date32()),
+    ("BOOLEAN", 41, 1, 6, pa.bool_()),
+    ("CHAR(10)", 0, 10, 10, pa.utf8()),
+    ("NCHAR(10)", 15, 10, 10, pa.utf8()),
+    ("VARCHAR(20)", 13, 20, 21, pa.utf8()),
+    ("VARCHAR(100,10)", 13, 0x0A64, 101, pa.utf8()),
+    ("NVARCHAR(255)", 16, 255, 256, pa.utf8()),
+    ("LVARCHAR(500)", 40, 500, 505, pa.utf8()),
+    ("DECIMAL(8,2)", 5, 0x0802, 5, pa.decimal128(8, 2)),
+    ("DECIMAL(32,31)", 5, 0x201F, 18, pa.decimal128(32, 31)),
+    ("DECIMAL(5,0)", 5, 0x0500, 4, pa.decimal128(5, 0)),
+    ("DECIMAL(16)", 5, 0x10FF, 10, pa.float64()),
+    ("MONEY(16,2)", 8, 0x1002, 9, pa.decimal128(16, 2)),
+    ("DATETIME YEAR TO DAY", 10, 0x0804, 5, pa.date32()),
+    ("DATETIME YEAR TO HOUR", 10, 0x0A06, 6, pa.timestamp("s")),
+    ("DATETIME YEAR TO MINUTE", 10, 0x0C08, 7, pa.timestamp("s")),
+    ("DATETIME YEAR TO SECOND", 10, 0x0E0A, 8, pa.timestamp("s")),
+    ("DATETIME YEAR TO FRACTION(1)", 10, 0x0F0B, 9, pa.timestamp("ms")),
+    ("DATETIME YEAR TO FRACTION(3)", 10, 0x110D, 10, pa.timestamp("ms")),
+    ("DATETIME YEAR TO FRACTION(4)", 10, 0x120E, 10, pa.timestamp("us")),
+    ("DATETIME YEAR TO FRACTION(5)", 10, 0x130F, 11, pa.timestamp("us")),
+    ("DATETIME HOUR TO MINUTE", 10, 0x0468, 3, pa.time32("s")),
+    ("DATETIME HOUR TO SECOND", 10, 0x066A, 4, pa.time32("s")),
+    ("DATETIME HOUR TO FRACTION(3)", 10, 0x096D, 6, pa.time64("us")),
+    ("DATETIME YEAR TO YEAR", 10, 0x0400, 3, pa.utf8()),
+    ("DATETIME YEAR TO MONTH", 10, 0x0602, 4, pa.utf8()),
+    ("DATETIME MONTH TO DAY", 10, 0x0424, 3, pa.utf8()),
+    ("DATETIME HOUR TO HOUR", 10, 0x0266, 2, pa.utf8()),
+    ("DATETIME SECOND TO FRACTION(2)", 10, 0x04AC, 3, pa.utf8()),
+    ("DATETIME FRACTION TO FRACTION(5)", 10, 0x05CF, 4, pa.utf8()),
+]
+REFUSED = [
+    "INTERVAL YEAR(4) TO MONTH",
+    "INTERVAL DAY(9) TO FRACTION(5)",
+    "BYTE",
+    "TEXT",
+    "BLOB",
+    "CLOB",
+    "JSON",
+    "BSON",
+    "SET(INTEGER NOT NULL)",
+    "ROW(a INTEGER)",
+]
+
+
+@pytest.mark.parametrize(("sql", "code", "encoded", "width", "arrow"), TABLE, ids=lambda v: str(v))
+def test_a_declared_type_has_its_code_length_width_and_arrow_type(
+    sql: str, code: int, encoded: int, width: int, arrow: object
+) -> None:
+    ct = ColumnType.parse_sql(sql)
+    assert (ct.code, ct.encoded_length, ct.max_width, ct.sql) == (code, encoded, width, sql)
+    assert arrow_type(ct) == arrow
+    assert ColumnType.parse_sql(f"  {sql.lower().replace('(', ' ( ')}  not  null ").not_null
+
+
+@pytest.mark.parametrize(
+    ("text", "sql"),
+    [
+        ("int", "INTEGER"),
+        ("Double  Precision", "FLOAT"),
+        ("float(20)", "FLOAT"),
+        ("real", "SMALLFLOAT"),
+        ("serial(100)", "SERIAL"),
+        ("numeric(5,1)", "DECIMAL(5,1)"),
+        ("dec", "DECIMAL(16)"),
+        ("money", "MONEY(16,2)"),
+        ("money(8)", "MONEY(8,2)"),
+        ("char", "CHAR(1)"),
+        ("character varying (20, 5)", "VARCHAR(20,5)"),
+        ("lvarchar", "LVARCHAR(2048)"),
+        ("datetime year to fraction", "DATETIME YEAR TO FRACTION(3)"),
+        ("interval day(3) to second", "INTERVAL DAY(3) TO SECOND"),
+        ("interval year to month", "INTERVAL YEAR(4) TO MONTH"),
+    ],
+)
+def test_synonyms_and_defaults_are_understood(text: str, sql: str) -> None:
+    assert ColumnType.parse_sql(text).sql == sql
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "INTEGER(4)", "VARCHAR(300)", "VARCHAR(10,20)", "CHAR(0)", "DECIMAL(33,2)", "DECIMAL(5,6)",
+        "LVARCHAR(40000)", "DATETIME SECOND TO YEAR", "DATETIME YEAR TO SECOND(3)",
+        "DATETIME YEAR(4) TO DAY", "DATETIME YEAR TO FRACTION(6)", "GEOMETRY", "CHAR(5", "DATETIME",
+    ],
+)  # fmt: skip
+def test_what_is_no_informix_type_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        ColumnType.parse_sql(text)
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_a_type_that_is_not_supported_is_refused_by_type_and_column(sql: str) -> None:
+    columns = [Column("ok", ColumnType.integer()), Column("shape", ColumnType.parse_sql(sql))]
+    with pytest.raises(NotSupportedError, match="'shape'") as caught:
+        compile_plan(columns)
+    assert sql.split("(")[0] in str(caught.value)
+    assert caught.value.column == "shape"
+
+
+@pytest.mark.parametrize(
+    "ct",
+    [
+        ColumnType(TypeCode.DATETIME, 0xFFFF),
+        ColumnType(TypeCode.DATETIME, 0x0E03),
+        ColumnType(TypeCode.DATETIME, 0),
+        ColumnType(TypeCode.DECIMAL, 0),
+        ColumnType(TypeCode.DECIMAL, 0x0509),
+        ColumnType(TypeCode.CHAR, -1),
+    ],
+)
+def test_an_impossible_description_is_a_protocol_error(ct: ColumnType) -> None:
+    with pytest.raises(ProtocolError, match="'c'"):
+        plan_op(ct, column="c")
+
+
+def test_every_qualifier_survives_encoding_and_text() -> None:
+    starts = ["YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "FRACTION"]
+    ends = [*starts[:6], *(f"FRACTION({n})" for n in range(1, 6))]
+    count = 0
+    for i, start in enumerate(starts):
+        for end in ends[min(i, 6) :]:
+            qualifier = Qualifier.datetime(start, end)
+            assert Qualifier.from_encoded(qualifier.encoded) == qualifier
+            assert Qualifier.parse(qualifier.sql.lower()) == qualifier
+            assert qualifier.width == (qualifier.digits + (qualifier.end & 1) + 3) // 2
+            count += 1
+    assert count == 11 + 10 + 9 + 8 + 7 + 6 + 5
+
+
+@pytest.mark.parametrize(
+    ("options", "sql", "arrow"),
+    [
+        (TypeOptions(decimals="float64"), "DECIMAL(8,2)", pa.float64()),
+        (TypeOptions(floating_decimals="string"), "DECIMAL(16)", pa.utf8()),
+        (TypeOptions(floating_decimals=pa.decimal128(38, 10)), "DECIMAL(16)", pa.decimal128(38, 10)),
+        (TypeOptions(floating_decimals="string"), "DECIMAL(8,2)", pa.decimal128(8, 2)),
+        (TypeOptions(strings="large"), "VARCHAR(5)", pa.large_utf8()),
+        (TypeOptions(strings="large"), "DATETIME MONTH TO DAY", pa.utf8()),
+    ],
+    ids=str,
+)
+def test_options_choose_the_arrow_type(options: TypeOptions, sql: str, arrow: object) -> None:
+    assert arrow_type(ColumnType.parse_sql(sql), options) == arrow
+
+
+def test_plan_ops_carry_what_plan_h_says() -> None:
+    def op(
+        sql: str, options: TypeOptions = DEFAULT_OPTIONS, binary: bool = False
+    ) -> tuple[int, int, int, int]:
+        return plan_op(ColumnType.parse_sql(sql), options, bool_binary=binary).as_tuple()
+
+    assert op("CHAR(10)") == (Kind.CHAR, 10, 0, t.FLAG_TRIM)
+    assert op("CHAR(10)", TypeOptions(char_padding="keep", strings="large")) == (
+        Kind.CHAR,
+        10,
+        0,
+        t.FLAG_LARGE,
+    )
+    assert op("VARCHAR(20,5)") == (Kind.VARCHAR, 20, 0, 0)
+    assert op("LVARCHAR(500)") == (Kind.LVARCHAR, 500, 0, 0)
+    assert op("BOOLEAN") == (Kind.BOOL, 6, 0, 0)
+    assert op("BOOLEAN", binary=True) == (Kind.BOOL, 6, 0, t.FLAG_BINARY_BOOL)
+    assert op("DECIMAL(8,2)") == (Kind.DECIMAL128, 5, 0x0802, 0)
+    assert op("DECIMAL(16)") == (Kind.DECIMAL_FLOAT64, 10, 0x10FF, 0)
+    floating = TypeOptions(floating_decimals=pa.decimal128(38, 10))
+    assert op("DECIMAL(16)", floating) == (Kind.DECIMAL128, 10, 38 << 8 | 10, 0)
+    assert op("DATETIME YEAR TO SECOND") == (Kind.DATETIME_TIMESTAMP, 8, 0x0E0A, 0)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"decimals": "x"}, {"floating_decimals": "float"}, {"char_padding": "no"}, {"strings": "view"}]
+)
+def test_an_unknown_option_is_refused_by_name(bad: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        TypeOptions(**bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ct", "boolean", "lvarchar"),
+    [
+        (ColumnType(41, 1, extended_id=5), True, False),
+        (ColumnType(41, 1, extended_name="boolean"), True, False),
+        (ColumnType(45, 1), True, False),
+        (ColumnType(41, 1, flags=t.FLAG_DISTINCT | t.FLAG_DISTINCT_BOOLEAN), True, False),
+        (ColumnType(41, 72, extended_id=10, extended_name="blob"), False, False),
+        (ColumnType(40, 500, extended_id=1), False, True),
+        (ColumnType(43, 500), False, True),
+        (ColumnType(40, 500, flags=t.FLAG_DISTINCT | t.FLAG_DISTINCT_LVARCHAR), False, True),
+        (ColumnType(40, 500, extended_name="json"), False, False),
+    ],
+)
+def test_boolean_and_lvarchar_are_known_in_all_their_forms(
+    ct: ColumnType, boolean: bool, lvarchar: bool
+) -> None:
+    assert (ct.is_boolean, ct.is_lvarchar) == (boolean, lvarchar)
+
+
+def test_a_plan_keeps_duplicate_names_and_tells_the_declared_type() -> None:
+    plan = compile_plan(
+        [Column("a", ColumnType.serial(not_null=True)), Column("a", ColumnType.decimal(8, 2))]
+    )
+    assert plan.schema.names == ["a", "a"]
+    assert plan.schema.field(0).metadata == {b"informix.type": b"SERIAL", b"informix.not_null": b"true"}
+    assert plan.schema.field(1).metadata == {b"informix.type": b"DECIMAL(8,2)"}
+    assert all(field.nullable for field in plan.schema)
+    assert plan.max_tuple == 9
+
+
+# ---- tripwires: what the fast path rests on
+# ----------------------------------------------------------------------
+
+
+def test_kinds_and_flags_have_the_numbers_of_plan_h() -> None:
+    """Restore: change plan.h and plan_ops.Kind together; the C codecs switch on these numbers."""
+    text = PLAN_H.read_text()
+    kinds = {name: int(number) for name, number in re.findall(r"IA_(\w+) = (\d+)", text)}
+    assert kinds == {kind.name: kind.value for kind in Kind}
+    flags = {name: int(number) for name, number in re.findall(r"#define IA_FLAG_(\w+) (\d+)", text)}
+    assert flags == {"TRIM": t.FLAG_TRIM, "BINARY_BOOL": t.FLAG_BINARY_BOOL, "LARGE": t.FLAG_LARGE}
+
+
+def test_fixed_width_kinds_need_no_qualifier_bits() -> None:
+    """Restore: a kind that the codecs decode by its width alone must have arg 0 and one width for all its
+    types. If a new type breaks this, give it a kind of its own."""
+    by_width = {
+        Kind.INT16: 2, Kind.INT32: 4, Kind.INT64: 8, Kind.INT8: 10, Kind.FLOAT32: 4, Kind.FLOAT64: 8,
+        Kind.DATE: 4,
+    }  # fmt: skip
+    seen = set()
+    for sql, *_ in TABLE:
+        op = plan_op(ColumnType.parse_sql(sql))
+        if op.kind in by_width:
+            assert (op.width, op.arg, op.flags) == (by_width[op.kind], 0, 0), sql
+            seen.add(op.kind)
+    assert seen == set(by_width)
+
+
+def test_every_kind_has_a_reference_decoder_and_encoder() -> None:
+    """Restore: a kind added to plan.h needs its plain Python twin in wire/values.py; the C codecs are tested
+    by it."""
+    assert set(DECODERS) == set(ENCODERS) == set(Kind)
+
+
+def test_flagged_type_codes_never_equal_plain_ones() -> None:
+    """Restore: flags live above the low byte. A plan that compared whole type words would take a NOT NULL
+    column for another type; compare ColumnType.code, never .word."""
+    flags = [
+        t.FLAG_NOT_NULL, t.FLAG_HOST_VARIABLE, t.FLAG_DISTINCT, t.FLAG_NAMED_ROW, t.FLAG_DISTINCT_LVARCHAR,
+        t.FLAG_DISTINCT_BOOLEAN, t.FLAG_CLIENT_COLLECTION,
+    ]  # fmt: skip
+    assert max(TypeCode) < 0x100 <= min(flags)
+    for code in TypeCode:
+        for flag in flags:
+            ct = ColumnType.from_word(code | flag, 4)
+            assert (ct.code, ct.flags, ct.word) == (code, flag, code | flag)
+
+
+@pytest.mark.parametrize("sql", [row[0] for row in TABLE])
+def test_not_null_changes_nothing_in_the_plan(sql: str) -> None:
+    assert plan_op(ColumnType.parse_sql(sql)) == plan_op(ColumnType.parse_sql(sql + " NOT NULL"))
