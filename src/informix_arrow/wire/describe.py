@@ -183,16 +183,16 @@ class InputDescribe(Message):
     """SQ_IDESCRIBE: the parameters of a statement, the answer to :class:`InputDescribeRequest` (JDBC section
     5).
 
-    Wire: ``short n, short n``, then per parameter ``short type word, int extended id, PSTR owner, PSTR type
-    name, short, short, int source type, int length``. JDBC counts by the first short and ignores the second;
-    other clients call the second one the count, so both say the same.
+    Wire: ``short n, short 0``, then per parameter ``short type word, int extended id, PSTR owner, PSTR type
+    name, short, short, int source type, int length``. JDBC 15 counts by the first short; with anything but 0 in
+    the second it waits for bytes that never come when a described parameter is nullable.
     """
 
     TAG: ClassVar[int] = 125
     columns: tuple[ColumnType, ...]
 
     def encode(self, framing: Framing) -> bytes:
-        w = Writer().short(self.TAG).short(len(self.columns)).short(len(self.columns))
+        w = Writer().short(self.TAG).short(len(self.columns)).short(0)
         for ct in self.columns:
             _put_extended(w.ushort(ct.word), ct, framing)
         return w.getvalue()

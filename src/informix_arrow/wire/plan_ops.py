@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from .column_types import ColumnType, TypeCode
+from .decimals import MAX_DIGITS
 from .errors import NotSupportedError, ProtocolError
 from .qualifiers import Field, Qualifier
 
@@ -129,7 +130,7 @@ def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: st
     if kind is not None:
         return PlanOp(kind, ct.max_width, 0, 0)
     if ct.code in (TypeCode.CHAR, TypeCode.NCHAR):
-        if ct.encoded_length < 0:
+        if ct.encoded_length < 1:
             raise ValueError(f"CHAR of {ct.encoded_length} bytes")
         trim = FLAG_TRIM if options.char_padding == "strip" else 0
         return PlanOp(Kind.CHAR, ct.encoded_length, 0, trim | large)
@@ -150,7 +151,7 @@ def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: st
 
 def _decimal_op(ct: ColumnType, options: TypeOptions) -> PlanOp:
     precision, scale = ct.precision or 0, ct.scale
-    if not 1 <= precision <= 38 or (scale is not None and scale > precision):
+    if not 1 <= precision <= MAX_DIGITS or (scale is not None and scale > precision):
         raise ValueError(f"{ct.sql} is impossible")
     width, encoded = ct.max_width, ct.encoded_length & 0xFFFF
     if options.decimals == "float64":

@@ -1,0 +1,402 @@
+/* informix_arrow._decode: the decoder core (decode_core.h) as a Python type.
+ *
+ * Here live the arguments, the GIL, the capsules and the exceptions; every byte of the wire is read in the core. The
+ * module has no global state: the exception classes hang on the module object (multi-phase initialisation). */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "decode_core.h"
+
+struct module_state {
+    PyObject *protocol_error;
+    PyObject *data_error;
+    PyObject *decoder_type;
+};
+
+typedef struct {
+    PyObject_HEAD
+    struct ia_decoder core;
+    struct ia_codepage_entry page[256];
+    PyObject *names;    /* tuple of str */
+    int64_t rows;       /* copies for the getters, which may run beside a feed */
+    int64_t total_rows;
+    char busy;          /* set while a thread is in feed() or take() */
+} Decoder;
+
+/* ---- errors -------------------------------------------------------------------------------------------------- */
+
+/* Raise what core.error holds: MemoryError, ProtocolError or DataError with row and column. */
+static void raise_core_error(Decoder *self)
+{
+    const struct ia_error *error = &self->core.error;
+    if (error->status == IA_NO_MEMORY) {
+        PyErr_NoMemory();
+        return;
+    }
+    const struct module_state *state = PyType_GetModuleState(Py_TYPE(self));
+    PyObject *cls = error->status == IA_PROTOCOL ? state->protocol_error : state->data_error;
+    PyObject *name = error->column >= 0 ? PyTuple_GET_ITEM(self->names, error->column) : Py_None;
+    PyObject *message;
+    if (error->column >= 0)
+        message = PyUnicode_FromFormat("column %R, row %lld, offset %lld in the tuple: %s", name, (long long)error->row,
+                                       (long long)error->offset, error->detail);
+    else if (error->offset >= 0)
+        message = PyUnicode_FromFormat("row %lld, offset %lld in the tuple: %s", (long long)error->row,
+                                       (long long)error->offset, error->detail);
+    else
+        message = PyUnicode_FromFormat("row %lld: %s", (long long)error->row, error->detail);
+    PyObject *row = PyLong_FromLongLong(error->row);
+    PyObject *exception = message ? PyObject_CallFunctionObjArgs(cls, message, NULL) : NULL;
+    if (exception && row && PyObject_SetAttrString(exception, "row", row) == 0 &&
+        PyObject_SetAttrString(exception, "column", name) == 0)
+        PyErr_SetObject(cls, exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(row);
+    Py_XDECREF(message);
+}
+
+/* One thread at a time; a second one gets an exception instead of a race. */
+static int enter(Decoder *self)
+{
+    if (__atomic_test_and_set(&self->busy, __ATOMIC_ACQUIRE)) {
+        PyErr_SetString(PyExc_RuntimeError, "this Decoder is in use by another thread");
+        return -1;
+    }
+    return 0;
+}
+
+static void leave(Decoder *self)
+{
+    __atomic_store_n(&self->rows, self->core.rows, __ATOMIC_RELAXED);
+    __atomic_store_n(&self->total_rows, self->core.taken + self->core.rows, __ATOMIC_RELAXED);
+    __atomic_clear(&self->busy, __ATOMIC_RELEASE);
+}
+
+/* ---- construction -------------------------------------------------------------------------------------------- */
+
+/* ops as C structs; NULL with an exception set. */
+static struct ia_op *ops_from(PyObject *sequence, Py_ssize_t *count)
+{
+    PyObject *fast = PySequence_Fast(sequence, "ops must be a sequence of (kind, width, arg, flags)");
+    if (!fast)
+        return NULL;
+    *count = PySequence_Fast_GET_SIZE(fast);
+    struct ia_op *ops = *count > 32767 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof *ops);
+    if (!ops) {
+        if (*count > 32767)
+            PyErr_Format(PyExc_ValueError, "%zd columns; a description has at most 32767", *count);
+        else
+            PyErr_NoMemory();
+        Py_DECREF(fast);
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < *count; i++) {
+        int kind, width, arg, flags;
+        PyObject *op = PySequence_Tuple(PySequence_Fast_GET_ITEM(fast, i));
+        const int ok = op && PyArg_ParseTuple(op, "iiii;an op is (kind, width, arg, flags)", &kind, &width, &arg, &flags);
+        Py_XDECREF(op);
+        if (!ok) {
+            PyMem_Free(ops);
+            Py_DECREF(fast);
+            return NULL;
+        }
+        ops[i] = (struct ia_op){kind, width, arg, flags};
+    }
+    Py_DECREF(fast);
+    return ops;
+}
+
+/* Copy a code page in, checked: what it yields goes unvalidated into utf8 columns. */
+static int codepage_from(Decoder *self, PyObject *object)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE))
+        return -1;
+    const int right_size = view.len == (Py_ssize_t)sizeof self->page;
+    if (right_size)
+        memcpy(self->page, view.buf, sizeof self->page);
+    PyBuffer_Release(&view);
+    if (!right_size) {
+        PyErr_SetString(PyExc_ValueError, "codepage must be 1024 bytes: 256 entries of a length and 3 UTF-8 bytes");
+        return -1;
+    }
+    for (int i = 0; i < 256; i++) {
+        const struct ia_codepage_entry *e = &self->page[i];
+        if (e->length > 3 || ia_utf8_valid_until(e->utf8, e->length) != e->length) {
+            PyErr_Format(PyExc_ValueError, "codepage: the entry of byte %d is not 0 to 3 bytes of UTF-8", i);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"ops", "names", "batch_rows", "batch_bytes", "max_tuple", "codepage", NULL};
+    PyObject *ops_object, *names_object, *codepage = Py_None;
+    long long batch_rows = LLONG_MIN, batch_bytes = LLONG_MIN, max_tuple = LLONG_MIN;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLO:Decoder", keywords, &ops_object, &names_object, &batch_rows,
+                                     &batch_bytes, &max_tuple, &codepage))
+        return NULL;
+    if (batch_rows == LLONG_MIN || batch_bytes == LLONG_MIN || max_tuple == LLONG_MIN) {
+        PyErr_SetString(PyExc_TypeError, "Decoder() needs the keywords batch_rows, batch_bytes and max_tuple");
+        return NULL;
+    }
+    if (batch_rows < 1 || batch_bytes < 1 || max_tuple < 0 || max_tuple > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError,
+                        "batch_rows and batch_bytes must be positive, max_tuple 0..2147483647");
+        return NULL;
+    }
+    Decoder *self = (Decoder *)type->tp_alloc(type, 0);
+    if (!self)
+        return NULL;
+    Py_ssize_t count = 0;
+    struct ia_op *ops = NULL;
+    const char *wrong;
+    int bad;
+
+    self->names = PySequence_Tuple(names_object);
+    if (!self->names || !(ops = ops_from(ops_object, &count)))
+        goto failed;
+    if (PyTuple_GET_SIZE(self->names) != count) {
+        PyErr_Format(PyExc_ValueError, "%zd ops but %zd names", count, PyTuple_GET_SIZE(self->names));
+        goto failed;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyUnicode_Check(PyTuple_GET_ITEM(self->names, i))) {
+            PyErr_SetString(PyExc_TypeError, "names must be strings");
+            goto failed;
+        }
+    }
+    if (codepage != Py_None && codepage_from(self, codepage))
+        goto failed;
+    wrong = ia_decoder_init(&self->core, ops, (int)count, batch_rows, batch_bytes, max_tuple,
+                            codepage != Py_None ? self->page : NULL, &bad);
+    if (wrong) {
+        if (bad >= 0)
+            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GET_ITEM(self->names, bad),
+                         (int)ops[bad].kind, (int)ops[bad].width, (int)ops[bad].arg, (int)ops[bad].flags, wrong);
+        else
+            PyErr_NoMemory();
+        goto failed;
+    }
+    PyMem_Free(ops);
+    return (PyObject *)self;
+failed:
+    PyMem_Free(ops);
+    Py_DECREF(self);
+    return NULL;
+}
+
+static void decoder_dealloc(PyObject *object)
+{
+    Decoder *self = (Decoder *)object;
+    PyTypeObject *type = Py_TYPE(self);
+    ia_decoder_free(&self->core);
+    Py_XDECREF(self->names);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+/* ---- methods ------------------------------------------------------------------------------------------------- */
+
+PyDoc_STRVAR(feed_doc,
+             "feed(data, start, end, /)\n--\n\n"
+             "Decode the SQ_TUPLE messages in data[start:end], a bytes-like object.\n\n"
+             "Returns (position, status): position is the index in data behind the last whole message consumed, and\n"
+             "where the next feed has to begin; status is 0 (the bytes end inside a message), 1 (the next message is\n"
+             "not SQ_TUPLE) or 2 (the batch is complete: call take()). No byte outside data[start:end] is read. The\n"
+             "GIL is released.\n\n"
+             "Raises ProtocolError for bytes that break the format, DataError for a value that does not fit its Arrow\n"
+             "type (both with .row, counted from 0 over the whole result, and .column), MemoryError. Each is final:\n"
+             "every later feed raises it again.");
+
+static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
+{
+    Decoder *self = (Decoder *)object;
+    if (nargs != 3) {
+        PyErr_Format(PyExc_TypeError, "feed() takes 3 arguments (data, start, end), got %zd", nargs);
+        return NULL;
+    }
+    const Py_ssize_t start = PyNumber_AsSsize_t(args[1], PyExc_ValueError);
+    if (start == -1 && PyErr_Occurred())
+        return NULL;
+    const Py_ssize_t end = PyNumber_AsSsize_t(args[2], PyExc_ValueError);
+    if (end == -1 && PyErr_Occurred())
+        return NULL;
+    Py_buffer view;
+    if (PyObject_GetBuffer(args[0], &view, PyBUF_SIMPLE))
+        return NULL;
+    if (start < 0 || start > end || end > view.len) {
+        PyErr_Format(PyExc_ValueError, "start %zd and end %zd do not lie in the %zd bytes of data", start, end, view.len);
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    if (enter(self)) {
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    const uint8_t *const data = view.buf;
+    const uint8_t *stop = NULL;
+    enum ia_status status = IA_NEED_MORE;
+    Py_BEGIN_ALLOW_THREADS
+    if (end > start) {
+        status = ia_decoder_feed(&self->core, data + start, data + end, &stop);
+    } else {
+        static const uint8_t nothing = 0; /* an empty buffer may have no address */
+        status = ia_decoder_feed(&self->core, &nothing, &nothing, &stop);
+        stop = NULL;
+    }
+    Py_END_ALLOW_THREADS
+    const Py_ssize_t position = stop ? stop - data : start;
+    PyObject *result = NULL;
+    if (status < 0)
+        raise_core_error(self);
+    else
+        result = Py_BuildValue("ni", position, (int)status);
+    leave(self);
+    PyBuffer_Release(&view);
+    return result;
+}
+
+static void release_capsule(PyObject *capsule)
+{
+    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
+    if (array->release)
+        array->release(array);
+    free(array);
+}
+
+PyDoc_STRVAR(take_doc,
+             "take()\n--\n\n"
+             "Hand over the open batch as an 'arrow_array' capsule (a struct array with one child per column, valid\n"
+             "with 0 rows too) and start the next one. After an error: the whole rows before it.");
+
+static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    Decoder *self = (Decoder *)object;
+    if (enter(self))
+        return NULL;
+    PyObject *capsule = NULL;
+    struct ArrowArray *array = calloc(1, sizeof *array);
+    if (!array || ia_decoder_take(&self->core, array)) {
+        PyErr_NoMemory();
+        free(array);
+    } else {
+        capsule = PyCapsule_New(array, "arrow_array", release_capsule);
+        if (!capsule) {
+            array->release(array);
+            free(array);
+        }
+    }
+    leave(self);
+    return capsule;
+}
+
+static PyObject *decoder_rows(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong(__atomic_load_n(&((Decoder *)self)->rows, __ATOMIC_RELAXED));
+}
+
+static PyObject *decoder_total_rows(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyLong_FromLongLong(__atomic_load_n(&((Decoder *)self)->total_rows, __ATOMIC_RELAXED));
+}
+
+static PyMethodDef decoder_methods[] = {
+    {"feed", (PyCFunction)(void (*)(void))decoder_feed, METH_FASTCALL, feed_doc},
+    {"take", decoder_take, METH_NOARGS, take_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef decoder_getset[] = {
+    {"rows", decoder_rows, NULL, "Rows in the open batch.", NULL},
+    {"total_rows", decoder_total_rows, NULL, "Rows decoded so far, those of taken batches included.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyDoc_STRVAR(decoder_doc,
+             "Decoder(ops, names, *, batch_rows, batch_bytes, max_tuple, codepage=None)\n--\n\n"
+             "Turn the tuples of one result into Arrow record batches.\n\n"
+             "ops: one (kind, width, arg, flags) per column, the numbers of plan.h; names: the columns' names, for errors;\n"
+             "batch_rows, batch_bytes: a batch is full at so many rows or Arrow bytes, whichever comes first (a row larger\n"
+             "than batch_bytes makes a batch of its own); max_tuple: the longest payload allowed; codepage: None for\n"
+             "UTF-8 (checked strictly), else 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}.\n\n"
+             "One thread at a time: a call while another runs raises RuntimeError.");
+
+static PyType_Slot decoder_slots[] = {
+    {Py_tp_doc, (void *)decoder_doc},      {Py_tp_new, decoder_new},       {Py_tp_dealloc, decoder_dealloc},
+    {Py_tp_methods, decoder_methods}, {Py_tp_getset, decoder_getset}, {0, NULL},
+};
+
+static PyType_Spec decoder_spec = {
+    .name = "informix_arrow._decode.Decoder",
+    .basicsize = sizeof(Decoder),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = decoder_slots,
+};
+
+/* ---- module -------------------------------------------------------------------------------------------------- */
+
+static int module_exec(PyObject *module)
+{
+    struct module_state *state = PyModule_GetState(module);
+    PyObject *errors = PyImport_ImportModule("informix_arrow.wire.errors");
+    if (!errors)
+        return -1;
+    state->protocol_error = PyObject_GetAttrString(errors, "ProtocolError");
+    state->data_error = PyObject_GetAttrString(errors, "DataError");
+    Py_DECREF(errors);
+    if (!state->protocol_error || !state->data_error)
+        return -1;
+    state->decoder_type = PyType_FromModuleAndSpec(module, &decoder_spec, NULL);
+    if (!state->decoder_type || PyModule_AddType(module, (PyTypeObject *)state->decoder_type))
+        return -1;
+    if (PyModule_AddIntConstant(module, "NEED_MORE", IA_NEED_MORE) || PyModule_AddIntConstant(module, "OTHER", IA_OTHER))
+        return -1;
+    return PyModule_AddIntConstant(module, "FULL", IA_FULL);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct module_state *state = PyModule_GetState(module);
+    Py_VISIT(state->protocol_error);
+    Py_VISIT(state->data_error);
+    Py_VISIT(state->decoder_type);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    struct module_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->protocol_error);
+    Py_CLEAR(state->data_error);
+    Py_CLEAR(state->decoder_type);
+    return 0;
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+#ifdef Py_mod_multiple_interpreters
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_decode",
+    .m_doc = "Wire to Arrow: the tuples of a result as record batches (see decode_core.h).",
+    .m_size = sizeof(struct module_state),
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+};
+
+PyMODINIT_FUNC PyInit__decode(void)
+{
+    return PyModuleDef_Init(&module_def);
+}

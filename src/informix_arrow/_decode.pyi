@@ -1,0 +1,48 @@
+"""Wire to Arrow: SQ_TUPLE messages become record batches by a plan (SQLI section 6, TYPES section 2)."""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+from typing_extensions import Buffer, CapsuleType
+
+NEED_MORE: Final = 0
+OTHER: Final = 1
+FULL: Final = 2
+
+@final
+class Decoder:
+    """Turn the tuples of one result into Arrow record batches; one thread at a time (else ``RuntimeError``)."""
+
+    def __new__(
+        cls,
+        ops: Sequence[tuple[int, int, int, int]],
+        names: Sequence[str],
+        *,
+        batch_rows: int,
+        batch_bytes: int,
+        max_tuple: int,
+        codepage: bytes | None = None,
+    ) -> Decoder:
+        """``ops`` are ``PlanOp.as_tuple()``; a batch is full at ``batch_rows`` rows or ``batch_bytes`` Arrow bytes.
+
+        ``max_tuple`` is the longest payload allowed, bytes. ``codepage`` is None for UTF-8 (checked strictly) or 1024
+        bytes: 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}. Raises ValueError naming a wrong op.
+        """
+
+    def feed(self, data: Buffer, start: int, end: int, /) -> tuple[int, int]:
+        """Decode the messages in ``data[start:end]``; returns the position to go on from and a status.
+
+        NEED_MORE: the bytes end inside a message. OTHER: the next message is not SQ_TUPLE. FULL: call ``take()``.
+        Raises ProtocolError or DataError with ``.row`` (0-based, of the whole result) and ``.column``; both are final.
+        """
+
+    def take(self) -> CapsuleType:
+        """Hand over the open batch, an ``arrow_array`` capsule of a struct array, and start the next."""
+
+    @property
+    def rows(self) -> int:
+        """Rows in the open batch."""
+
+    @property
+    def total_rows(self) -> int:
+        """Rows decoded so far, those of taken batches included."""

@@ -1,0 +1,486 @@
+/* _encode: Arrow record batches -> SQLI tuples.  The work is in encode_core.h; here are the capsules, the GIL and the
+ * exceptions.  One Encoder serves one result or one insert cursor: load a batch, encode until nothing remains. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "encode_arrow.h"
+#include "encode_core.h"
+
+#define CODEPAGE_BYTES 65536
+
+typedef struct {
+    PyObject_HEAD
+    struct ia_enc_plan plan;
+    PyObject *names;            /* tuple of str, one per column */
+    PyObject *codepage;         /* bytes that plan.codepage points into, or NULL */
+    struct ArrowArray batch;    /* release != NULL: owned */
+    int64_t row;                /* next row of the batch */
+    int64_t rows;               /* rows of the batch */
+    int64_t first_row;          /* number of the batch's row 0 in messages */
+    int busy;                   /* another thread is inside encode(), without the GIL */
+} Encoder;
+
+/* ---- exceptions ---------------------------------------------------------------------------------------------- */
+
+/* "SMALLINT", "CHAR(10)", "DECIMAL(8,2)": the column's type as far as the plan knows it. */
+static PyObject *type_text(const struct ia_enc_col *c)
+{
+    const char *sql = ia_enc_kind_text(c->kind).sql;
+    switch (c->kind) {
+    case IA_LVARCHAR:
+        if (c->width == IA_ENC_MAX_TEXT) return PyUnicode_FromString(sql);
+        /* fall through */
+    case IA_CHAR:
+    case IA_VARCHAR: return PyUnicode_FromFormat("%s(%d)", sql, (int)c->width);
+    case IA_DECIMAL128:
+    case IA_DECIMAL_FLOAT64:
+    case IA_DECIMAL_STRING:
+        if (c->decimal.scale < 0) return PyUnicode_FromFormat("DECIMAL(%d)", (int)c->decimal.precision);
+        return PyUnicode_FromFormat("DECIMAL(%d,%d)", (int)c->decimal.precision, (int)c->decimal.scale);
+    default: return PyUnicode_FromString(sql);
+    }
+}
+
+static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_col *c, PyObject *type)
+{
+    switch (f->status) {
+    case IA_ENC_SENTINEL:
+        return PyUnicode_FromFormat("%lld cannot be stored in %U, where it stands for NULL", (long long)f->a, type);
+    case IA_ENC_TOO_LONG:
+        return PyUnicode_FromFormat("text of %lld bytes does not fit %U", (long long)f->a, type);
+    case IA_ENC_NUL_TEXT:
+        return PyUnicode_FromFormat("text %s cannot be stored in %U, where it stands for NULL",
+                                    c->kind == IA_CHAR ? "that starts with a NUL byte" : "of one NUL byte", type);
+    case IA_ENC_CODE_POINT: {
+        char code[16];
+        snprintf(code, sizeof code, "U+%04X", (unsigned)f->a);
+        return PyUnicode_FromFormat("the database's code set has no character %s", code);
+    }
+    case IA_ENC_UTF8: return PyUnicode_FromString("the text is not valid UTF-8");
+    case IA_ENC_DATE_RANGE:
+        return PyUnicode_FromFormat("the date is outside %U's range 0001-01-01 to 9999-12-31", type);
+    case IA_ENC_TIME_RANGE: return PyUnicode_FromString("the time is outside 00:00:00 to 23:59:59");
+    case IA_ENC_PRECISION: return PyUnicode_FromFormat("the number has more digits than %U holds", type);
+    case IA_ENC_SCALE: return PyUnicode_FromFormat("the number has more decimal places than %U keeps", type);
+    case IA_ENC_EXPONENT:
+        return PyUnicode_FromFormat("the number is outside %U's range 1E-130 to 9.99E125", type);
+    case IA_ENC_NOT_FINITE: return PyUnicode_FromFormat("NaN and infinity cannot be stored in %U", type);
+    case IA_ENC_DECIMAL_TEXT: return PyUnicode_FromString("the text is not a decimal number");
+    case IA_ENC_FINER:
+        return PyUnicode_FromString("the value has parts finer than the DATETIME's last field, which would be lost");
+    case IA_ENC_DATETIME_TEXT:
+        return PyUnicode_FromString("the text is not a DATETIME literal of the column's qualifier");
+    case IA_ENC_OFFSETS: return PyUnicode_FromString("the Arrow array's string offsets are inconsistent");
+    case IA_ENC_ROW_SIZE: return PyUnicode_FromString("the row is larger than a tuple can be (2147483647 bytes)");
+    default: return PyUnicode_FromFormat("internal error %d", f->status);
+    }
+}
+
+/* Raise wire.errors.DataError(text, row=, column=). */
+static void raise_fault(const Encoder *self, const struct ia_enc_fault *f)
+{
+    const struct ia_enc_col *c = self->plan.cols + f->column;
+    PyObject *const name = PyTuple_GET_ITEM(self->names, f->column);
+    const long long row = (long long)(self->first_row + f->row);
+    PyObject *errors = NULL, *class = NULL, *text = NULL, *args = NULL, *kwargs = NULL, *error = NULL;
+    PyObject *type = type_text(c);
+    PyObject *reason = type ? fault_reason(f, c, type) : NULL;
+
+    if (reason == NULL) goto done;
+    errors = PyImport_ImportModule("informix_arrow.wire.errors");
+    if (errors == NULL) goto done;
+    class = PyObject_GetAttrString(errors, "DataError");
+    text = PyUnicode_FromFormat("column %R, row %lld: %U", name, row, reason);
+    if (class == NULL || text == NULL) goto done;
+    args = PyTuple_Pack(1, text);
+    kwargs = Py_BuildValue("{s:L,s:O}", "row", row, "column", name);
+    if (args == NULL || kwargs == NULL) goto done;
+    error = PyObject_Call(class, args, kwargs);
+    if (error) PyErr_SetObject(class, error);
+done:
+    Py_XDECREF(type);
+    Py_XDECREF(reason);
+    Py_XDECREF(errors);
+    Py_XDECREF(class);
+    Py_XDECREF(text);
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    Py_XDECREF(error);
+}
+
+static int claim(const Encoder *self)
+{
+    if (!self->busy) return 0;
+    PyErr_SetString(PyExc_RuntimeError, "the Encoder is in use by another thread");
+    return -1;
+}
+
+/* ---- construction -------------------------------------------------------------------------------------------- */
+
+static int read_op(PyObject *item, struct ia_op *op)
+{
+    int32_t *const field[4] = {&op->kind, &op->width, &op->arg, &op->flags};
+    PyObject *values = PySequence_Tuple(item);
+    if (values == NULL) return -1;
+    if (PyTuple_GET_SIZE(values) != 4) {
+        PyErr_SetString(PyExc_ValueError, "an op is (kind, width, arg, flags)");
+        goto failed;
+    }
+    for (int k = 0; k < 4; k++) {
+        const long v = PyLong_AsLong(PyTuple_GET_ITEM(values, k));
+        if (v == -1 && PyErr_Occurred()) goto failed;
+        if (v < INT32_MIN || v > INT32_MAX) {
+            PyErr_SetString(PyExc_ValueError, "an op's numbers have 32 bits");
+            goto failed;
+        }
+        *field[k] = (int32_t)v;
+    }
+    Py_DECREF(values);
+    return 0;
+failed:
+    Py_DECREF(values);
+    return -1;
+}
+
+static int read_plan(Encoder *self, PyObject *ops)
+{
+    const Py_ssize_t n = PyTuple_GET_SIZE(ops);
+    struct ia_enc_plan *const plan = &self->plan;
+    size_t bound = IA_ENC_HEADER + 1 + IA_ENC_SLACK;
+
+    if (n < 1 || n > 32767 || PyTuple_GET_SIZE(self->names) != n) {
+        PyErr_SetString(PyExc_ValueError, "an Encoder needs 1 to 32767 ops and as many names");
+        return -1;
+    }
+    plan->cols = PyMem_Calloc((size_t)n, sizeof *plan->cols);
+    if (plan->cols == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    plan->n = (int32_t)n;
+    for (Py_ssize_t k = 0; k < n; k++) {
+        struct ia_op op;
+        PyObject *const name = PyTuple_GET_ITEM(self->names, k);
+        if (!PyUnicode_Check(name)) {
+            PyErr_SetString(PyExc_TypeError, "column names must be str");
+            return -1;
+        }
+        if (read_op(PyTuple_GET_ITEM(ops, k), &op)) return -1;
+        const char *why = ia_enc_col_init(plan->cols + k, &op);
+        if (why) {
+            PyErr_Format(PyExc_ValueError, "column %R: %s (op %d, %d, %d, %d)", name, why, (int)op.kind,
+                         (int)op.width, (int)op.arg, (int)op.flags);
+            return -1;
+        }
+        plan->has_lvarchar |= op.kind == IA_LVARCHAR;
+        bound += plan->cols[k].bound;
+    }
+    plan->row_bound = bound;
+    return 0;
+}
+
+static int read_codepage(Encoder *self, PyObject *codepage)
+{
+    if (codepage == Py_None) return 0;
+    if (!PyBytes_Check(codepage)) {
+        PyErr_Format(PyExc_TypeError, "codepage must be bytes or None, not %.100s", Py_TYPE(codepage)->tp_name);
+        return -1;
+    }
+    if (PyBytes_GET_SIZE(codepage) != CODEPAGE_BYTES) {
+        PyErr_Format(PyExc_ValueError, "codepage must have 65536 bytes, one for each code point, got %zd",
+                     PyBytes_GET_SIZE(codepage));
+        return -1;
+    }
+    Py_INCREF(codepage);
+    self->codepage = codepage;
+    self->plan.codepage = (const uint8_t *)PyBytes_AS_STRING(codepage);
+    self->plan.codepage_is_ascii = 1;
+    for (int c = 0; c < 128; c++) self->plan.codepage_is_ascii &= self->plan.codepage[c] == c;
+    return 0;
+}
+
+static PyObject *Encoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"ops", "names", "codepage", NULL};
+    PyObject *ops, *names, *codepage = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$O:Encoder", keywords, &ops, &names, &codepage)) return NULL;
+
+    Encoder *self = (Encoder *)type->tp_alloc(type, 0); /* zeroed */
+    if (self == NULL) return NULL;
+    PyObject *list = PySequence_Tuple(ops);
+    self->names = list ? PySequence_Tuple(names) : NULL;
+    if (self->names == NULL || read_plan(self, list) || read_codepage(self, codepage)) {
+        Py_XDECREF(list);
+        Py_DECREF(self);
+        return NULL;
+    }
+    Py_DECREF(list);
+    return (PyObject *)self;
+}
+
+static int Encoder_traverse(PyObject *op, visitproc visit, void *arg)
+{
+    Encoder *self = (Encoder *)op;
+    Py_VISIT(Py_TYPE(op));
+    Py_VISIT(self->names);
+    Py_VISIT(self->codepage);
+    return 0;
+}
+
+static void Encoder_dealloc(PyObject *op)
+{
+    Encoder *self = (Encoder *)op;
+    PyTypeObject *type = Py_TYPE(op);
+    PyObject_GC_UnTrack(op);
+    if (self->batch.release) self->batch.release(&self->batch);
+    PyMem_Free(self->plan.cols);
+    Py_XDECREF(self->names);
+    Py_XDECREF(self->codepage);
+    type->tp_free(op);
+    Py_DECREF(type);
+}
+
+/* ---- load ---------------------------------------------------------------------------------------------------- */
+
+/* Check the batch against the plan and fill `cols`, a copy of the plan's columns.  Raises ValueError. */
+static int bind_batch(const Encoder *self, struct ia_enc_col *cols, const struct ArrowSchema *schema,
+                      const struct ArrowArray *array)
+{
+    char why[200];
+    if (schema->format == NULL || strcmp(schema->format, "+s") != 0) {
+        PyErr_Format(PyExc_ValueError, "the batch must be a struct array, its Arrow format is '%.40s'",
+                     schema->format ? schema->format : "");
+        return -1;
+    }
+    if (schema->n_children != self->plan.n || array->n_children != self->plan.n) {
+        PyErr_Format(PyExc_ValueError, "the batch has %lld columns, the plan %d", (long long)schema->n_children,
+                     (int)self->plan.n);
+        return -1;
+    }
+    if (array->length < 0 || array->offset < 0 || array->offset > INT64_MAX / 16 - array->length) {
+        PyErr_SetString(PyExc_ValueError, "the batch's length and offset are inconsistent");
+        return -1;
+    }
+    if (array->null_count != 0 && array->length > 0 && array->n_buffers > 0 && array->buffers && array->buffers[0]) {
+        const uint8_t *valid = array->buffers[0];
+        for (int64_t i = array->offset; i < array->offset + array->length; i++) {
+            if (valid[i >> 3] >> (i & 7) & 1) continue;
+            PyErr_Format(PyExc_ValueError, "row %lld of the batch is null as a whole; a table has no such rows",
+                         (long long)(i - array->offset));
+            return -1;
+        }
+    }
+    for (int32_t k = 0; k < self->plan.n; k++) {
+        const struct ArrowArray *child = array->children[k];
+        if (ia_enc_bind(cols + k, schema->children[k], child, array->offset, array->length, why, sizeof why)) {
+            PyErr_Format(PyExc_ValueError, "column %R: %s", PyTuple_GET_ITEM(self->names, k), why);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyDoc_STRVAR(load_doc,
+"load(schema_capsule, array_capsule, *, first_row=None) -> int\n--\n\n"
+"Take over one record batch (the pair that __arrow_c_array__ gives) and return its number of rows.\n\n"
+"The batch moves out of the capsules and is released with the next load or with the Encoder; rows of an earlier\n"
+"batch that are not yet encoded are given up. first_row numbers the batch's first row in errors; without it the\n"
+"count goes on after the batch before. ValueError when a column's Arrow type does not fit the plan: the capsules\n"
+"and the earlier batch then stay as they were.");
+
+static PyObject *Encoder_load(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"schema_capsule", "array_capsule", "first_row", NULL};
+    Encoder *self = (Encoder *)op;
+    PyObject *schema_capsule, *array_capsule, *first = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$O:load", keywords, &schema_capsule, &array_capsule, &first))
+        return NULL;
+    long long asked = 0;
+    if (first != Py_None) {
+        asked = PyLong_AsLongLong(first);
+        if (asked == -1 && PyErr_Occurred()) return NULL;
+    }
+    /* From here to the end no Python code runs, and so no other thread: the arguments are converted, and the old
+     * batch, whose release may be anybody's code, goes last. */
+    if (claim(self)) return NULL;
+    struct ArrowSchema *schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
+    if (schema == NULL) return NULL;
+    struct ArrowArray *array = PyCapsule_GetPointer(array_capsule, "arrow_array");
+    if (array == NULL) return NULL;
+    if (schema->release == NULL || array->release == NULL) {
+        PyErr_SetString(PyExc_ValueError, "the Arrow capsules have been used before");
+        return NULL;
+    }
+    const size_t size = (size_t)self->plan.n * sizeof *self->plan.cols;
+    struct ia_enc_col *cols = PyMem_Malloc(size);
+    if (cols == NULL) return PyErr_NoMemory();
+    memcpy(cols, self->plan.cols, size);
+    if (bind_batch(self, cols, schema, array)) {
+        PyMem_Free(cols);
+        return NULL;
+    }
+    struct ArrowArray before = self->batch;
+    struct ArrowSchema seen = *schema;
+    const int64_t rows = array->length;
+    PyMem_Free(self->plan.cols);
+    self->plan.cols = cols;
+    self->batch = *array;
+    array->release = NULL; /* moved, and the schema too: it has been read */
+    schema->release = NULL;
+    self->first_row = first == Py_None ? self->first_row + self->rows : (int64_t)asked;
+    self->row = 0;
+    self->rows = rows;
+    if (before.release) before.release(&before);
+    seen.release(&seen);
+    return PyLong_FromLongLong((long long)rows);
+}
+
+/* ---- encode -------------------------------------------------------------------------------------------------- */
+
+/* An upper bound of the messages for the rows that remain, so that a small rest does not take a whole budget. */
+static size_t estimate(const Encoder *self, size_t budget)
+{
+    const struct ia_enc_plan *plan = &self->plan;
+    unsigned __int128 total = plan->row_bound;
+    int64_t texts = 0;
+    for (int32_t k = 0; k < plan->n; k++)
+        if (plan->cols[k].kind == IA_LVARCHAR) texts += plan->cols[k].text_end;
+    total *= (unsigned __int128)(self->rows - self->row);
+    total += (unsigned __int128)texts;
+    return total < budget ? (size_t)total : budget;
+}
+
+PyDoc_STRVAR(encode_doc,
+"encode(budget, framing=0) -> tuple[bytes, int]\n--\n\n"
+"Encode the next rows as whole messages of at most budget bytes together, at least one row; (bytes, rows).\n\n"
+"framing 0 makes SQ_TUPLE messages, 1 SQ_PUT messages. (b'', 0) when nothing remains. A row that cannot be\n"
+"encoded ends the call before it; the call that begins with it raises DataError (row and column set) and goes on\n"
+"doing so until another batch is loaded.");
+
+static PyObject *Encoder_encode(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"budget", "framing", NULL};
+    Encoder *self = (Encoder *)op;
+    Py_ssize_t budget;
+    int framing = IA_FRAME_TUPLE;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "n|i:encode", keywords, &budget, &framing)) return NULL;
+    if (budget < 0) {
+        PyErr_Format(PyExc_ValueError, "budget must not be negative, got %zd", budget);
+        return NULL;
+    }
+    if (framing != IA_FRAME_TUPLE && framing != IA_FRAME_PUT) {
+        PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE) or 1 (SQ_PUT), got %d", framing);
+        return NULL;
+    }
+    if (claim(self)) return NULL;
+    if (self->row >= self->rows) return Py_BuildValue("(y#n)", "", (Py_ssize_t)0, (Py_ssize_t)0);
+
+    struct ia_enc_fault fault = {0};
+    const int64_t from = self->row;
+    int64_t row = from;
+    size_t used = 0, need = 0, cap = estimate(self, (size_t)budget);
+    enum ia_enc_result result;
+
+    /* Room for one row behind the budget: the row that exceeds it is written before that is known. */
+    if (cap > (size_t)PY_SSIZE_T_MAX - 64 - self->plan.row_bound) return PyErr_NoMemory();
+    cap += self->plan.row_bound;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)cap);
+    if (bytes == NULL) return NULL;
+    self->busy = 1;
+    for (;;) {
+        uint8_t *out = (uint8_t *)PyBytes_AS_STRING(bytes);
+        Py_BEGIN_ALLOW_THREADS
+        result = ia_encode_rows(&self->plan, &row, self->rows, out, &used, cap, (size_t)budget, framing, &need,
+                                &fault);
+        Py_END_ALLOW_THREADS
+        if (result != IA_ENC_GROW) break;
+        if (need > (size_t)PY_SSIZE_T_MAX - 64 - used) { /* cannot happen: a row has less than 2^32 bytes */
+            Py_CLEAR(bytes);
+            PyErr_NoMemory();
+            break;
+        }
+        cap = used + need;
+        if (_PyBytes_Resize(&bytes, (Py_ssize_t)cap)) break; /* clears bytes */
+    }
+    self->busy = 0;
+    if (bytes == NULL) return NULL;
+    if (result == IA_ENC_FAULT) {
+        Py_DECREF(bytes);
+        raise_fault(self, &fault);
+        return NULL;
+    }
+    if (_PyBytes_Resize(&bytes, (Py_ssize_t)used)) return NULL;
+    self->row = row;
+    return Py_BuildValue("(NL)", bytes, (long long)(row - from));
+}
+
+static PyObject *Encoder_remaining(PyObject *op, void *closure)
+{
+    const Encoder *self = (const Encoder *)op;
+    (void)closure;
+    return PyLong_FromLongLong((long long)(self->rows - self->row));
+}
+
+/* ---- module -------------------------------------------------------------------------------------------------- */
+
+static PyMethodDef encoder_methods[] = {
+    {"load", (PyCFunction)(void (*)(void))Encoder_load, METH_VARARGS | METH_KEYWORDS, load_doc},
+    {"encode", (PyCFunction)(void (*)(void))Encoder_encode, METH_VARARGS | METH_KEYWORDS, encode_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef encoder_getset[] = {
+    {"remaining", Encoder_remaining, NULL, "Rows of the loaded batch that are not yet encoded.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyDoc_STRVAR(encoder_doc,
+"Encoder(ops, names, *, codepage=None)\n--\n\n"
+"Arrow record batches to SQLI messages, by a plan of (kind, width, arg, flags) per column (plan.h).\n\n"
+"codepage None sends text as UTF-8; else it has 65536 bytes, the byte of each code point, 0 for none.");
+
+static PyType_Slot encoder_slots[] = {
+    {Py_tp_doc, (void *)encoder_doc},
+    {Py_tp_new, Encoder_new},
+    {Py_tp_dealloc, Encoder_dealloc},
+    {Py_tp_traverse, Encoder_traverse},
+    {Py_tp_methods, encoder_methods},
+    {Py_tp_getset, encoder_getset},
+    {0, NULL},
+};
+
+static PyType_Spec encoder_spec = {
+    .name = "informix_arrow._encode.Encoder",
+    .basicsize = sizeof(Encoder),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = encoder_slots,
+};
+
+static int module_exec(PyObject *module)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, &encoder_spec, NULL);
+    if (type == NULL) return -1;
+    const int failed = PyModule_AddType(module, (PyTypeObject *)type);
+    Py_DECREF(type);
+    return failed;
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+#if PY_VERSION_HEX >= 0x030c0000
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "informix_arrow._encode",
+    .m_doc = "Arrow record batches -> SQLI tuples, in C.",
+    .m_slots = module_slots,
+};
+
+PyMODINIT_FUNC PyInit__encode(void)
+{
+    return PyModuleDef_Init(&module_def);
+}

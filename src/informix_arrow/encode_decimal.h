@@ -1,0 +1,297 @@
+/* Base-100 packing: DECIMAL and MONEY (TYPES section 5), and the exponent byte that DATETIME shares with them.
+ *
+ * On the wire a number is  byte 0 = sign and exponent, then width - 1 pairs d1 d2 ... of 0..99, and its value is
+ * +-(0.d1 d2 d3 ... in base 100) * 100^E.  Every function here writes the one normalised form: d1 is not 0, zero is
+ * 80 00 .., a negative number is complemented, 00 fills the right.
+ *
+ * No Python here and nothing is allocated.  Every function may write up to IA_ENC_SLACK bytes past the field:
+ * the caller keeps that much room behind the row, and the next field overwrites it. */
+#ifndef INFORMIX_ARROW_ENCODE_DECIMAL_H
+#define INFORMIX_ARROW_ENCODE_DECIMAL_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IA_ENC_SLACK 64         /* bytes behind the row that a field may scribble over */
+#define IA_DECIMAL_MAX_WIDTH 18 /* DECIMAL(32) floating: 1 + 17 pairs */
+#define IA_DECIMAL_DIGITS 40    /* room for digits of one number; more significant ones never fit a DECIMAL */
+#define IA_TEN18 UINT64_C(1000000000000000000)
+
+/* Why a value has no bytes.  Zero is success; the module words the message. */
+enum ia_enc_status {
+    IA_ENC_OK = 0,
+    IA_ENC_SENTINEL,        /* the value is the type's NULL pattern */
+    IA_ENC_TOO_LONG,        /* a = bytes of the text, b = bytes allowed */
+    IA_ENC_NUL_TEXT,        /* the text would read as NULL */
+    IA_ENC_CODE_POINT,      /* a = a code point without a byte in the code page */
+    IA_ENC_UTF8,            /* the text is not UTF-8 */
+    IA_ENC_DATE_RANGE,      /* outside 0001-01-01 .. 9999-12-31 */
+    IA_ENC_TIME_RANGE,      /* outside 00:00:00 .. 23:59:59.999999999 */
+    IA_ENC_PRECISION,       /* more digits than the DECIMAL holds */
+    IA_ENC_SCALE,           /* more decimal places than the DECIMAL keeps */
+    IA_ENC_EXPONENT,        /* outside 1E-130 .. 9.99E125 */
+    IA_ENC_NOT_FINITE,      /* NaN or infinity into a DECIMAL */
+    IA_ENC_DECIMAL_TEXT,    /* not a decimal number */
+    IA_ENC_FINER,           /* the DATETIME has parts finer than its qualifier */
+    IA_ENC_DATETIME_TEXT,   /* not a literal of this qualifier */
+    IA_ENC_OFFSETS,         /* the Arrow string offsets are inconsistent */
+    IA_ENC_ROW_SIZE         /* the tuple would not fit its four-byte length */
+};
+
+/* What a DECIMAL field may hold. */
+struct ia_decimal_spec {
+    int32_t width;          /* bytes of the field, 2..IA_DECIMAL_MAX_WIDTH */
+    int32_t precision;      /* significant digits */
+    int32_t scale;          /* decimal places; -1 = floating */
+};
+
+/* Store n normalised pairs (pairs[0] != 0, or n == 0 for zero) with exponent E in the field at out.
+ * pairs must be followed by IA_DECIMAL_MAX_WIDTH + 6 readable zero bytes and is changed by the complement. */
+static inline int ia_pack_pairs(uint8_t *out, int width, uint8_t *pairs, int n, int exponent, int negative)
+{
+    while (n > 0 && pairs[n - 1] == 0) n--;
+    if (n == 0) { exponent = 0; negative = 0; }
+    if (n > width - 1) return IA_ENC_PRECISION;
+    if (exponent < -64 || exponent > 63) return IA_ENC_EXPONENT;
+    if (n == 0) {
+        out[0] = 0x80;
+    } else if (!negative) {
+        out[0] = (uint8_t)(0x80 + exponent + 64);
+    } else {
+        out[0] = (uint8_t)(0x7f - (exponent + 64));
+        for (int i = 0; i < n - 1; i++) pairs[i] = (uint8_t)(99 - pairs[i]);
+        pairs[n - 1] = (uint8_t)(100 - pairs[n - 1]);
+    }
+    memcpy(out + 1, pairs, 16); /* two fixed copies: the tail lands in the slack */
+    memcpy(out + 17, pairs + 16, 8);
+    return IA_ENC_OK;
+}
+
+/* Write pairs of v backwards from end; at least `least` of them.  Returns the first written pair. */
+static inline uint8_t *ia_pairs_back(uint8_t *end, uint64_t v, int least)
+{
+    while (v != 0 || least > 0) {
+        *--end = (uint8_t)(v % 100);
+        v /= 100;
+        least--;
+    }
+    return end;
+}
+
+static inline unsigned __int128 ia_pow10_u128(int n)
+{
+    unsigned __int128 v = 1;
+    while (n-- > 0) v *= 10;
+    return v;
+}
+
+/* Arrow's decimal128 (little-endian, unscaled) with spec->scale places; limit = 10^precision. */
+static inline int ia_pack_int128(uint8_t *out, const struct ia_decimal_spec *spec, const uint8_t *value,
+                                 unsigned __int128 limit)
+{
+    __int128 raw;
+    memcpy(&raw, value, sizeof raw);
+    const int negative = raw < 0;
+    unsigned __int128 v = negative ? -(unsigned __int128)raw : (unsigned __int128)raw;
+    if (v >= limit) return IA_ENC_PRECISION;
+
+    uint8_t buf[64] = {0};
+    uint8_t *const end = buf + 32;
+    uint8_t *p = end;
+    if (spec->scale & 1) { /* the last digit shares a pair with a 0 */
+        *--p = (uint8_t)((unsigned)(v % 10) * 10);
+        v /= 10;
+    }
+    while (v >= IA_TEN18) { /* at most twice: 128 bits are 39 digits */
+        p = ia_pairs_back(p, (uint64_t)(v % IA_TEN18), 9);
+        v /= IA_TEN18;
+    }
+    p = ia_pairs_back(p, (uint64_t)v, 0);
+    while (p < end && *p == 0) p++; /* the limbs' own leading zeros, and zero itself */
+    return ia_pack_pairs(out, spec->width, p, (int)(end - p), (int)(end - p) - (spec->scale + 1) / 2, negative);
+}
+
+/* A number as decimal digits: +-0.d1 d2 .. dn * 10^point, d1 and dn not 0; n = 0 is zero. */
+struct ia_digits {
+    uint8_t digit[IA_DECIMAL_DIGITS + 2];
+    int n;
+    int point;
+    int negative;
+};
+
+static inline void ia_digits_strip(struct ia_digits *d)
+{
+    int lead = 0;
+    while (d->n > 0 && d->digit[d->n - 1] == 0) d->n--;
+    while (lead < d->n && d->digit[lead] == 0) lead++;
+    if (lead > 0) {
+        memmove(d->digit, d->digit + lead, (size_t)(d->n - lead));
+        d->n -= lead;
+        d->point -= lead;
+    }
+}
+
+/* Keep `keep` leading digits, halves rounded away from zero. */
+static inline void ia_digits_round(struct ia_digits *d, int keep)
+{
+    if (keep >= d->n) return;
+    if (keep < 0) { d->n = 0; return; }
+    int up = d->digit[keep] >= 5;
+    d->n = keep;
+    for (int i = keep - 1; up && i >= 0; i--) {
+        up = d->digit[i] == 9;
+        d->digit[i] = up ? 0 : (uint8_t)(d->digit[i] + 1);
+    }
+    if (up) { /* 9.99 became 10.0 */
+        memmove(d->digit + 1, d->digit, (size_t)d->n);
+        d->digit[0] = 1;
+        d->n++;
+        d->point++;
+    }
+    ia_digits_strip(d);
+}
+
+/* Store digits that must fit the field exactly. */
+static inline int ia_pack_digits(uint8_t *out, const struct ia_decimal_spec *spec, const struct ia_digits *d)
+{
+    uint8_t pairs[64] = {0};
+    if (d->n > 0) {
+        if (spec->scale >= 0) {
+            if (d->n - d->point > spec->scale) return IA_ENC_SCALE;
+            if (d->point > spec->precision - spec->scale) return IA_ENC_PRECISION;
+        } else if (d->n > spec->precision) {
+            return IA_ENC_PRECISION;
+        }
+    }
+    const int odd = d->point & 1; /* an odd digit count before the point: the first pair is 0d */
+    for (int i = 0; i < d->n; i++) {
+        const int at = i + odd;
+        pairs[at >> 1] = (uint8_t)(pairs[at >> 1] + ((at & 1) ? d->digit[i] : 10 * d->digit[i]));
+    }
+    return ia_pack_pairs(out, spec->width, pairs, (d->n + odd + 1) / 2, (d->point + odd) / 2, d->negative);
+}
+
+static inline void ia_digits_u64(struct ia_digits *d, uint64_t v, int scale)
+{
+    char text[24];
+    int n = 0;
+    for (; v != 0; v /= 10) text[n++] = (char)(v % 10);
+    for (int i = 0; i < n; i++) d->digit[i] = (uint8_t)text[n - 1 - i];
+    d->n = n;
+    d->point = n - scale;
+    ia_digits_strip(d);
+}
+
+static const double ia_tens[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+
+/* Read the digits of "d.ddde+xx"; whatever stands for the point is passed over (it depends on the C locale). */
+static inline void ia_digits_scientific(struct ia_digits *d, const char *text)
+{
+    d->n = 0;
+    for (; *text != '\0' && *text != 'e'; text++) {
+        if (*text >= '0' && *text <= '9' && d->n < IA_DECIMAL_DIGITS) d->digit[d->n++] = (uint8_t)(*text - '0');
+    }
+    d->point = 1 + (*text == 'e' ? atoi(text + 1) : 0);
+    ia_digits_strip(d);
+}
+
+/* The shortest decimal digits that read back as the finite x. */
+static inline void ia_digits_double(struct ia_digits *d, double x)
+{
+    const double a = fabs(x);
+    d->n = 0;
+    d->point = 0;
+    d->negative = signbit(x) != 0;
+    if (a == 0.0) return;
+
+    /* Up to 15 digits and a power of ten that a double holds exactly: y / 10^k is then correctly rounded, and two
+     * decimals of 15 digits never share a double, so the first hit is the shortest form. */
+    if (a >= 1e-5 && a < 1e15) {
+        for (int k = 0; k < 16; k++) {
+            const double y = rint(a * ia_tens[k]);
+            if (y >= 1e15) break;
+            if (y / ia_tens[k] == a) {
+                ia_digits_u64(d, (uint64_t)y, k);
+                return;
+            }
+        }
+    }
+    char text[48];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, a);
+        if (digits == 17 || strtod(text, NULL) == a) break;
+        if (digits == 16) {
+            /* Above a power of two the neighbours lie twice as far as below: the next decimal up may read back
+             * where the nearest one, which is below, does not. */
+            char up[48];
+            memcpy(up, text, sizeof up);
+            char *last = strchr(up, 'e') - 1;
+            if (*last < '9') {
+                ++*last;
+                if (strtod(up, NULL) == a) {
+                    memcpy(text, up, sizeof text);
+                    break;
+                }
+            }
+        }
+    }
+    ia_digits_scientific(d, text);
+}
+
+/* A double into a DECIMAL: its shortest decimal form, rounded to the field's digits (halves away from zero). */
+static inline int ia_pack_double(uint8_t *out, const struct ia_decimal_spec *spec, double x)
+{
+    struct ia_digits d;
+    if (!isfinite(x)) return IA_ENC_NOT_FINITE;
+    ia_digits_double(&d, x);
+    ia_digits_round(&d, spec->scale >= 0 ? d.point + spec->scale : spec->precision);
+    return ia_pack_digits(out, spec, &d);
+}
+
+/* Decimal text, exact: [+-] digits [. digits] [e [+-] digits], at least one digit, nothing around it. */
+static inline int ia_pack_decimal_text(uint8_t *out, const struct ia_decimal_spec *spec, const uint8_t *s, size_t len)
+{
+    struct ia_digits d = {.n = 0, .point = 0, .negative = 0};
+    const uint8_t *const end = s + len;
+    int64_t point = 0;    /* digits before the point, counted from the first significant one */
+    int64_t pending = 0;  /* zeros met after a significant digit, not yet known to matter */
+    int seen = 0, dot = 0, overflow = 0;
+
+    if (s < end && (*s == '+' || *s == '-')) d.negative = *s++ == '-';
+    for (; s < end; s++) {
+        if (*s == '.' && !dot) { dot = 1; continue; }
+        if (*s < '0' || *s > '9') break;
+        seen = 1;
+        const uint8_t digit = (uint8_t)(*s - '0');
+        if (d.n == 0 && digit == 0) { point -= dot; continue; }
+        point += !dot;
+        if (digit == 0) { pending++; continue; }
+        if (d.n + pending >= IA_DECIMAL_DIGITS) { overflow = 1; continue; }
+        for (; pending > 0; pending--) d.digit[d.n++] = 0;
+        d.digit[d.n++] = digit;
+    }
+    if (!seen) return IA_ENC_DECIMAL_TEXT;
+    if (s < end && (*s == 'e' || *s == 'E')) {
+        int negative = 0, digits = 0;
+        int64_t exponent = 0;
+        s++;
+        if (s < end && (*s == '+' || *s == '-')) negative = *s++ == '-';
+        for (; s < end && *s >= '0' && *s <= '9'; s++, digits++) {
+            if (exponent < INT64_C(1) << 40) exponent = exponent * 10 + (*s - '0');
+        }
+        if (digits == 0) return IA_ENC_DECIMAL_TEXT;
+        point += negative ? -exponent : exponent;
+    }
+    if (s != end) return IA_ENC_DECIMAL_TEXT;
+    if (overflow) return IA_ENC_PRECISION;
+    if (d.n == 0) point = 0;
+    if (point < -1000 || point > 1000) return IA_ENC_EXPONENT;
+    d.point = (int)point;
+    return ia_pack_digits(out, spec, &d);
+}
+
+#endif

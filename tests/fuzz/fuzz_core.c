@@ -1,0 +1,275 @@
+/* The decoder core without Python, under AddressSanitizer with leak detection, on replies from files:
+ *
+ *     int32 n, n x 4 int32 ops (native order), then the reply
+ *
+ * One long reply of every type, and short ones of one type alone: there the value under attack is the last in memory.
+ * Buffers are allocated to the exact length, so that one byte too far is seen. Covers what Python cannot reach: every
+ * allocation failing once, batches released in any order and by parts, the border of 32-bit offsets made small.
+ * Exits 0 and prints what was done, or is ended by the sanitizer or an assertion. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long allocations_left = -1; /* -1: no limit */
+
+static int may_allocate(void)
+{
+    if (allocations_left < 0)
+        return 1;
+    if (allocations_left == 0)
+        return 0;
+    allocations_left--;
+    return 1;
+}
+
+static void *limited_realloc(void *p, size_t n)
+{
+    return may_allocate() ? realloc(p, n) : NULL;
+}
+
+static void *limited_calloc(size_t n, size_t size)
+{
+    return may_allocate() ? calloc(n, size) : NULL;
+}
+
+#define realloc limited_realloc
+#define calloc limited_calloc
+#include "decode_core.h"
+#undef realloc
+#undef calloc
+
+static struct ia_op ops[256];
+static int32_t count;
+static uint8_t *reply;
+static long size;
+static uint64_t seed = 88172645463325252ull;
+
+static uint64_t rnd(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    return seed ^= seed << 17;
+}
+
+/* Read every byte that a consumer may read, and check the invariants of the layout. */
+static uint64_t walk(const struct ArrowArray *batch)
+{
+    uint64_t sum = 0;
+    assert(batch->n_children == count && batch->null_count == 0);
+    for (int i = 0; i < count; i++) {
+        const struct ArrowArray *a = batch->children[i];
+        assert(a->length == batch->length && a->null_count >= 0 && a->null_count <= a->length);
+        assert((a->null_count == 0) == (a->buffers[0] == NULL));
+        if (a->buffers[0]) {
+            int64_t valid = 0;
+            for (int64_t r = 0; r < a->length; r++)
+                valid += ((const uint8_t *)a->buffers[0])[r / 8] >> (r % 8) & 1;
+            assert(valid == a->length - a->null_count);
+        }
+        if (a->n_buffers == 3) {
+            const int32_t *offsets = a->buffers[1];
+            assert(!(ops[i].flags & IA_FLAG_LARGE) && offsets[0] == 0);
+            for (int64_t r = 0; r < a->length; r++)
+                assert(offsets[r] <= offsets[r + 1]);
+            for (int32_t at = 0; at < offsets[a->length]; at++)
+                sum += ((const uint8_t *)a->buffers[2])[at];
+            assert(ia_utf8_valid_until(a->buffers[2], offsets[a->length]) == offsets[a->length]);
+        } else {
+            sum += ((const uint8_t *)a->buffers[1])[0];
+        }
+    }
+    return sum;
+}
+
+/* Release a batch as consumers do: whole, child by child, or with children moved out and released later. */
+static void release(struct ArrowArray *batch)
+{
+    struct ArrowArray moved[256];
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        struct ArrowArray *child = batch->children[i];
+        switch (rnd() % 3) {
+        case 0:
+            child->release(child);
+            break;
+        case 1:
+            moved[n++] = *child;
+            child->release = NULL;
+            break;
+        default:
+            break;
+        }
+    }
+    batch->release(batch);
+    assert(!batch->release);
+    while (n-- > 0)
+        moved[n].release(&moved[n]);
+}
+
+static int start(struct ia_decoder *d, int64_t rows, int64_t bytes)
+{
+    int bad;
+    const char *wrong = ia_decoder_init(d, ops, count, rows, bytes, 4096, NULL, &bad);
+    if (wrong) {
+        assert(bad < 0);
+        ia_decoder_free(d);
+        return -1;
+    }
+    return 0;
+}
+
+/* One decoder over the bytes, cut into pieces of random length; batches live on for a while. */
+static int run(const uint8_t *data, long length, int64_t rows, int64_t bytes, int64_t offset_limit, int64_t *decoded)
+{
+    struct ia_decoder d;
+    struct ArrowArray held[4] = {{0}};
+    enum ia_status status = IA_NEED_MORE;
+    long at = 0, end = 0;
+    *decoded = 0;
+    if (start(&d, rows, bytes))
+        return IA_NO_MEMORY;
+    if (offset_limit)
+        d.offset_limit = offset_limit;
+    while (end < length && (status == IA_NEED_MORE)) {
+        end += 1 + (long)(rnd() % (uint64_t)(length - end));
+        uint8_t *piece = malloc((size_t)(end - at) + (end == at));
+        const uint8_t *p = piece, *stop;
+        memcpy(piece, data + at, (size_t)(end - at));
+        for (;;) {
+            status = ia_decoder_feed(&d, p, piece + (end - at), &stop);
+            assert(stop >= p && stop <= piece + (end - at));
+            p = stop;
+            if (status != IA_FULL)
+                break;
+            struct ArrowArray *slot = &held[rnd() % 4];
+            if (slot->release)
+                release(slot);
+            if (ia_decoder_take(&d, slot) != 0) {
+                status = IA_NO_MEMORY;
+                break;
+            }
+            assert(slot->length > 0);
+            walk(slot);
+        }
+        at += (long)(p - piece);
+        free(piece);
+        if (status < 0) {
+            const uint8_t *nowhere;
+            assert(d.error.status >= 0 || ia_decoder_feed(&d, data, data + length, &nowhere) == d.error.status);
+        }
+    }
+    *decoded = d.taken + d.rows;
+    struct ArrowArray last;
+    if (ia_decoder_take(&d, &last) == 0) {
+        walk(&last);
+        if (rnd() % 2) {
+            ia_decoder_free(&d);
+            release(&last);
+        } else {
+            release(&last);
+            ia_decoder_free(&d);
+        }
+    } else {
+        ia_decoder_free(&d);
+    }
+    for (int i = 0; i < 4; i++)
+        if (held[i].release)
+            release(&held[i]);
+    return status;
+}
+
+static int read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file || fread(&count, 4, 1, file) != 1 || count < 1 || count > 256 ||
+        fread(ops, sizeof *ops, (size_t)count, file) != (size_t)count)
+        return -1;
+    const long head = ftell(file);
+    fseek(file, 0, SEEK_END);
+    size = ftell(file) - head;
+    fseek(file, head, SEEK_SET);
+    reply = malloc((size_t)size);
+    const int ok = fread(reply, 1, (size_t)size, file) == (size_t)size;
+    fclose(file);
+    return ok ? 0 : -1;
+}
+
+static int64_t total_rows;
+static long total_cuts, total_failures, total_ends[6];
+
+static void attack(int corruptions)
+{
+    int64_t rows, decoded;
+    assert(run(reply, size, 1 << 20, 1 << 30, 0, &rows) == IA_OTHER);
+    for (int i = 0; i < 100; i++)
+        assert(run(reply, size, 1 + (int64_t)(rnd() % 200), 1 + (int64_t)(rnd() % 40000), 0, &decoded) == IA_OTHER &&
+               decoded == rows);
+
+    /* A batch with 32-bit offsets ends before its limit, never in an error. */
+    for (int64_t limit = 10000; limit < 60000; limit += 1997)
+        assert(run(reply, size, 1 << 20, 1 << 30, limit, &decoded) == IA_OTHER && decoded == rows);
+
+    for (long length = 1; length <= size; length += size < 4096 ? 1 : 1 + (long)(rnd() % 16), total_cuts++)
+        assert(run(reply, length, 64, 1 << 30, 0, &decoded) == (length == size ? IA_OTHER : IA_NEED_MORE));
+
+    /* Half of the corruptions of one byte, half of up to eight. */
+    uint8_t *bad = malloc((size_t)size);
+    for (int i = 0; i < corruptions; i++) {
+        memcpy(bad, reply, (size_t)size);
+        for (int n = i % 2 ? 1 : 1 + (int)(rnd() % 8); n > 0; n--)
+            bad[rnd() % (uint64_t)size] ^= (uint8_t)(1 + rnd() % 255);
+        const int status = run(bad, size, 1 + (int64_t)(rnd() % 500), 1 << 30, 0, &decoded);
+        assert(status == IA_NEED_MORE || status == IA_OTHER || status == IA_PROTOCOL || status == IA_DATA);
+        total_ends[status + 3]++;
+    }
+    free(bad);
+
+    /* Every value of every byte of each of the first tuples, alone in memory. */
+    long begin = 0;
+    for (int row = 0; row < 3 && size < 4096; row++) {
+        const long whole = IA_TUPLE_HEADER + ia_load_be32(reply + begin + 4) + (ia_load_be32(reply + begin + 4) & 1);
+        bad = malloc((size_t)whole);
+        memcpy(bad, reply + begin, (size_t)whole);
+        for (long at = 0; at < whole; at++) {
+            for (int v = 0; v < 256; v++) {
+                struct ia_decoder d;
+                const uint8_t *stop;
+                bad[at] = (uint8_t)v;
+                assert(start(&d, 100, 1 << 20) == 0);
+                const int status = ia_decoder_feed(&d, bad, bad + whole, &stop);
+                assert(status != IA_FULL && status != IA_NO_MEMORY);
+                ia_decoder_free(&d);
+            }
+            bad[at] = reply[begin + at];
+        }
+        free(bad);
+        begin += whole;
+    }
+
+    for (long limit = 0;; limit++) {
+        allocations_left = limit;
+        const int status = run(reply, size, 100, 1 << 30, 0, &decoded);
+        allocations_left = -1;
+        if (status == IA_OTHER && decoded == rows)
+            break;
+        assert(status == IA_NO_MEMORY && limit < 100000);
+        total_failures++;
+    }
+    total_rows += rows;
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (read_file(argv[i]))
+            return 2;
+        attack(size < 4096 ? 2000 : 10000);
+        free(reply);
+    }
+    printf("core: %d replies, %lld rows, %ld cuts, corruptions: %ld ProtocolError, %ld DataError, %ld other message, "
+           "%ld more bytes needed; %ld failing allocations: ok\n",
+           argc - 1, (long long)total_rows, total_cuts, total_ends[IA_PROTOCOL + 3], total_ends[IA_DATA + 3],
+           total_ends[IA_OTHER + 3], total_ends[IA_NEED_MORE + 3], total_failures);
+    return argc > 1 ? 0 : 2;
+}

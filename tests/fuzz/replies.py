@@ -1,0 +1,95 @@
+"""The replies that the fuzzers cut and corrupt: every supported type, NULLs and values of all lengths.
+
+Made by the plain Python encoder from a fixed seed, so that a failure can be repeated.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import struct
+from collections.abc import Sequence
+from decimal import Decimal
+
+from informix_arrow.wire.describe import Column
+from informix_arrow.wire.types import ColumnType, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.values import encode_tuple
+
+SEED = 20260831
+END_OF_TURN = b"\x00\x0c"
+
+OPTIONS = TypeOptions(floating_decimals="string")
+
+TYPES = [
+    ColumnType.serial(),
+    ColumnType.smallint(),
+    ColumnType.varchar(40),
+    ColumnType.bigint(),
+    ColumnType.int8(),
+    ColumnType.float_(),
+    ColumnType.smallfloat(),
+    ColumnType.date(),
+    ColumnType.boolean(),
+    ColumnType.char(11),
+    ColumnType.lvarchar(400),
+    ColumnType.decimal(8, 2),
+    ColumnType.decimal(32, 5),
+    ColumnType.money(16, 2),
+    ColumnType.decimal(16),
+    ColumnType.datetime("YEAR TO SECOND"),
+    ColumnType.datetime("YEAR TO FRACTION(5)"),
+    ColumnType.datetime("YEAR TO DAY"),
+    ColumnType.datetime("HOUR TO SECOND"),
+    ColumnType.datetime("HOUR TO FRACTION(3)"),
+    ColumnType.datetime("MONTH TO MINUTE"),
+    ColumnType.integer(),
+]
+COLUMNS = [Column(f"c{i}", ct) for i, ct in enumerate(TYPES)]
+OPS: list[PlanOp] = [plan_op(ct, OPTIONS) for ct in TYPES]
+NAMES = [column.name for column in COLUMNS]
+
+
+def _values(i: int, rng: random.Random) -> tuple[object, ...]:
+    moment = dt.datetime(1, 1, 1) + dt.timedelta(
+        seconds=rng.randrange(315_000_000_000), microseconds=rng.randrange(10**5) * 10
+    )
+    text = "".join(rng.choice("abc xyzäß€日") for _ in range(rng.choice([0, 1, 3, 8, 13])))
+    row: list[object] = [
+        i + 1,
+        rng.randrange(-32767, 32768),
+        text,
+        rng.randrange(-(2**63) + 1, 2**63),
+        rng.randrange(-(2**63) + 1, 2**63),
+        rng.uniform(-1e9, 1e9),
+        struct.unpack("f", struct.pack("f", rng.uniform(-10, 10)))[0],
+        moment.date(),
+        rng.random() < 0.5,
+        "".join(rng.choice("no blank") for _ in range(rng.randrange(11))).rstrip(),
+        text * rng.choice([1, 1, 2, 9]),
+        Decimal(rng.randrange(-(10**8) + 1, 10**8)).scaleb(-2),
+        Decimal((rng.randrange(2), tuple(rng.randrange(10) for _ in range(28)), -5)),
+        Decimal(rng.randrange(10**9)).scaleb(-2),
+        Decimal(rng.randrange(-(10**9), 10**9)).scaleb(rng.randrange(-20, 20)),
+        moment.replace(microsecond=0),
+        moment,
+        moment.date(),
+        moment.time().replace(microsecond=0),
+        moment.time().replace(microsecond=moment.microsecond // 1000 * 1000),
+        f"{moment:%m-%d %H:%M}",
+        0x41424344 + i,  # ASCII, so that a text that swallows it stays legal
+    ]
+    return tuple(None if at > 0 and rng.random() < 0.1 else value for at, value in enumerate(row))
+
+
+def payloads(rows: int, plan: Sequence[int] | None = None) -> list[bytes]:
+    """The tuples of a reply, without header and pad; `plan` picks columns by index."""
+    rng = random.Random(SEED)
+    picked = range(len(COLUMNS)) if plan is None else plan
+    columns = [COLUMNS[i] for i in picked]
+    made = (_values(i, rng) for i in range(rows))
+    return [encode_tuple([values[i] for i in picked], columns, "utf-8") for values in made]
+
+
+def message(payload: bytes) -> bytes:
+    """One SQ_TUPLE (SQLI section 6)."""
+    return struct.pack(">hhi", 14, 0, len(payload)) + payload + b"\x00" * (len(payload) & 1)
