@@ -1,0 +1,52 @@
+"""informix-arrow: Informix query results as Arrow columns, over the SQLI wire protocol.
+
+>>> import informix_arrow as ifx
+>>> with ifx.connect("informix://user:password@host:9088/stores?server=ol_informix") as conn:
+...     table = conn.read_arrow("SELECT * FROM orders WHERE order_num > ?", (1000,))
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+from .connection import Connection, connect, read_arrow
+from .cursor import Cursor
+from .result import Result
+from .wire.errors import (
+    DatabaseError,
+    DataError,
+    Error,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    ProtocolError,
+    Warning,
+)
+
+try:
+    __version__ = version("informix-arrow")
+except PackageNotFoundError:  # a source tree that was put on the path, not installed
+    __version__ = "0+source"
+
+__all__ = [
+    "Connection",
+    "Cursor",
+    "DataError",
+    "DatabaseError",
+    "Error",
+    "IntegrityError",
+    "InterfaceError",
+    "InternalError",
+    "NotSupportedError",
+    "OperationalError",
+    "ProgrammingError",
+    "ProtocolError",
+    "Result",
+    "Warning",
+    "__version__",
+    "connect",
+    "read_arrow",
+]

@@ -1,0 +1,407 @@
+"""Connection: one session with a database server, and the functions that make one."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+
+import pyarrow as pa
+
+from .cursor import Cursor
+from .dsn import Parameters, resolve
+from .exchange import connect as login
+from .exchange.fetch import ReadOptions, ServerCursor
+from .exchange.run import run
+from .exchange.session import Session, Transaction, clear_orphans
+from .exchange.steps import Exchange
+from .exchange.transaction import commit, rollback
+from .parameters import check_parameters
+from .result import Result
+from .transport.blocking import BlockingTransport
+from .wire import errors
+from .wire.errors import InterfaceError, OperationalError, ProgrammingError
+from .wire.types import TypeOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+T = TypeVar("T")
+
+
+class ReadKeywords(TypedDict, total=False):
+    """The options of :meth:`Connection.query`, for the functions that pass them on."""
+
+    batch_bytes: int
+    batch_rows: int
+    decimals: Literal["decimal128", "float64"]
+    floating_decimals: Literal["float64", "string"] | pa.Decimal128Type
+    char_padding: Literal["strip", "keep"]
+    strings: Literal["utf8", "large"]
+
+
+class Connection:
+    """One session with a database server. Made by :func:`connect`.
+
+    Threads may share it: a lock is held around each exchange with the server, so statements of several
+    threads run one after the other, and open results can be read from different threads. They share one
+    transaction.
+
+    Transactions: with ``autocommit`` off (the default), the first statement that is not a query opens one in
+    a logged database, and :meth:`commit` or :meth:`rollback` ends it. With ``autocommit`` on, and in unlogged
+    databases, every statement is final. BEGIN, COMMIT and ROLLBACK WORK typed as SQL are kept track of.
+
+    As a context manager a connection commits when the block ends well, rolls back when it raises, and closes.
+
+    After an error a connection is either usable as before or closed, nothing in between. It closes when the
+    network fails, when the server breaks the protocol, when ``read_timeout`` is over, and when a wait is
+    interrupted by Ctrl-C: the answer that was on its way would be taken for the next one's. The server rolls
+    back then.
+    """
+
+    # PEP 249's extension: the exceptions as attributes.
+    Warning = errors.Warning
+    Error = errors.Error
+    InterfaceError = errors.InterfaceError
+    DatabaseError = errors.DatabaseError
+    DataError = errors.DataError
+    OperationalError = errors.OperationalError
+    IntegrityError = errors.IntegrityError
+    InternalError = errors.InternalError
+    ProgrammingError = errors.ProgrammingError
+    NotSupportedError = errors.NotSupportedError
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = replace(parameters, password="")  # needed once, kept nowhere
+        self._lock = threading.RLock()
+        self._busy = False
+        self._why_closed = ""  # why the connection was lost; "" when it was closed on purpose
+        self._transport = BlockingTransport(
+            connect_timeout=parameters.connect_timeout, read_timeout=parameters.read_timeout
+        )
+        try:
+            self._session: Session = self._transport.run(login.connect(parameters))
+        except BaseException:
+            self._transport.close()
+            raise
+        self._closed = False
+
+    def read_arrow(
+        self, sql: str, parameters: Sequence[object] = (), **options: Unpack[ReadKeywords]
+    ) -> pa.Table:
+        """Run a query and read all its rows into one table.
+
+        ``conn.read_arrow("SELECT * FROM orders WHERE day >= ?", (date(2026, 1, 1),))``. Parameters, options
+        and errors are those of :meth:`query`, which streams instead.
+        """
+        with self.query(sql, parameters, **options) as result:
+            return result.read_all()
+
+    def query(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        *,
+        batch_bytes: int = 16 << 20,
+        batch_rows: int = 1 << 20,
+        decimals: Literal["decimal128", "float64"] = "decimal128",
+        floating_decimals: Literal["float64", "string"] | pa.Decimal128Type = "float64",
+        char_padding: Literal["strip", "keep"] = "strip",
+        strings: Literal["utf8", "large"] = "utf8",
+    ) -> Result:
+        """Run a query and stream its rows as Arrow record batches.
+
+        Parameters
+        ----------
+        sql
+            One statement that returns rows, with ``?`` for each parameter.
+        parameters
+            One value for each ``?``: int, float, Decimal, str, bool, date, datetime, time or None.
+        batch_bytes
+            Target size of one batch, bytes of Arrow buffers, at least 4096 (default 16 MiB). The last batch
+            is smaller; a single row larger than this makes a batch of one row.
+        batch_rows
+            Most rows of one batch, at least 1 (default 1,048,576).
+        decimals
+            DECIMAL(p,s) and MONEY as exact ``"decimal128"`` (default) or as ``"float64"``.
+        floating_decimals
+            DECIMAL(p) without a scale as ``"float64"`` (default), ``"string"``, or a ``pa.decimal128(p, s)``:
+            then exact, or a ``DataError``.
+        char_padding
+            ``"strip"`` (default) removes the trailing blanks of CHAR and NCHAR, ``"keep"`` keeps them.
+        strings
+            ``"utf8"`` (default) or ``"large"``: text with 64-bit offsets.
+
+        Returns
+        -------
+        Result
+            Single use, its schema known at once, also for zero rows.
+
+        Raises
+        ------
+        ProgrammingError
+            The number of parameters is wrong, or the statement returns no rows (it is not executed then), or
+            the server refused it; ``sqlcode``, ``isamcode``, ``offset`` and ``near`` are set in the last
+            case.
+        NotSupportedError
+            A column has a type that cannot be read yet; the text names both.
+        InterfaceError
+            An argument is wrong, or the connection is closed.
+        OperationalError
+            The server failed or was lost; the text says whether the connection is closed now.
+
+        Types: the mapping table in the documentation. Source: SQLI section 7.
+        """
+        try:
+            types = TypeOptions(
+                decimals=decimals,
+                floating_decimals=floating_decimals,
+                char_padding=char_padding,
+                strings=strings,
+            )
+        except ValueError as error:
+            raise InterfaceError(str(error)) from None
+        if batch_bytes < 4096 or batch_rows < 1:
+            raise InterfaceError(
+                f"batch_bytes={batch_bytes} must be at least 4096, batch_rows={batch_rows} at least 1"
+            )
+        values = check_parameters(sql, parameters)
+        options = self._read_options(ReadOptions(types, batch_bytes, batch_rows))
+        cursor = self._run(run(self._session, sql, len(values), values, options, need_rows=True))
+        assert isinstance(cursor, ServerCursor)
+        return Result(self, cursor)
+
+    def cursor(self) -> Cursor:
+        """A new PEP 249 cursor on this connection. Any number may be open at a time."""
+        self._require_open()
+        return Cursor(self)
+
+    def execute(self, operation: str, parameters: Sequence[object] | None = None) -> Cursor:
+        """Run one statement in a new cursor and return it: ``conn.execute("DROP TABLE t")``."""
+        return self.cursor().execute(operation, parameters)
+
+    def commit(self) -> None:
+        """Make the work of the open transaction permanent; does nothing when none is open.
+
+        Results that were not read to their end are closed by the server.
+        """
+        self._run(commit(self._session))
+
+    def rollback(self) -> None:
+        """Undo the work of the open transaction; does nothing when none is open. Closes results as
+        :meth:`commit`.
+        """
+        self._run(rollback(self._session))
+
+    def close(self) -> None:
+        """End the session; an open transaction is rolled back. May be called again; other use is an error
+        then.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            try:
+                if not self._busy:  # else from within an exchange: no goodbye can be said in the middle of it
+                    self._transport.run(login.leave(self._session))
+            finally:
+                self._transport.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection was closed or lost."""
+        return self._closed
+
+    @property
+    def autocommit(self) -> bool:
+        """Whether every statement is final. May be set while no transaction is open (``ProgrammingError``
+        else).
+        """
+        return self._session.autocommit
+
+    @autocommit.setter
+    def autocommit(self, value: bool) -> None:
+        with self._lock:
+            self._require_open()
+            if bool(value) != self._session.autocommit and self.in_transaction:
+                raise ProgrammingError(
+                    "a transaction is open: commit or roll back before changing autocommit"
+                )
+            self._session.autocommit = bool(value)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, as far as can be told from here."""
+        return self._session.transaction is Transaction.OPEN
+
+    def _read_options(self, options: ReadOptions) -> ReadOptions:
+        return replace(options, fetch_bytes=self._parameters.fetch_buffer_size)
+
+    def _run(self, exchange: Exchange[T]) -> T:
+        """Run one exchange while nobody else does; close the connection if it ends out of step."""
+        with self._lock:
+            self._require_open()
+            if self._busy:
+                # The same thread, from within an exchange: the rows of an executemany(), a signal handler.
+                raise InterfaceError(
+                    "the connection is in the middle of a statement; rows for executemany() cannot be read "
+                    "from the same connection while they are sent: read them first, or use another connection"
+                )
+            self._busy = True
+            try:
+                if self._session.orphans:
+                    self._transport.run(clear_orphans(self._session))
+                return self._transport.run(exchange)
+            except BaseException as error:
+                if not self._session.usable_after(error):
+                    self._closed = True
+                    reason = str(error).partition("\n")[0]
+                    self._why_closed = f"the connection was lost: {reason or type(error).__name__}"
+                    self._transport.close()
+                raise
+            finally:
+                self._busy = False
+
+    def _require_open(self) -> None:
+        if self._closed:
+            if self._why_closed:
+                raise OperationalError(self._why_closed)
+            raise InterfaceError("the connection is closed")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            # After an error closing is enough: the server rolls back, and nothing can hide the error.
+            if error is None and not self._closed:
+                self.commit()
+        finally:
+            self.close()
+
+    def __del__(self) -> None:
+        # Nothing is sent here: a finalizer may run in the middle of anything. The server rolls back by
+        # itself.
+        if not getattr(self, "_closed", True):
+            self._transport.close()
+            self._closed = True
+            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
+
+    def __repr__(self) -> str:
+        p = self._parameters
+        state = "closed" if self._closed else "open"
+        return f"<informix_arrow.Connection {p.user}@{p.host}:{p.port}/{self._session.database} {state}>"
+
+
+def connect(
+    url: str | None = None,
+    *,
+    host: str | None = None,
+    port: int | str | None = None,
+    user: str | None = None,
+    password: str | None = None,
+    database: str | None = None,
+    server: str | None = None,
+    autocommit: bool | None = None,
+    connect_timeout: float | None = None,
+    read_timeout: float | None = None,
+    fetch_buffer_size: int | None = None,
+    client_locale: str | None = None,
+    db_locale: str | None = None,
+    encoding: str | None = None,
+    application: str | None = None,
+    env: Mapping[str, str] | None = None,
+    **unknown: Any,
+) -> Connection:
+    """Open a connection.
+
+    ``connect("informix://user:pw@host:9088/stores?server=ol_informix")``, or the same as keywords. A keyword
+    overrules the URL, the URL the environment, the environment the default.
+
+    Parameters
+    ----------
+    url
+        ``informix://[user[:password]@]host[:port][/database][?key=value&...]``; the keys are the keywords
+        below, and ``env.NAME`` for a session variable. Special characters are percent-encoded, IPv6 hosts in
+        square brackets.
+    host, port
+        Where the server listens; port 9088 by default.
+    user, password
+        Sent in plain text over the network, as SQLI without TLS does.
+    database
+        Opened at once; may be left out.
+    server
+        The server's DBSERVERNAME or an alias; ``INFORMIXSERVER`` by default.
+    autocommit
+        False by default.
+    connect_timeout
+        Seconds until the TCP connection stands, 15 by default.
+    read_timeout
+        Seconds of silence borne while an answer is awaited; no limit by default. The connection closes when
+        it is over.
+    fetch_buffer_size
+        Bytes of rows asked for in one fetch, 4096 to 2147483647; ``FET_BUF_SIZE`` or 1 MiB by default. A
+        server without large fetch buffers gets 32767.
+    client_locale, db_locale
+        ``CLIENT_LOCALE`` (default ``en_US.utf8``) and ``DB_LOCALE`` of the login. Text always arrives as
+        UTF-8 here: when the database's code set differs from the login's, the login is repeated with the
+        database's locale, so naming it here saves a round.
+    encoding
+        Python codec of text on the wire, overruling what the database says about its code set.
+    application
+        Name shown by the server's monitoring, ``informix-arrow`` by default.
+    env
+        Session variables for the login, such as ``{"PDQPRIORITY": "50"}``.
+
+    Raises
+    ------
+    InterfaceError
+        An argument is unknown (with a suggestion), malformed or missing.
+    OperationalError
+        The server cannot be reached, or refuses user, password, server or database name.
+    NotSupportedError
+        The form of the URL, the server's protocol or the database's code set is not supported.
+    """
+    return Connection(
+        resolve(
+            url,
+            host=host,
+            port=port,
+            user=user,
+            password=password,
+            database=database,
+            server=server,
+            autocommit=autocommit,
+            connect_timeout=connect_timeout,
+            read_timeout=read_timeout,
+            fetch_buffer_size=fetch_buffer_size,
+            client_locale=client_locale,
+            db_locale=db_locale,
+            encoding=encoding,
+            application=application,
+            env=env,
+            **unknown,
+        )
+    )
+
+
+def read_arrow(
+    sql: str,
+    connection: Connection | str,
+    parameters: Sequence[object] = (),
+    **options: Unpack[ReadKeywords],
+) -> pa.Table:
+    """Run a query and read all its rows into one table: ``read_arrow("SELECT ...", "informix://...")``.
+
+    ``connection`` is an open :class:`Connection`, or a URL to connect to for this query alone. Parameters,
+    options and errors are those of :meth:`Connection.query`.
+    """
+    if isinstance(connection, Connection):
+        return connection.read_arrow(sql, parameters, **options)
+    with connect(connection, autocommit=True) as own:
+        return own.read_arrow(sql, parameters, **options)

@@ -1,0 +1,274 @@
+"""The PEP 249 cursor, with ADBC's names for Arrow results."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .dbapi_types import DescriptionItem, describe
+from .exchange.fetch import ReadOptions
+from .exchange.many import execute_many
+from .exchange.run import run
+from .exchange.statement import Outcome
+from .parameters import check_parameters, count_placeholders
+from .result import Result
+from .wire.errors import InterfaceError, ProgrammingError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from .connection import Connection
+
+# Python rows are made in pieces of this many, so that a batch of Arrow rows does not become all objects at
+# once.
+_ROWS_AT_ONCE = 1024
+# Small batches: the first row is there soon, and rows are consumed piece by piece.
+_OPTIONS = ReadOptions(batch_bytes=1 << 20)
+
+
+class ArrowStream:
+    """A cursor's rows as an Arrow stream, to be read once. Exports only; deliberately not iterable."""
+
+    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+        self._schema = schema
+        self._batches: Iterator[pa.RecordBatch] | None = batches
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema."""
+        return self._schema
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Hand the rows to pyarrow. Raises ``InterfaceError`` the second time."""
+        batches, self._batches = self._batches, None
+        if batches is None:
+            raise InterfaceError("the stream was read already: run the query again")
+        return pa.RecordBatchReader.from_batches(self._schema, batches)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """Export the rows, once."""
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> Any:
+        """Export the schema; the rows stay untouched."""
+        return self._schema.__arrow_c_schema__()
+
+
+class Cursor:
+    """Runs statements and hands out their rows, as Python tuples or as Arrow (PEP 249).
+
+    Made by :meth:`Connection.cursor`. Values are those of ``read_arrow(...).to_pylist()``. The
+    ``fetch_arrow*``, ``fetch_record_batch``, ``fetch_df`` and ``fetch_polars`` methods are extensions by
+    ADBC's names; they take the rows that were not fetched yet.
+
+    Attributes
+    ----------
+    arraysize
+        Rows that ``fetchmany()`` returns when not told otherwise, 1 by default.
+    rowcount
+        Rows inserted, updated or deleted by the last statement; -1 after a query and before any statement.
+    lastrowid
+        The SERIAL, SERIAL8 or BIGSERIAL value that the last INSERT made, None when it made none.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._result: Result | None = None
+        self._batches: Iterator[pa.RecordBatch] = iter(())
+        self._batch: pa.RecordBatch | None = None  # the batch that rows are being made of
+        self._offset = 0  # its rows already made
+        self._rows: Iterator[tuple[Any, ...]] = iter(())
+        self._closed = False
+        self.arraysize = 1
+        self.rowcount = -1
+        self.lastrowid: int | None = None
+
+    @property
+    def connection(self) -> Connection:
+        """The connection that this cursor works on."""
+        return self._connection
+
+    @property
+    def description(self) -> tuple[DescriptionItem, ...] | None:
+        """Seven items per result column, None when the last statement returned no rows (PEP 249). The type is
+        a :class:`~informix_arrow.dbapi.SqlType`, whose text is the declaration: ``DECIMAL(8,2)``.
+        """
+        return None if self._result is None else describe(self._result.columns)
+
+    def execute(self, operation: str, parameters: Sequence[object] | None = None) -> Self:
+        """Run one statement and return the cursor itself.
+
+        Parameters
+        ----------
+        operation
+            Any one statement, with ``?`` for each parameter.
+        parameters
+            One value for each ``?``: int, float, Decimal, str, bool, date, datetime, time or None.
+
+        Raises
+        ------
+        ProgrammingError
+            The number of parameters is wrong (nothing was sent then), or the server refused the statement.
+        Error
+            Whatever else the server reports, by the class of its error.
+        """
+        values = check_parameters(operation, parameters)
+        self._reset()
+        connection = self._connection
+        options = connection._read_options(_OPTIONS)
+        done = connection._run(run(connection._session, operation, len(values), values, options))
+        if isinstance(done, Outcome):
+            self.rowcount = done.rows
+            self.lastrowid = done.serial or None
+        else:
+            self._result = Result(connection, done)
+            self._batches = self._result.batches()
+        return self
+
+    def executemany(self, operation: str, seq_of_parameters: Iterable[Sequence[object]]) -> Self:
+        """Execute one statement for each row of parameters, pipelined: a few round trips, however many rows.
+
+        ``seq_of_parameters`` is consumed while rows are sent; it may be a generator. ``rowcount`` becomes the
+        sum over all rows.
+
+        Raises
+        ------
+        Error
+            The server's error for the first row that failed, with ``row`` its 0-based number. All rows have
+            been sent and answered by then, and *all rows that did not fail are in effect*, those after the
+            failed one too: as part of the open transaction, which ``rollback()`` undoes, or for good with
+            autocommit. ``rowcount`` tells how many. A row that cannot be sent at all (a value of a wrong
+            type, a wrong number of values, an error of the iterable itself) ends the run: the rows before it
+            are in effect then, those after it are not.
+        """
+        self._reset()
+        connection, count = self._connection, count_placeholders(operation)
+        outcome = connection._run(execute_many(connection._session, operation, count, seq_of_parameters))
+        self.rowcount = outcome.rows
+        self.lastrowid = outcome.serial or None
+        if outcome.errors:
+            raise outcome.errors[0]
+        return self
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The next row, None when there is none."""
+        self._require_result()
+        row = next(self._rows, None)
+        while row is None and self._more_rows():
+            row = next(self._rows, None)
+        return row
+
+    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
+        """The next ``size`` rows (``arraysize`` by default), fewer at the end."""
+        wanted = self.arraysize if size is None else size
+        rows: list[tuple[Any, ...]] = []
+        self._require_result()
+        while len(rows) < wanted:
+            before = len(rows)
+            rows += itertools.islice(self._rows, wanted - before)
+            if len(rows) == before and not self._more_rows():
+                break
+        return rows
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """All rows that are left."""
+        self._require_result()
+        rows = list(self._rows)
+        while self._more_rows():
+            rows += self._rows
+        return rows
+
+    def fetch_arrow(self) -> ArrowStream:
+        """The rows that are left as an object for Arrow consumers:
+        ``polars.DataFrame(cur.fetch_arrow())``.
+        """
+        result = self._require_result()
+        pieces = [] if self._batch is None else [self._rest_of_batch()]
+        return ArrowStream(result.schema, itertools.chain(pieces, self._batches))
+
+    def fetch_arrow_table(self) -> pa.Table:
+        """The rows that are left as a ``pyarrow.Table``."""
+        return self.fetch_record_batch().read_all()
+
+    def fetch_record_batch(self) -> pa.RecordBatchReader:
+        """The rows that are left as a ``pyarrow.RecordBatchReader``, streamed."""
+        return self.fetch_arrow().reader()
+
+    def fetch_df(self) -> Any:
+        """The rows that are left as a ``pandas.DataFrame``; needs pandas."""
+        return self.fetch_arrow_table().to_pandas()
+
+    def fetch_polars(self) -> Any:
+        """The rows that are left as a ``polars.DataFrame``; needs polars."""
+        import polars
+
+        return polars.DataFrame(self.fetch_arrow())
+
+    def setinputsizes(self, sizes: Sequence[object]) -> None:
+        """Does nothing: the server converts parameters to the types that it needs (PEP 249 allows that)."""
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Does nothing: values are never cut (PEP 249 allows that)."""
+
+    def close(self) -> None:
+        """Release the statement and end the cursor's life; later use is an ``InterfaceError``."""
+        if not self._closed:
+            self._drop_result()
+            self._closed = True
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InterfaceError("the cursor is closed")
+
+    def _reset(self) -> None:
+        self._require_open()
+        self._drop_result()
+        self.rowcount = -1
+        self.lastrowid = None
+
+    def _drop_result(self) -> None:
+        result, self._result = self._result, None
+        self._batches, self._batch, self._rows = iter(()), None, iter(())
+        if result is not None:
+            result.close()
+
+    def _require_result(self) -> Result:
+        self._require_open()
+        if self._result is None:
+            raise ProgrammingError("there is nothing to fetch: the last statement returned no rows")
+        return self._result
+
+    def _rest_of_batch(self) -> pa.RecordBatch:
+        """Take the part of the current batch of which no Python row was handed out."""
+        assert self._batch is not None
+        unread = sum(1 for _ in self._rows)
+        rest = self._batch.slice(self._offset - unread)
+        self._batch = None
+        return rest
+
+    def _more_rows(self) -> bool:
+        """Make Python rows of the next piece; False at the end of the result."""
+        if self._batch is None or self._offset >= self._batch.num_rows:
+            self._batch, self._offset = next(self._batches, None), 0
+            if self._batch is None:
+                return False
+        piece = self._batch.slice(self._offset, _ROWS_AT_ONCE)
+        self._offset += piece.num_rows
+        self._rows = zip(*[column.to_pylist() for column in piece.columns], strict=True)
+        return True
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Iterate over the rows that are left."""
+        return iter(self.fetchone, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,78 @@
+"""PEP 249: ``from informix_arrow import dbapi; dbapi.connect(...)``.
+
+``threadsafety`` is 2: threads may share the module and connections, a lock keeps their statements apart.
+Cursors belong to one thread at a time.
+"""
+
+from __future__ import annotations
+
+from .connection import Connection, connect
+from .cursor import ArrowStream, Cursor
+from .dbapi_types import (
+    BINARY,
+    DATETIME,
+    NUMBER,
+    ROWID,
+    STRING,
+    Binary,
+    Date,
+    DateFromTicks,
+    SqlType,
+    Time,
+    TimeFromTicks,
+    Timestamp,
+    TimestampFromTicks,
+    TypeObject,
+)
+from .wire.errors import (
+    DatabaseError,
+    DataError,
+    Error,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    ProtocolError,
+    Warning,
+)
+
+apilevel = "2.0"
+threadsafety = 2
+paramstyle = "qmark"
+
+__all__ = [
+    "BINARY",
+    "DATETIME",
+    "NUMBER",
+    "ROWID",
+    "STRING",
+    "ArrowStream",
+    "Binary",
+    "Connection",
+    "Cursor",
+    "DataError",
+    "DatabaseError",
+    "Date",
+    "DateFromTicks",
+    "Error",
+    "IntegrityError",
+    "InterfaceError",
+    "InternalError",
+    "NotSupportedError",
+    "OperationalError",
+    "ProgrammingError",
+    "ProtocolError",
+    "SqlType",
+    "Time",
+    "TimeFromTicks",
+    "Timestamp",
+    "TimestampFromTicks",
+    "TypeObject",
+    "Warning",
+    "apilevel",
+    "connect",
+    "paramstyle",
+    "threadsafety",
+]

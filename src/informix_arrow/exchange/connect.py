@@ -1,0 +1,183 @@
+"""Making a session: login, capabilities, environment, database (SQLI sections 3 to 5), and ending it.
+
+Text on the wire is in the database's code set (JDBC section 3), and servers convert when CLIENT_LOCALE names
+another. Nobody shall convert: when the database turns out to have another code set than the login said, the
+client logs in once more, with CLIENT_LOCALE and DB_LOCALE naming the database's own.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+
+from ..dsn import Parameters
+from ..wire import messages as m
+from ..wire.capabilities import CLIENT_OFFER, Framing, codec_of_locale
+from ..wire.errors import (
+    Error,
+    InterfaceError,
+    NotSupportedError,
+    OperationalError,
+    ProtocolError,
+    database_error,
+)
+from ..wire.login import CAP_1, ConnectReply, ConnectRequest, packet_length
+from .buffer import ReceiveBuffer
+from .database import codec_for, database_locale, open_database
+from .session import Session, ask, next_message, receive, settle
+from .steps import Connect, Exchange, Send
+
+#: Room beyond a fetch reply in the receive buffer: the descriptions around the rows, and the start of what
+#: comes next.
+SLACK = 64 << 10
+#: Seconds that an unresponsive server is waited for when the session ends.
+GOODBYE = 5.0
+#: No larger buffer is made at the start, however large the fetches are: the decoder takes rows as they
+#: arrive.
+MAX_BUFFER = 4 << 20
+
+
+def connect(parameters: Parameters) -> Exchange[Session]:
+    """Make a session as ``parameters`` say and open the database.
+
+    Raises the server's errors (-951 user or password, -761 server name, -329 no such database ...), and
+    ``NotSupportedError`` when the database's code set is not known.
+    """
+    locale = parameters.db_locale or parameters.client_locale
+    session = yield from _log_in(parameters, locale, parameters.db_locale)
+    try:
+        if parameters.database:
+            yield from open_database(session, parameters.database)
+            found = yield from database_locale(session)
+            if found and not parameters.encoding and codec_for(found) != session.framing.encoding:
+                yield from leave(session)
+                session = yield from _log_in(parameters, found, found)
+                yield from open_database(session, parameters.database)
+            session.locale = found
+    except Error as error:
+        if session.usable_after(error):
+            yield from leave(session)
+        raise
+    return session
+
+
+def leave(session: Session) -> Exchange[None]:
+    """Say goodbye and wait until the server has ended the session; it rolls back an open transaction.
+
+    The transport is of no further use afterwards. A server that does not answer is left after ``GOODBYE``
+    seconds.
+    """
+    session.patience = GOODBYE
+    try:
+        yield from settle(session)
+        session.own += 1
+        yield Send(m.Exit().encode(session.framing))
+        # Transaction events may come first, then SQ_EXIT or SQ_EOT, or just the end of the connection (SQLI
+        # 19).
+        while not isinstance((yield from next_message(session)), m.Exit | m.EndOfTurn):
+            pass
+    except OperationalError:
+        pass  # gone without a word: gone all the same
+
+
+def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Exchange[Session]:
+    size = min(max(parameters.fetch_buffer_size, 4 * SLACK), MAX_BUFFER) + SLACK
+    session = Session(
+        ReceiveBuffer(size),
+        Framing(encoding=_codec(parameters, client_locale)),
+        autocommit=parameters.autocommit,
+    )
+    environment = {
+        "DBPATH": ".",
+        "CLIENT_LOCALE": client_locale,
+        **({"DB_LOCALE": db_locale} if db_locale else {}),
+        "CLNT_PAM_CAPABLE": "1",
+        "DBDATE": "Y4MD-",
+        "IFX_UPDDESC": "1",
+        "NODEFDAC": "no",
+        **parameters.env,
+    }
+    request = ConnectRequest(
+        user=parameters.user,
+        password=parameters.password,
+        server=parameters.server,
+        environment=environment,
+        application=parameters.application,
+        pid=os.getpid(),
+        host=platform.node(),
+        cwd=_working_directory(),
+    )
+    try:
+        packet = request.encode()
+    except ValueError as error:
+        raise InterfaceError(f"the login request cannot be sent: {error}") from None
+    yield Connect(parameters.host, parameters.port)
+    session.own += 1
+    yield Send(packet)
+    reply = yield from _login_reply(session)
+    session.own -= 1
+    _check(reply, parameters)
+    session.server_name, session.server_version = reply.server_name, reply.version
+    yield from _negotiate(session)
+    yield from ask(session, (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),))
+    return session
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was deleted under us; the server only shows it
+        return ""
+
+
+def _codec(parameters: Parameters, locale: str) -> str:
+    if parameters.encoding:
+        return parameters.encoding
+    try:
+        return codec_of_locale(locale)
+    except ValueError as error:
+        raise InterfaceError(f"client_locale or db_locale: {error}") from None
+
+
+def _login_reply(session: Session) -> Exchange[ConnectReply]:
+    """Read the one packet that has a length in front (SQLI section 4)."""
+    buffer = session.buffer
+    while len(buffer) < 2:
+        yield from receive(session)
+    length = packet_length(bytes(buffer.data[buffer.start : buffer.start + 2]))
+    while len(buffer) < length:
+        yield from receive(session)
+    packet = bytes(buffer.data[buffer.start : buffer.start + length])
+    buffer.start += length
+    return ConnectReply.parse(packet)
+
+
+def _check(reply: ConnectReply, parameters: Parameters) -> None:
+    """Raise unless the server let us in."""
+    if reply.kind == "reject":
+        if not reply.service_error:
+            raise OperationalError("the server refused the login without saying why")
+        # Errors of a login have no token: what they speak of is what we sent.
+        near = {-951: parameters.user, -952: parameters.user, -761: parameters.server}
+        raise database_error(reply.service_error, near=near.get(reply.service_error, ""))
+    if reply.kind == "redirect":
+        raise NotSupportedError(
+            f"the server redirects to {reply.redirect!r}: not followed; connect there if you trust it"
+        )
+    if reply.cap1 != CAP_1:
+        raise NotSupportedError(
+            f"the server speaks an older protocol (Cap_1 {reply.cap1:#x}); Informix 11.70 or later is needed"
+        )
+
+
+def _negotiate(session: Session) -> Exchange[None]:
+    reply = yield from ask(session, (m.Protocols(CLIENT_OFFER),))
+    reply.check()
+    masks = [message.mask for message in reply.others if isinstance(message, m.Protocols)]
+    if not masks:
+        raise ProtocolError("the server's answer to SQ_PROTOCOLS holds no mask")
+    session.framing = Framing.negotiate(CLIENT_OFFER, masks[0], session.framing.encoding)
+    if session.framing.pam:
+        raise NotSupportedError(
+            "the server's listener asks for PAM authentication, which is not supported yet"
+        )

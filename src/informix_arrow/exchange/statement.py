@@ -1,0 +1,53 @@
+"""Statements: prepare them, tell what they are, release them (SQLI section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..wire import messages as m
+from ..wire.describe import Describe
+from ..wire.errors import ProtocolError
+from .session import DISCARD, Reply, Session, ask, group
+from .steps import Exchange, Send
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a statement without rows did."""
+
+    rows: int = 0  # inserted, updated or deleted; 0 for other statements
+    serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT made; 0 = none
+
+
+def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
+    """Let the server parse and describe a statement that holds ``parameters`` placeholders.
+
+    Raises the server's error; ``DataError`` when the code set of the connection lacks a character of ``sql``.
+    """
+    reply = yield from ask(session, (m.Prepare(parameters, sql), m.NDescribe(), m.WantDone()))
+    reply.check(sql)
+    if reply.describe is None:
+        raise ProtocolError("the server's answer to a PREPARE holds no DESCRIBE")
+    return reply.describe
+
+
+def outcome_of(reply: Reply) -> Outcome:
+    """Row count and serial of an execution's reply."""
+    done, inserted = reply.done, reply.insert_done
+    serial = done.serial if done else 0
+    if not serial and inserted:
+        serial = inserted.serial8 or inserted.bigserial
+    return Outcome(done.rows if done else 0, serial)
+
+
+def release_statement(session: Session, statement_id: int) -> Exchange[None]:
+    """Send a RELEASE without waiting for its answer."""
+    data = group(session, (m.Id(statement_id), m.Release()))
+    session.owed.append(DISCARD)
+    yield Send(data)
+
+
+def release_after(session: Session, statement_id: int, error: BaseException) -> Exchange[None]:
+    """Release a statement that failed with ``error``, if the conversation is still in step."""
+    if session.usable_after(error):
+        yield from release_statement(session, statement_id)

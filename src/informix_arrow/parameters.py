@@ -1,0 +1,65 @@
+"""The ``?`` of a statement and the values for them, checked before anything is sent.
+
+A statement's text is read as Informix reads it: strings in single or double quotes (a quote inside is
+doubled, the backslash is an ordinary character) and the three kinds of comments, ``-- ...``, ``/* ... */``
+and ``{ ... }``, hide what they hold. Braces after SET, MULTISET and LIST are collection literals, not
+comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from .wire.errors import InterfaceError, ProgrammingError
+
+# A doubled quote inside a string reads as two strings side by side: the same thing here.
+_TOKENS = re.compile(
+    r"""
+      '[^']*'?
+    | "[^"]*"?
+    | --[^\n]*
+    | /\*.*?(?:\*/|\Z)
+    | \b(?:MULTISET|SET|LIST)\s*\{
+    | \{[^}]*\}?
+    | (?P<mark>\?)
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+
+
+def count_placeholders(sql: str) -> int:
+    """How many ``?`` of ``sql`` stand for parameters."""
+    if "?" not in sql:
+        return 0
+    return sum(match.lastgroup == "mark" for match in _TOKENS.finditer(sql))
+
+
+def check_parameters(sql: str, parameters: Sequence[object] | None) -> Sequence[object]:
+    """The values for the ``?`` of ``sql``, one each.
+
+    Raises
+    ------
+    InterfaceError
+        ``parameters`` is no sequence of values. A lone string is refused too, being a sequence of characters.
+    ProgrammingError
+        Their number differs from that of the placeholders.
+    """
+    if parameters is None:
+        parameters = ()
+    if isinstance(parameters, Mapping):
+        raise InterfaceError(
+            "named parameters are not supported: write ? in the statement and pass a sequence"
+        )
+    if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
+        raise InterfaceError(
+            f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
+        )
+    count = count_placeholders(sql)
+    if count != len(parameters):
+        raise ProgrammingError(
+            f"the statement has {count} placeholder{'' if count == 1 else 's'} (?), "
+            f"but {len(parameters)} value{' was' if len(parameters) == 1 else 's were'} given",
+            statement=sql,
+        )
+    return parameters

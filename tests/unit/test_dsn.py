@@ -1,0 +1,122 @@
+"""Connection parameters: URLs, keywords, environment, and errors that help without telling secrets."""
+
+from __future__ import annotations
+
+import pytest
+
+from informix_arrow.dsn import Parameters, resolve
+from informix_arrow.wire.errors import Error, InterfaceError, NotSupportedError
+
+NO_ENVIRONMENT: dict[str, str] = {}
+
+
+def url(text: str, **keywords: object) -> Parameters:
+    return resolve(text, NO_ENVIRONMENT, **keywords)
+
+
+def test_a_full_url_gives_every_part() -> None:
+    p = url(
+        "informix://al%40ice:p%3Aw%2F%23@db.example:1526/stores%5F7"
+        "?server=ol_x&fetch_buffer_size=65536&autocommit=true&connect_timeout=2.5&env.PDQPRIORITY=50"
+    )
+    assert (p.user, p.password, p.host, p.port) == ("al@ice", "p:w/#", "db.example", 1526)
+    assert (p.database, p.server, p.fetch_buffer_size) == ("stores_7", "ol_x", 65536)
+    assert (p.autocommit, p.connect_timeout, p.env["PDQPRIORITY"]) == (True, 2.5, "50")
+
+
+def test_a_short_url_takes_the_defaults() -> None:
+    assert url("informix://db.example") == Parameters("db.example")
+    assert Parameters("h").port == 9088
+    assert Parameters("h").fetch_buffer_size == 1 << 20
+
+
+@pytest.mark.parametrize(("text", "host"), [("[::1]", "::1"), ("[fe80::2%25eth0]", "fe80::2%eth0")])
+def test_ipv6_hosts_stand_in_brackets(text: str, host: str) -> None:
+    p = url(f"informix://u:p@{text}:9090/d")
+    assert (p.host, p.port) == (host, 9090)
+
+
+def test_keywords_overrule_the_url_and_the_url_the_environment() -> None:
+    environment = {"INFORMIXSERVER": "from_env", "CLIENT_LOCALE": "de_DE.819", "DB_LOCALE": "fr_FR.819"}
+    p = resolve("informix://h/d?server=from_url", environment, client_locale="en_GB.utf8")
+    assert (p.server, p.client_locale, p.db_locale) == ("from_url", "en_GB.utf8", "fr_FR.819")
+    assert resolve("informix://h", environment).server == "from_env"
+
+
+@pytest.mark.parametrize(
+    ("setting", "size"), [("65536", 65536), ("1024", 4096), ("99999999999", (1 << 31) - 1)]
+)
+def test_the_environment_sets_the_fetch_buffer_within_its_limits(setting: str, size: int) -> None:
+    assert resolve(None, {"FET_BUF_SIZE": setting}, host="h").fetch_buffer_size == size
+
+
+def test_none_means_not_given() -> None:
+    p = resolve(None, NO_ENVIRONMENT, host="h", port=None, read_timeout=None)
+    assert (p.port, p.read_timeout) == (9088, None)
+
+
+@pytest.mark.parametrize("alias", ["uid", "UID", "username"])
+def test_names_of_other_drivers_are_understood(alias: str) -> None:
+    assert resolve(None, NO_ENVIRONMENT, host="h", **{alias: "bob"}).user == "bob"
+
+
+def test_an_unknown_key_is_an_error_with_a_suggestion() -> None:
+    with pytest.raises(InterfaceError, match=r"'pasword'.*did you mean 'password'"):
+        resolve(None, NO_ENVIRONMENT, host="h", pasword="x")
+    with pytest.raises(InterfaceError, match=r"'srever' in the URL.*did you mean 'server'"):
+        url("informix://h/d?srever=x")
+    with pytest.raises(InterfaceError, match=r"'zzz'.*known are host"):
+        url("informix://h/d?zzz=1")
+
+
+def test_a_key_given_twice_in_a_url_is_an_error() -> None:
+    with pytest.raises(InterfaceError, match="'host' twice"):
+        url("informix://h/d?host=g")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "match"),
+    [
+        ("informixs://h/d", NotSupportedError, "TLS"),
+        ("jdbc:informix-sqli://h:9088/d:INFORMIXSERVER=x;user=u;password=s3cret", NotSupportedError, "JDBC"),
+        ("SERVER=ids;DATABASE=d;HOST=h;UID=u;PWD=s3cret", NotSupportedError, "ODBC"),
+        ("postgresql://u:s3cret@h/d", InterfaceError, "not an informix:// URL"),
+        ("stores@server", InterfaceError, "not an informix:// URL"),
+        ("informix://u:s3cret@h:port/d", InterfaceError, "malformed"),
+        ("informix://u:s3cret@[::1/d", InterfaceError, "malformed"),
+        ("informix://u:s3#cret@h/d", InterfaceError, "%23"),
+        ("informix:///d", InterfaceError, "no host"),
+        ("informix://u:s3cret@h:0/d", InterfaceError, "port must be"),
+        ("informix://h/d?fetch_buffer_size=100", InterfaceError, "4096"),
+        ("informix://h/d?autocommit=perhaps", InterfaceError, "true or false"),
+        ("informix://h/d?read_timeout=-1", InterfaceError, "positive"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_by_name_and_without_secrets(
+    text: str, error: type[Error], match: str
+) -> None:
+    with pytest.raises(error, match=match) as caught:
+        url(text)
+    assert "s3cret" not in str(caught.value)
+    assert "s3cret" not in repr(caught.value.__cause__)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("port", True),
+        ("port", "9088x"),
+        ("user", 7),
+        ("database", "a\0b"),
+        ("autocommit", 1),
+        ("env", "A=B"),
+        ("connect_timeout", True),
+    ],
+)
+def test_values_of_a_wrong_type_are_refused_by_name(key: str, value: object) -> None:
+    with pytest.raises(InterfaceError, match=key):
+        resolve(None, NO_ENVIRONMENT, host="h", **{key: value})
+
+
+def test_the_password_is_in_no_repr() -> None:
+    assert "s3cret" not in repr(url("informix://u:s3cret@h/d"))

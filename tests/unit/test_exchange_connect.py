@@ -1,0 +1,206 @@
+"""Logging in, negotiating, opening a database, finding its code set (SQLI sections 3 to 5, JDBC section
+3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from informix_arrow.dsn import Parameters
+from informix_arrow.exchange.connect import connect, leave
+from informix_arrow.exchange.session import Session, settle
+from informix_arrow.wire import messages as m
+from informix_arrow.wire.capabilities import server_answer
+from informix_arrow.wire.describe import Column
+from informix_arrow.wire.errors import InterfaceError, NotSupportedError, OperationalError, ProtocolError
+from informix_arrow.wire.login import ConnectReply, ConnectRequest
+from informix_arrow.wire.types import ColumnType
+from informix_arrow.wire.values import encode_tuple
+
+from .exchange_peer import Group, Peer, new_session, select
+
+SITE = (Column("site", ColumnType.varchar(128)),)
+PARAMETERS = Parameters("db.example", user="alice", password="s3cret", database="stores", server="ol_x")
+ACCEPT = ConnectReply("accept", server_name="ol_real", version="IBM Informix Dynamic Server Version 15")
+
+
+class LoginPeer(Peer):
+    """A server that lets everybody in and whose database has the locale ``locale``."""
+
+    def __init__(
+        self, locale: str = "en_US.57372", reply: ConnectReply = ACCEPT, piece: int = 1 << 20
+    ) -> None:
+        super().__init__(self._converse, piece)
+        self.locale = locale
+        self.reply = reply
+        self.requests: list[ConnectRequest] = []
+        self.mask: bytes | None = None
+        self.refuse: int | None = None  # SQLCODE for DBOPEN
+        self.warnings = 5
+        self.exits = 0
+
+    def _take(self, data: bytes) -> None:
+        if data[2:4] == b"\x01\x3c":
+            self.requests.append(ConnectRequest.parse(data))
+            self.outgoing[:] = self.reply.encode()
+        else:
+            super()._take(data)
+
+    def _converse(self, group: Group) -> list[m.Message]:
+        match group[0]:
+            case m.Protocols(mask=mask):
+                return [m.Protocols(self.mask or server_answer(mask))]
+            case m.DbOpen():
+                return [m.Err(self.refuse)] if self.refuse else [m.Done(warnings=self.warnings)]
+            case m.Prepare(sql=sql):
+                assert "' GL_CTYPE'" in sql
+                return select(0, SITE)
+            case m.Exit():
+                self.exits += 1
+                return [m.Exit()]
+            case m.Id() if isinstance(group[-1], m.Fetch):
+                site = encode_tuple((self.locale,), SITE, "ascii")
+                return [m.Tuple(0, site), m.Done()] if self.locale else [m.Done()]
+        return []
+
+
+@pytest.mark.parametrize("piece", [1, 5, 1 << 20])
+def test_a_login_opens_the_database_and_learns_what_it_is(piece: int) -> None:
+    peer = LoginPeer(piece=piece)
+    session = peer.run(connect(PARAMETERS))
+    assert peer.steps[0] == "Connect"
+    assert (session.server_name, session.database, session.locale) == ("ol_real", "stores", "en_US.57372")
+    assert (session.logged, session.ansi, session.framing.encoding) == (True, False, "utf-8")
+    request = peer.requests[0]
+    assert (request.user, request.password, request.server, request.database) == (
+        "alice",
+        "s3cret",
+        "ol_x",
+        "",
+    )
+    assert request.environment["CLIENT_LOCALE"] == "en_US.utf8"
+    assert "DB_LOCALE" not in request.environment
+    assert peer.names()[:3] == ["Protocols", "Info", "DbOpen"]
+    peer.run(settle(session))
+    assert peer.names()[-1] == "Id Release"
+
+
+def test_another_code_set_makes_a_second_login() -> None:
+    """So that nobody converts: CLIENT_LOCALE and DB_LOCALE both name the database's own."""
+    peer = LoginPeer("en_US.819")
+    session = peer.run(connect(PARAMETERS))
+    assert session.framing.encoding == "latin-1"
+    assert peer.steps.count("Connect") == 2
+    assert peer.exits == 1
+    environment = peer.requests[1].environment
+    assert (environment["CLIENT_LOCALE"], environment["DB_LOCALE"]) == ("en_US.819", "en_US.819")
+
+
+@pytest.mark.parametrize(
+    "given", [{"db_locale": "en_US.8859-1"}, {"client_locale": "de_DE.819"}, {"encoding": "latin-1"}]
+)
+def test_a_locale_that_fits_saves_the_second_login(given: dict[str, str]) -> None:
+    peer = LoginPeer("en_US.819")
+    session = peer.run(connect(replace(PARAMETERS, **given)))  # type: ignore[arg-type]
+    assert session.framing.encoding == "latin-1"
+    assert len(peer.requests) == 1
+
+
+def test_a_database_that_does_not_tell_its_locale_keeps_the_logins() -> None:
+    session = LoginPeer("").run(connect(PARAMETERS))
+    assert session.framing.encoding == "utf-8"
+
+
+def test_a_code_set_that_nobody_knows_is_refused_by_name() -> None:
+    peer = LoginPeer("ja_JP.sjis")
+    with pytest.raises(NotSupportedError, match=r"ja_JP\.sjis"):
+        peer.run(connect(PARAMETERS))
+    assert peer.exits == 1
+
+
+def test_without_a_database_none_is_opened() -> None:
+    peer = LoginPeer()
+    session = peer.run(connect(replace(PARAMETERS, database="")))
+    assert peer.names() == ["Protocols", "Info"]
+    assert (session.database, session.logged) == ("", False)
+
+
+@pytest.mark.parametrize(
+    ("warnings", "logged", "ansi"), [(4, False, False), (5, True, False), (7, True, True)]
+)
+def test_the_warnings_of_the_open_tell_the_kind_of_database(warnings: int, logged: bool, ansi: bool) -> None:
+    peer = LoginPeer()
+    peer.warnings = warnings
+    session = peer.run(connect(PARAMETERS))
+    assert (session.logged, session.ansi) == (logged, ansi)
+
+
+def test_a_refused_login_names_user_and_code_but_never_the_password() -> None:
+    peer = LoginPeer(reply=ConnectReply("reject", service_error=-951))
+    with pytest.raises(OperationalError) as caught:
+        peer.run(connect(PARAMETERS))
+    assert caught.value.sqlcode == -951
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_missing_database_is_told_and_the_session_ended() -> None:
+    peer = LoginPeer()
+    peer.refuse = -329
+    with pytest.raises(OperationalError) as caught:
+        peer.run(connect(PARAMETERS))
+    assert caught.value.sqlcode == -329
+    assert peer.exits == 1
+
+
+def test_a_redirection_is_refused_with_its_target() -> None:
+    peer = LoginPeer(reply=ConnectReply("redirect", redirect="a|b|elsewhere"))
+    with pytest.raises(NotSupportedError, match="elsewhere"):
+        peer.run(connect(PARAMETERS))
+
+
+def test_an_older_protocol_is_refused() -> None:
+    with pytest.raises(NotSupportedError, match="0x133"):
+        LoginPeer(reply=replace(ACCEPT, cap1=0x133)).run(connect(PARAMETERS))
+
+
+def test_pam_is_refused_by_name() -> None:
+    peer = LoginPeer()
+    mask = bytearray(server_answer(bytes(8)))
+    mask[5] |= 0x08  # bit 44
+    peer.mask = bytes(mask)
+    with pytest.raises(NotSupportedError, match="PAM"):
+        peer.run(connect(PARAMETERS))
+
+
+def test_a_login_that_cannot_be_sent_is_refused_without_the_password() -> None:
+    with pytest.raises(InterfaceError) as caught:
+        LoginPeer().run(connect(replace(PARAMETERS, password="p\0w")))
+    assert "p\0w" not in str(caught.value)
+
+
+class RubbishPeer(Peer):
+    """Something that is no Informix server."""
+
+    def _take(self, data: bytes) -> None:
+        self.outgoing += b"\x00\x20HTTP/1.1 400 Bad Request\r\n......"
+
+
+def test_rubbish_for_a_login_reply_is_a_protocol_error() -> None:
+    with pytest.raises(ProtocolError):
+        RubbishPeer([]).run(connect(PARAMETERS))
+
+
+@pytest.mark.parametrize("goodbye", [[m.Exit()], [m.XactStat(1, 0, 1), m.Exit()], []])
+def test_leaving_takes_any_goodbye(goodbye: list[m.Message]) -> None:
+    peer, session = Peer([goodbye]), new_session()
+    peer.run(leave(session))
+    assert peer.names() == ["Exit"]
+
+
+def test_leaving_takes_silence_too() -> None:
+    peer, session = Peer([]), new_session()
+    peer.hang_up = True
+    peer.run(leave(session))
+    assert isinstance(session, Session)

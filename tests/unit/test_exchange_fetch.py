@@ -1,0 +1,248 @@
+"""Reading rows: the conversation around fetches, against a scripted peer (SQLI sections 7.1 to 7.5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, make_cursor, next_batch
+from informix_arrow.exchange.run import run
+from informix_arrow.exchange.session import Session, clear_orphans, settle
+from informix_arrow.exchange.steps import ConnectionLost
+from informix_arrow.wire import messages as m
+from informix_arrow.wire.describe import Column
+from informix_arrow.wire.errors import DataError, ProgrammingError, ProtocolError
+from informix_arrow.wire.types import ColumnType
+
+from .exchange_peer import COLUMNS, FRAMING, Group, Peer, insert, new_session, rows, select
+
+DONE = [m.Done(), m.Cost()]
+OPEN = "Id CursorName Open Id Fetch"
+FETCH = "Id Fetch"
+
+
+def open_query(peer: Peer, session: Session, sql: str = "select", **options: int) -> ServerCursor:
+    cursor = peer.run(run(session, sql, 0, (), ReadOptions(**options)))  # type: ignore[arg-type]
+    assert isinstance(cursor, ServerCursor)
+    return cursor
+
+
+def to_batch(cursor: ServerCursor, capsule: object) -> pa.RecordBatch:
+    return pa.RecordBatch._import_from_c_capsule(cursor.plan.schema.__arrow_c_schema__(), capsule)
+
+
+def read(peer: Peer, session: Session, cursor: ServerCursor) -> list[int]:
+    """The ids of all rows that are left."""
+    found: list[int] = []
+    while (capsule := peer.run(next_batch(session, cursor))) is not None:
+        batch = to_batch(cursor, capsule)
+        assert set(batch["sentinel"].to_pylist()) <= {12345}
+        assert batch["name"].to_pylist() == [f"n{number}" for number in batch["id"].to_pylist()]
+        found += batch["id"].to_pylist()
+    return found
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 7, 18, 1 << 20])
+def test_any_way_of_cutting_the_replies_gives_the_same_rows(piece: int) -> None:
+    """TCP delivers as it likes; surplus fetches are answered by DONE and do no harm."""
+
+    def answer(group: Group) -> list[m.Message]:
+        kinds = {type(message) for message in group}
+        if m.Prepare in kinds:
+            return select()
+        if m.Fetch in kinds:
+            fetches.append(1)
+            batches = {1: rows(1, 2, 3), 2: rows(4), 3: [*rows(5, 6), *DONE]}
+            return batches.get(len(fetches), list(DONE))
+        return []
+
+    fetches: list[int] = []
+    peer, session = Peer(answer, piece), new_session()
+    cursor = open_query(peer, session)
+    assert read(peer, session, cursor) == [1, 2, 3, 4, 5, 6]
+    peer.run(settle(session))
+    assert not session.owed
+    assert session.own == 0
+    assert peer.names()[-2:] == ["Id Close", "Id Release"]
+
+
+def test_a_small_result_costs_no_surplus_fetch() -> None:
+    peer, session = Peer([select(), [*rows(1, 2), *DONE]]), new_session()
+    assert read(peer, session, open_query(peer, session)) == [1, 2]
+    assert peer.names() == ["Prepare NDescribe WantDone", OPEN, "Id Close", "Id Release"]
+
+
+def test_the_next_fetch_leaves_before_the_reply_is_decoded() -> None:
+    """The reply holds no DONE, so more rows will come: they are asked for at once, and only once."""
+    peer, session = Peer([select(), rows(1, 2), [*rows(3), *DONE]]), new_session()
+    open_query(peer, session)
+    assert peer.names()[1:] == [OPEN, FETCH]
+
+
+def test_a_reply_without_tuples_ends_the_rows() -> None:
+    peer, session = Peer([select(), rows(1), []]), new_session()
+    assert read(peer, session, open_query(peer, session)) == [1]
+
+
+@pytest.mark.parametrize("end", [m.Close(), m.Err(100)], ids=["SQ_CLOSE", "SQ_ERR 100"])
+def test_other_signs_of_the_end_are_understood(end: m.Message) -> None:
+    peer, session = Peer([select(), [*rows(1), end]]), new_session()
+    assert read(peer, session, open_query(peer, session)) == [1]
+
+
+def test_a_surplus_fetch_may_be_refused() -> None:
+    peer, session = Peer([select(), rows(1), DONE, [m.Err(-259)]], piece=30), new_session()
+    assert read(peer, session, open_query(peer, session)) == [1]
+    peer.run(settle(session))
+    assert session.own == 0
+
+
+def test_a_result_without_rows_has_a_schema_and_no_batch() -> None:
+    peer, session = Peer([select(), DONE]), new_session()
+    cursor = open_query(peer, session)
+    assert cursor.plan.schema.names == ["id", "name", "sentinel"]
+    assert peer.run(next_batch(session, cursor)) is None
+
+
+def test_batches_are_cut_by_rows() -> None:
+    peer, session = Peer([select(), [*rows(1, 2, 3, 4, 5), *DONE]]), new_session()
+    cursor = open_query(peer, session, batch_rows=2)
+    sizes = []
+    while (capsule := peer.run(next_batch(session, cursor))) is not None:
+        sizes.append(to_batch(cursor, capsule).num_rows)
+    assert sizes == [2, 2, 1]
+
+
+def test_another_statement_first_takes_in_the_rows_on_their_way() -> None:
+    """Two results are read in turns on one connection; each gets its own rows."""
+
+    def answer(group: Group) -> list[m.Message]:
+        kinds = {type(message) for message in group}
+        statement = next((x.statement_id for x in group if isinstance(x, m.Id)), None)
+        if m.Prepare in kinds:
+            prepared.append(1)
+            return select(len(prepared) - 1)
+        if m.Fetch in kinds:
+            assert statement is not None
+            served[statement] += 1
+            number = served[statement]
+            base = 100 * statement + 2 * number
+            return rows(base, base + 1) if number < 4 else [*rows(base), *DONE]
+        return []
+
+    prepared: list[int] = []
+    served = {0: 0, 1: 0}
+    peer, session = Peer(answer, 25), new_session()
+    first = open_query(peer, session, batch_rows=1)
+    second = open_query(peer, session, batch_rows=1)
+    found: dict[int, list[int]] = {0: [], 1: []}
+    while True:
+        capsules = [peer.run(next_batch(session, cursor)) for cursor in (first, second)]
+        if capsules == [None, None]:
+            break
+        for number, (cursor, capsule) in enumerate(zip((first, second), capsules, strict=True)):
+            if capsule is not None:
+                found[number] += to_batch(cursor, capsule)["id"].to_pylist()
+    assert found[0] == [2, 3, 4, 5, 6, 7, 8]
+    assert found[1] == [102, 103, 104, 105, 106, 107, 108]
+
+
+def test_an_error_instead_of_rows_is_raised_by_the_query_and_the_statement_released() -> None:
+    peer, session = Peer([select(3), [m.Err(-206, -111, 15, "nosuch")]]), new_session()
+    with pytest.raises(ProgrammingError) as caught:
+        open_query(peer, session, "select * from nosuch")
+    assert (caught.value.sqlcode, caught.value.statement) == (-206, "select * from nosuch")
+    assert session.usable_after(caught.value)
+    assert peer.names()[-2:] == ["Id Close", "Id Release"]
+    assert peer.groups[-1][0] == m.Id(3)
+    assert not session.owed
+
+
+def test_an_error_in_the_middle_of_the_rows_leaves_the_session_usable() -> None:
+    peer, session = Peer([select(), rows(1), [*rows(2), m.Err(-244, -107)]]), new_session()
+    cursor = open_query(peer, session)
+    with pytest.raises(Exception, match="-244") as caught:
+        read(peer, session, cursor)
+    assert session.usable_after(caught.value)
+    assert not session.owed
+
+
+DATED = (Column("day", ColumnType.char(4)), Column("sentinel", ColumnType.integer()))
+
+
+def test_a_value_that_cannot_be_decoded_costs_the_result_but_not_the_session() -> None:
+    """Byte ff is no UTF-8. The rest of the reply is passed over by its headers, the next reply too."""
+    good = m.Tuple(0, b"abcd" + (12345).to_bytes(4, "big"))
+    bad = m.Tuple(0, b"ab\xffd" + (12345).to_bytes(4, "big"))
+    session = new_session()
+    session.framing = session.framing.with_encoding("utf-8")
+    peer = Peer([select(0, DATED), [good, bad, good], [good, good, *DONE]])
+    cursor = open_query(peer, session)
+    with pytest.raises(DataError) as caught:
+        peer.run(next_batch(session, cursor))
+    assert (caught.value.row, caught.value.column) == (1, "day")
+    assert session.usable_after(caught.value)
+    assert not session.owed
+    assert len(session.buffer) == 0
+    assert peer.names()[-2:] == ["Id Close", "Id Release"]
+
+
+def test_a_closed_cursor_drops_the_rows_on_their_way() -> None:
+    peer, session = Peer([select(), rows(*range(50)), [*rows(51), *DONE]], piece=40), new_session()
+    cursor = open_query(peer, session)
+    peer.run(cursor.close(session))
+    assert not session.owed
+    assert peer.run(next_batch(session, cursor)) is None
+    peer.run(cursor.close(session))
+    assert peer.names().count("Id Release") == 1
+
+
+def test_a_forgotten_cursor_is_released_later() -> None:
+    peer, session = Peer([select(), rows(*range(50)), [*rows(51), *DONE]], piece=40), new_session()
+    session.orphans.append(open_query(peer, session))
+    assert "Id Release" not in peer.names()
+    peer.run(clear_orphans(session))
+    assert peer.names()[-1] == "Id Release"
+    assert not session.owed
+
+
+def test_a_statement_without_rows_is_not_executed_by_a_query() -> None:
+    peer, session = Peer([insert(), []]), new_session()
+    with pytest.raises(ProgrammingError, match="was not executed"):
+        peer.run(run(session, "insert ...", 0, (), ReadOptions(), need_rows=True))
+    assert peer.names() == ["Prepare NDescribe WantDone", "Id Release"]
+
+
+def test_a_type_that_cannot_be_read_is_refused_by_name_and_released() -> None:
+    columns = (Column("photo", ColumnType.byte()), *COLUMNS)
+    peer, session = Peer([select(0, columns), []]), new_session()
+    with pytest.raises(Exception, match="photo") as caught:
+        open_query(peer, session)
+    assert session.usable_after(caught.value)
+    assert peer.names() == ["Prepare NDescribe WantDone", "Id Release"]
+
+
+@pytest.mark.parametrize(("large", "size"), [(True, 1 << 20), (False, 32767)])
+def test_the_fetch_size_is_cut_to_what_the_server_negotiated(large: bool, size: int) -> None:
+    """Without bit 63 the size is a signed short (SQLI section 5.1)."""
+    session = new_session(framing=replace(FRAMING, large_fetch=large))
+    cursor = make_cursor(session, 0, "select", COLUMNS, ReadOptions(fetch_bytes=1 << 20))
+    assert cursor.fetch_bytes == size
+
+
+def test_a_lost_connection_is_told_and_unusable() -> None:
+    peer, session = Peer([select(), rows(1)]), new_session()
+    peer.hang_up = True
+    cursor = open_query(peer, session)
+    with pytest.raises(ConnectionLost) as caught:
+        read(peer, session, cursor)
+    assert not session.usable_after(caught.value)
+
+
+def test_a_message_out_of_place_breaks_the_session() -> None:
+    peer, session = Peer([select(), [*rows(1), m.DbNames(("a",))]]), new_session()
+    with pytest.raises(ProtocolError) as caught:
+        read(peer, session, open_query(peer, session))
+    assert not session.usable_after(caught.value)
