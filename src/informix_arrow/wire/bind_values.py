@@ -275,7 +275,8 @@ def _qualifier(bv: BoundValue) -> Qualifier:
 
 
 def _read_datetime(data: bytes, bv: BoundValue, encoding: str) -> object:
-    return unpack_datetime(_counted(data, 2), _qualifier(bv))
+    # informix-driver sends microseconds in FRACTION(5): servers keep five digits, without rounding.
+    return unpack_datetime(_counted(data, 2), _qualifier(bv), cut=True)
 
 
 def _read_interval(data: bytes, bv: BoundValue, encoding: str) -> object:

@@ -254,11 +254,14 @@ def _parts_of(value: object) -> tuple[dict[str, int], int | None]:
     return parts, microsecond
 
 
-def unpack_fields(data: bytes, qualifier: Qualifier) -> tuple[bool, tuple[int, ...]] | None:
+def unpack_fields(
+    data: bytes, qualifier: Qualifier, *, cut: bool = False
+) -> tuple[bool, tuple[int, ...]] | None:
     """Negative and the fields of a DATETIME or INTERVAL; None for NULL.
 
     The exponent moves the digits to their places; digits beyond the qualifier's last must be zero (JDBC binds
-    longer values than their qualifier, filled with zeros). No range is checked here but that of a digit.
+    longer values than their qualifier, filled with zeros), but for the second digit of a fraction's last pair,
+    which ``cut`` drops. No range is checked here but that of a digit.
     """
     if is_null_number(data):
         return None
@@ -285,7 +288,7 @@ def unpack_fields(data: bytes, qualifier: Qualifier) -> tuple[bool, tuple[int, .
         at += size
     if shape.fraction_digits:
         text = "".join([f"{pair:02d}" for pair in pairs[at:]])
-        if text[shape.fraction_digits :].strip("0"):
+        if not cut and text[shape.fraction_digits :].strip("0"):
             raise DataError(f"{qualifier.sql}: digits beyond its last field: {data.hex()}")
         fields.append(int(text[: shape.fraction_digits]))
     return negative, tuple(fields)
@@ -322,12 +325,12 @@ def pack_fields(
     return data + bytes(width - len(data))
 
 
-def unpack_datetime(data: bytes, qualifier: Qualifier) -> DatetimeValue | None:
-    """A DATETIME with its fields checked; None for NULL.
+def unpack_datetime(data: bytes, qualifier: Qualifier, *, cut: bool = False) -> DatetimeValue | None:
+    """A DATETIME with its fields checked; None for NULL. ``cut`` as in :func:`unpack_fields`.
 
     ``DataError`` for a field out of its range, ``ProtocolError`` for bytes that no DATETIME has.
     """
-    parts = unpack_fields(data, qualifier)
+    parts = unpack_fields(data, qualifier, cut=cut)
     if parts is None:
         return None
     negative, fields = parts

@@ -1,0 +1,294 @@
+"""Declared types and constraints: kept in DuckDB tables of a hidden schema, so that they live and die with
+their transaction.
+
+Each Informix database is one attached DuckDB database. Its schema `_ifx` holds what DuckDB cannot say
+(declared types, constraint names, serial starts); the catalogue tables that clients query (systables,
+syscolumns, ...) are views over it (system_catalog.py). Temporary tables are known to their session only.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..wire.types import ColumnType
+from .result_types import SERIALS, not_null
+
+FIRST_USER_TABID = 100
+
+
+class Writer(Protocol):
+    """What runs SQL: a DuckDB connection, or a session's recorder."""
+
+    def execute(self, query: str, parameters: Any = ...) -> Any: ...
+
+
+def quote(name: str) -> str:
+    """A DuckDB identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def attached(database: str) -> str:
+    """The DuckDB name of an Informix database; the prefix keeps `temp` and `system` free."""
+    return quote("d_" + database)
+
+
+def text(value: str) -> str:
+    """A DuckDB string literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def first_row(con: Writer, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
+    """The first row of a query whose result is taken whole (DuckDB refuses new work over an unfinished
+    result)."""
+    rows = (con.execute(sql, parameters) if parameters is not None else con.execute(sql)).fetchall()
+    return tuple(rows[0]) if rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """One declared column. `default` is Informix's default as (kind, text): L literal, N null, T today, C
+    current, U user."""
+
+    name: str
+    type: ColumnType
+    default: tuple[str, str] | None = None
+    serial_start: int = 1
+
+    @property
+    def is_serial(self) -> bool:
+        return self.type.code in SERIALS
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """A primary key (P), unique constraint (U) or unique index (I)."""
+
+    name: str
+    kind: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A CHECK constraint; `duck` is its condition as DuckDB SQL over the bare column names."""
+
+    name: str
+    duck: str
+    informix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A foreign key to the key columns of another table of the same database."""
+
+    name: str
+    columns: tuple[str, ...]
+    parent: str
+    parent_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index made by CREATE INDEX; parts are (column, descending)."""
+
+    name: str
+    unique: bool
+    parts: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """A table or view and everything declared about it."""
+
+    name: str
+    tabid: int
+    kind: str  # T table, V view, S system view
+    columns: tuple[ColumnInfo, ...]
+    database: str
+    duck: str  # qualified DuckDB name
+    uniques: tuple[Unique, ...] = ()
+    checks: tuple[Check, ...] = ()
+    foreigns: tuple[Foreign, ...] = ()
+    indexes: tuple[Index, ...] = ()
+    viewtext: str = ""
+    temporary: bool = False
+    children: tuple[str, ...] = field(default=(), compare=False)
+
+    def column(self, name: str) -> ColumnInfo | None:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        return None
+
+    @property
+    def keys(self) -> tuple[Unique, ...]:
+        """Everything that forbids duplicates: constraints and unique indexes."""
+        extra = tuple(Unique(i.name, "I", tuple(c for c, _ in i.parts)) for i in self.indexes if i.unique)
+        return self.uniques + extra
+
+
+_SCHEMA = """
+CREATE SCHEMA IF NOT EXISTS {db}._ifx;
+CREATE TABLE IF NOT EXISTS {db}._ifx.tables (tabid INTEGER, tabname VARCHAR, owner VARCHAR, tabtype VARCHAR,
+    created DATE, viewtext VARCHAR, locklevel VARCHAR, site VARCHAR, flags INTEGER, details VARCHAR);
+CREATE TABLE IF NOT EXISTS {db}._ifx.columns (tabid INTEGER, colno INTEGER, colname VARCHAR, declared VARCHAR,
+    required BOOLEAN, coltype INTEGER, collength INTEGER, extended_id INTEGER, defkind VARCHAR, deftext
+    VARCHAR, serial_start BIGINT);
+CREATE TABLE IF NOT EXISTS {db}._ifx.indexes (idxname VARCHAR, tabid INTEGER, idxtype VARCHAR, parts VARCHAR);
+CREATE TABLE IF NOT EXISTS {db}._ifx.constraints (constrid INTEGER, constrname VARCHAR, tabid INTEGER,
+    constrtype VARCHAR, idxname VARCHAR, ptabid INTEGER);
+"""
+
+
+def create_hidden_schema(con: Writer, database: str) -> None:
+    """Create the hidden tables of a database (autocommit)."""
+    for statement in _SCHEMA.format(db=attached(database)).split(";"):
+        if statement.strip():
+            con.execute(statement)
+
+
+def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
+    """The description of one table as this connection's transaction sees it; None when there is no such
+    table."""
+    db = attached(database)
+    row = first_row(
+        con,
+        f"SELECT tabid, tabtype, viewtext, details FROM {db}._ifx.tables WHERE tabname = ? AND tabtype "
+        f"IN ('T', 'V')",
+        [name],
+    )
+    if row is None:
+        return None
+    tabid, tabtype, viewtext, details = row
+    columns = tuple(
+        ColumnInfo(
+            colname,
+            not_null(ColumnType.parse_sql(declared)) if required else ColumnType.parse_sql(declared),
+            (defkind, deftext or "") if defkind else None,
+            serial_start or 1,
+        )
+        for colname, declared, required, defkind, deftext, serial_start in con.execute(
+            f"SELECT colname, declared, required, defkind, deftext, serial_start FROM {db}._ifx.columns "
+            "WHERE tabid = ? ORDER BY colno",
+            [tabid],
+        ).fetchall()
+    )
+    if not columns:
+        return None  # a row of systables whose table this server does not have
+    extra: dict[str, Any] = json.loads(details) if details else {}
+    return TableInfo(
+        name,
+        tabid,
+        "S" if tabid < FIRST_USER_TABID else tabtype,
+        columns,
+        database,
+        f"{db}.main.{quote(name)}",
+        tuple(Unique(u["name"], u["kind"], tuple(u["columns"])) for u in extra.get("uniques", ())),
+        tuple(Check(c["name"], c["duck"], c["informix"]) for c in extra.get("checks", ())),
+        tuple(
+            Foreign(f["name"], tuple(f["columns"]), f["parent"], tuple(f["parent_columns"]))
+            for f in extra.get("foreigns", ())
+        ),
+        tuple(
+            Index(i["name"], i["unique"], tuple((c, bool(d)) for c, d in i["parts"]))
+            for i in extra.get("indexes", ())
+        ),
+        viewtext or "",
+    )
+
+
+def _details(info: TableInfo) -> str:
+    return json.dumps(
+        {
+            "uniques": [{"name": u.name, "kind": u.kind, "columns": u.columns} for u in info.uniques],
+            "checks": [{"name": c.name, "duck": c.duck, "informix": c.informix} for c in info.checks],
+            "foreigns": [
+                {"name": f.name, "columns": f.columns, "parent": f.parent, "parent_columns": f.parent_columns}
+                for f in info.foreigns
+            ],
+            "indexes": [{"name": i.name, "unique": i.unique, "parts": i.parts} for i in info.indexes],
+        }
+    )
+
+
+def store_table(
+    con: Writer,
+    info: TableInfo,
+    owner: str = "informix",
+    *,
+    site: str | None = None,
+    flags: int = 0,
+) -> None:
+    """Write the description of a new table or view; part of the open transaction."""
+    db = attached(info.database)
+    con.execute(
+        f"INSERT INTO {db}._ifx.tables VALUES (?, ?, ?, ?, current_date, ?, 'P', ?, ?, ?)",
+        [
+            info.tabid, info.name, owner, "V" if info.kind == "V" else "T", info.viewtext or None, site,
+            flags, _details(info),
+        ],
+    )  # fmt: skip
+    rows = [
+        [
+            info.tabid, number, c.name, c.type.sql, c.type.not_null, c.type.word, c.type.encoded_length,
+            c.type.extended_id, c.default[0] if c.default else None, c.default[1] if c.default else None,
+            c.serial_start if c.is_serial else None,
+        ]
+        for number, c in enumerate(info.columns, 1)
+    ]  # fmt: skip
+    if rows:
+        places = ", ".join(["(" + ", ".join(["?"] * 11) + ")"] * len(rows))
+        con.execute(
+            f"INSERT INTO {db}._ifx.columns VALUES {places}", [value for row in rows for value in row]
+        )
+    _store_keys(con, info)
+
+
+def _store_keys(con: Writer, info: TableInfo) -> None:
+    db = attached(info.database)
+    numbers = {c.name: i for i, c in enumerate(info.columns, 1)}
+    for position, unique in enumerate(info.uniques):
+        index = f" {info.tabid}_{position + 1}"
+        parts = ",".join(str(numbers[c]) for c in unique.columns)
+        con.execute(f"INSERT INTO {db}._ifx.indexes VALUES (?, ?, 'U', ?)", [index, info.tabid, parts])
+        con.execute(
+            f"INSERT INTO {db}._ifx.constraints VALUES (?, ?, ?, ?, ?, NULL)",
+            [info.tabid * 100 + position, unique.name, info.tabid, unique.kind, index],
+        )
+    for position, check in enumerate(info.checks):
+        con.execute(
+            f"INSERT INTO {db}._ifx.constraints VALUES (?, ?, ?, 'C', NULL, NULL)",
+            [info.tabid * 100 + 30 + position, check.name, info.tabid],
+        )
+    for position, foreign in enumerate(info.foreigns):
+        con.execute(
+            f"INSERT INTO {db}._ifx.constraints SELECT ?, ?, ?, 'R', NULL, max(tabid) FROM {db}._ifx.tables "
+            "WHERE tabname = ?",
+            [info.tabid * 100 + 60 + position, foreign.name, info.tabid, foreign.parent],
+        )
+    for made in info.indexes:
+        parts = ",".join(str(-numbers[c] if descending else numbers[c]) for c, descending in made.parts)
+        con.execute(
+            f"INSERT INTO {db}._ifx.indexes VALUES (?, ?, ?, ?)",
+            [made.name, info.tabid, "U" if made.unique else "D", parts],
+        )
+
+
+def forget_table(con: Writer, info: TableInfo) -> None:
+    """Remove the description of a table; part of the open transaction."""
+    db = attached(info.database)
+    for name in ("tables", "columns", "indexes", "constraints"):
+        con.execute(f"DELETE FROM {db}._ifx.{name} WHERE tabid = ?", [info.tabid])
+
+
+def replace_table(con: Writer, info: TableInfo) -> None:
+    """Write a changed description (ALTER, CREATE INDEX, RENAME) in place of the old one."""
+    forget_table(con, info)
+    store_table(con, info)
+
+
+def max_tabid(con: Writer, database: str) -> int:
+    row = first_row(con, f"SELECT coalesce(max(tabid), 0) FROM {attached(database)}._ifx.tables")
+    return max(FIRST_USER_TABID - 1, int(row[0]) if row else 0)

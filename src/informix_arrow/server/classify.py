@@ -1,0 +1,313 @@
+"""Which statement a text is: by its first words, before anything is parsed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..wire.describe import StatementType as St
+from .ddl_nodes import AlterTable, CreateIndex, CreateTable, CreateView, Drop, Rename, Truncate
+from .ddl_parser import DdlParser
+from .errors import SqlError, not_supported, syntax_error
+
+
+@dataclass(slots=True)
+class Control:
+    """A statement about the session: `verb` begin, commit, rollback, savepoint, release, rollback to,
+    database, create database, drop database, close database, or accept (no effect)."""
+
+    verb: str
+    name: str = ""
+    options: tuple[str, ...] = ()
+
+
+Statement = CreateTable | Drop | CreateIndex | CreateView | AlterTable | Rename | Truncate | Control | None
+
+_QUERIES = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "("})
+
+
+def classify(sql: str, delimident: bool) -> tuple[int, Statement]:
+    """Statement type and the parsed form; (0, None) for queries and data changes, which the dialect reads.
+
+    -201 with the offset for what is no statement.
+    """
+    p = DdlParser(sql, delimident)
+    if p.done:
+        raise syntax_error(1)
+    word = p.word
+    if word == "UPDATE" and p.peek() == "STATISTICS":
+        return St.UPDATE_STATISTICS, Control("accept")
+    if word in _QUERIES:
+        return 0, None
+    handler = _STATEMENTS.get(word)
+    if handler is None:
+        raise syntax_error(p.token.start + 1)
+    p.at += 1
+    return handler(p)
+
+
+def _create(p: DdlParser) -> tuple[int, Statement]:
+    if p.accept("DATABASE"):
+        return _create_database(p)
+    temporary = p.accept("TEMP") or p.accept("TEMPORARY")
+    raw = not temporary and (p.accept("RAW") or p.accept("STANDARD"))
+    if p.accept("TABLE"):
+        return (St.CREATE_TEMP_TABLE if temporary else St.CREATE_TABLE), p.create_table(temporary)
+    if temporary or raw:
+        raise p.fail()
+    unique = p.accept("UNIQUE") or p.accept("DISTINCT")
+    p.accept("CLUSTER")
+    if p.accept("INDEX"):
+        return St.CREATE_INDEX, p.create_index(unique)
+    if unique:
+        raise p.fail()
+    if p.accept("VIEW"):
+        return St.CREATE_VIEW, p.create_view()
+    if p.word in _UNSUPPORTED_OBJECTS:
+        raise not_supported(f"CREATE {p.word}", -201, p.token.start + 1)
+    raise p.fail()
+
+
+_UNSUPPORTED_OBJECTS = frozenset(
+    [
+        "FUNCTION",
+        "PROCEDURE",
+        "SYNONYM",
+        "PUBLIC",
+        "PRIVATE",
+        "SEQUENCE",
+        "TRIGGER",
+        "ROLE",
+        "TYPE",
+        "ROW",
+        "SCHEMA",
+        "EXTERNAL",
+    ]
+)
+
+
+def _create_database(p: DdlParser) -> tuple[int, Statement]:
+    exists = p.accept("IF", "NOT", "EXISTS")
+    name = p.identifier()
+    options: list[str] = ["if not exists"] if exists else []
+    if p.accept("IN"):
+        p.identifier()
+    if p.accept("WITH"):
+        buffered = p.accept("BUFFERED")
+        p.expect("LOG")
+        options.append("buffered" if buffered else "log")
+        if p.accept("MODE"):
+            p.expect("ANSI")
+            options.append("ansi")
+    p.accept("NLSCASE", "SENSITIVE")
+    p.finish()
+    return St.CREATE_DATABASE, Control("create database", name, tuple(options))
+
+
+def _drop(p: DdlParser) -> tuple[int, Statement]:
+    kinds = {
+        "TABLE": St.DROP_TABLE, "VIEW": St.DROP_VIEW, "INDEX": St.DROP_INDEX, "DATABASE": St.DROP_DATABASE,
+    }  # fmt: skip
+    kind = p.word
+    if kind in ("FUNCTION", "PROCEDURE", "ROUTINE", "SYNONYM", "SEQUENCE", "TRIGGER", "ROLE", "TYPE", "ROW"):
+        raise not_supported(f"DROP {kind}", -201, p.token.start + 1)
+    if kind not in kinds:
+        raise p.fail()
+    p.at += 1
+    exists = p.accept("IF", "EXISTS")
+    if kind == "DATABASE":
+        name = p.identifier()
+        p.finish()
+        return kinds[kind], Control("drop database", name, ("if exists",) if exists else ())
+    name = p.object_name()
+    p.accept("CASCADE") or p.accept("RESTRICT")
+    p.accept("ONLINE")
+    p.finish()
+    return kinds[kind], Drop(kind, name, exists)
+
+
+def _begin(p: DdlParser) -> tuple[int, Statement]:
+    p.accept("WORK")
+    p.finish()
+    return St.BEGIN_WORK, Control("begin")
+
+
+def _commit(p: DdlParser) -> tuple[int, Statement]:
+    p.accept("WORK")
+    p.finish()
+    return St.COMMIT_WORK, Control("commit")
+
+
+def _rollback(p: DdlParser) -> tuple[int, Statement]:
+    p.accept("WORK")
+    if p.accept("TO", "SAVEPOINT") or p.accept("TO"):
+        name = "" if p.done else p.identifier()
+        p.finish()
+        return St.ROLLBACK_WORK, Control("rollback to", name)
+    p.finish()
+    return St.ROLLBACK_WORK, Control("rollback")
+
+
+def _savepoint(p: DdlParser) -> tuple[int, Statement]:
+    name = p.identifier()
+    unique = p.accept("UNIQUE")
+    p.finish()
+    return St.SAVEPOINT, Control("savepoint", name, ("unique",) if unique else ())
+
+
+def _release(p: DdlParser) -> tuple[int, Statement]:
+    p.expect("SAVEPOINT")
+    name = p.identifier()
+    p.finish()
+    return St.SAVEPOINT, Control("release", name)
+
+
+_SET = {
+    "ISOLATION": St.SET_ISOLATION,
+    "TRANSACTION": St.SET_ISOLATION,
+    "LOCK": St.SET_LOCK_MODE,
+    "EXPLAIN": St.SET_EXPLAIN,
+    "LOG": St.SET_LOG,
+    "BUFFERED": St.SET_LOG,
+    "CONSTRAINTS": St.SET_CONSTRAINTS,
+    "PDQPRIORITY": St.SET_EXPLAIN,
+    "OPTIMIZATION": St.SET_EXPLAIN,
+    "ENVIRONMENT": St.SET_EXPLAIN,
+    "DEBUG": St.SET_EXPLAIN,
+    "STATEMENT": St.SET_EXPLAIN,
+    "ROLE": St.SET_EXPLAIN,
+    "INDEXES": St.SET_CONSTRAINTS,
+    "COLLATION": St.SET_EXPLAIN,
+    "DATASKIP": St.SET_EXPLAIN,
+    "NO": St.SET_EXPLAIN,
+}
+
+
+def _set(p: DdlParser) -> tuple[int, Statement]:
+    word = p.word
+    if word not in _SET:
+        raise p.fail()
+    if word == "LOCK":
+        p.at += 1
+        p.expect("MODE")
+        p.expect("TO")
+        if p.accept("NOT"):
+            p.expect("WAIT")
+            seconds = "0"
+        else:
+            p.expect("WAIT")
+            seconds = str(p.number()) if not p.done else "-1"
+        p.finish()
+        return _SET[word], Control("lock mode", seconds)
+    if word == "CONSTRAINTS":
+        raise not_supported("SET CONSTRAINTS", -201, p.token.start + 1)
+    if p.at + 1 >= len(p.tokens):
+        raise syntax_error(len(p.sql))
+    return _SET[word], Control("accept")
+
+
+def _database(p: DdlParser) -> tuple[int, Statement]:
+    name = p.identifier()
+    p.accept("EXCLUSIVE") or p.accept("SHARE")
+    p.finish()
+    return St.DATABASE, Control("database", name)
+
+
+def _close(p: DdlParser) -> tuple[int, Statement]:
+    p.expect("DATABASE")
+    p.finish()
+    return St.CLOSE_DATABASE, Control("close database")
+
+
+def _alter(p: DdlParser) -> tuple[int, Statement]:
+    if p.accept("TABLE"):
+        return St.ALTER_TABLE, p.alter_table()
+    raise not_supported(f"ALTER {p.word}", -201, p.token.start + 1)
+
+
+def _rename(p: DdlParser) -> tuple[int, Statement]:
+    if p.accept("TABLE"):
+        name = p.object_name()
+        p.expect("TO")
+        new = p.object_name()
+        p.finish()
+        return St.RENAME_TABLE, Rename("TABLE", name, new)
+    if p.accept("COLUMN"):
+        table = p.identifier()
+        p.expect(".")
+        column = p.identifier()
+        if p.accept("."):  # owner.table.column
+            table, column = column, p.identifier()
+        p.expect("TO")
+        new = p.identifier()
+        p.finish()
+        return St.RENAME_COLUMN, Rename("COLUMN", table, new, column)
+    raise not_supported(f"RENAME {p.word}", -201, p.token.start + 1)
+
+
+def _truncate(p: DdlParser) -> tuple[int, Statement]:
+    p.accept("TABLE")
+    name = p.object_name()
+    for word in ("DROP", "REUSE"):
+        if p.accept(word):
+            p.expect("STORAGE")
+    p.finish()
+    return St.DELETE_ALL, Truncate(name)
+
+
+def _lock(p: DdlParser) -> tuple[int, Statement]:
+    p.expect("TABLE")
+    name = p.object_name()
+    p.expect("IN")
+    if not (p.accept("SHARE") or p.accept("EXCLUSIVE")):
+        raise p.fail()
+    p.expect("MODE")
+    p.finish()
+    return St.LOCK_TABLE, Control("lock table", name)
+
+
+def _unlock(p: DdlParser) -> tuple[int, Statement]:
+    p.expect("TABLE")
+    name = p.object_name()
+    p.finish()
+    return St.UNLOCK_TABLE, Control("lock table", name)
+
+
+def _grant(p: DdlParser) -> tuple[int, Statement]:
+    return St.GRANT, Control("accept")  # there is one user; nothing to keep
+
+
+def _revoke(p: DdlParser) -> tuple[int, Statement]:
+    return St.REVOKE, Control("accept")
+
+
+def _execute(p: DdlParser) -> tuple[int, Statement]:
+    if not (p.accept("FUNCTION") or p.accept("PROCEDURE")):
+        raise p.fail()
+    raise SqlError(-674, 0, 0, p.object_name())
+
+
+def _call(p: DdlParser) -> tuple[int, Statement]:
+    raise SqlError(-674, 0, 0, p.object_name())
+
+
+_STATEMENTS = {
+    "CREATE": _create,
+    "DROP": _drop,
+    "BEGIN": _begin,
+    "COMMIT": _commit,
+    "ROLLBACK": _rollback,
+    "SAVEPOINT": _savepoint,
+    "RELEASE": _release,
+    "SET": _set,
+    "DATABASE": _database,
+    "CLOSE": _close,
+    "ALTER": _alter,
+    "RENAME": _rename,
+    "TRUNCATE": _truncate,
+    "LOCK": _lock,
+    "UNLOCK": _unlock,
+    "GRANT": _grant,
+    "REVOKE": _revoke,
+    "EXECUTE": _execute,
+    "CALL": _call,
+}

@@ -1,0 +1,184 @@
+"""What the server answers to each message of an opened session (SQLI sections 5 to 13, JDBC sections 2 to
+10).
+
+Messages are served as they come; a group's reply ends when its SQ_EOT does. The first error of a group is
+answered with SQ_ERR and the rest of the group is passed over (SQLI section 21).
+
+Choices where real servers are not known, or where clients accept several:
+
+* several BIND+EXECUTE in one group: one DONE each, stop at the first error (JDBC section 8);
+* PUT rows: one DONE for the rows since the last, at SQ_EOT; at an error a DONE for the rows before it, then
+  SQ_ERR;
+* CLOSE of a statement whose cursor is not open is no error, as in any database that is not ANSI;
+* opening a cursor that is open closes it first;
+* XACTSTAT comes where the transaction's state changed: 1 1 0 when it began, 1 0 1 when it ended, which an
+  autocommitted change of data does at once (SERVER-BEHAVIOUR section 8);
+* text that is not in the connection's code set: -202 with its position in SQL, -415 in a parameter; a
+result's
+  character that the code set lacks: -23103 in place of its row and all after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from ..wire import messages as m
+from ..wire.capabilities import Framing, server_answer
+from ..wire.errors import ProtocolError
+from .errors import SqlError
+from .execution import Execution
+from .fetching import Fetching
+from .turn import BEGAN, ENDED
+
+
+class Conversation(Execution, Fetching):
+    """One session after its login.
+
+    Parameters
+    ----------
+    engine
+        The session's side of the engine.
+    framing
+        How messages are laid out; SQ_PROTOCOLS and the opened database change it.
+    send
+        Takes reply bytes, in order; must not block.
+    interrupts
+        Surrounds the calls of the engine that may be interrupted: statements, not the end of a transaction.
+    """
+
+    def serve(self, messages: Sequence[m.Message], encoding: str) -> None:
+        """Answer messages whose text was decoded as `encoding`. ProtocolError for one that no client may
+        send."""
+        self._text_encoding = encoding
+        at = 0
+        while at < len(messages) and not self.ended:
+            message = messages[at]
+            kind = type(message)
+            if self._insert is not None and kind is not m.Put and kind is not m.Id:
+                self._guarded(self._flush_rows, message)
+            if kind is m.EndOfTurn:
+                self._failed = False
+                self._reply(message)
+            elif kind is m.Execute and not self._failed and self._gathers():
+                at = self._execute_run(messages, at)
+                continue
+            elif not self._failed or kind is m.Exit:
+                handler = self._HANDLERS.get(kind)
+                if handler is None:
+                    raise ProtocolError(f"{kind.__name__} is no message of a client")
+                self._guarded(handler.__get__(self), message)
+            at += 1
+
+    # ---- transactions --------------------------------------------------------------------------------------
+
+    def _begin(self, _: m.Begin) -> None:
+        if self._engine.in_transaction:
+            raise SqlError(-535)
+        self._engine.begin()
+        if self._logged:
+            self._reply(BEGAN)
+
+    def _commit(self, _: m.Commit) -> None:
+        self._finish(self._engine.commit)
+
+    def _rollback(self, _: m.Rollback) -> None:
+        self._finish(self._engine.rollback)
+
+    def _finish(self, action: Callable[[], None]) -> None:
+        if not self._engine.in_transaction:
+            raise SqlError(-255)
+        try:
+            action()
+        finally:
+            if not self._engine.in_transaction:
+                self._close_cursors()
+        self._reply(m.Done(0, 0, 0, 0))
+        if self._logged:
+            self._reply(ENDED)
+
+    def _set_savepoint(self, message: m.SetSavepoint) -> None:
+        self._engine.savepoint(message.name, message.unique)
+
+    def _release_savepoint(self, message: m.ReleaseSavepoint) -> None:
+        self._engine.release_savepoint(message.name)
+
+    def _rollback_to_savepoint(self, message: m.RollbackToSavepoint) -> None:
+        self._engine.rollback_to_savepoint(message.name)
+
+    # ---- session -------------------------------------------------------------------------------------------
+
+    def _protocols(self, message: m.Protocols) -> None:
+        answer = server_answer(message.mask)
+        self._reply(m.Protocols(answer))
+        self.framing = Framing.negotiate(message.mask, answer, self.framing.encoding)
+
+    def _open_database(self, message: m.DbOpen) -> None:
+        name = self._sql(message.name)
+        warnings = self._engine.open_database(name)
+        self._opened(warnings)
+        self._reply(m.Done(warnings, 0, 0, 0))
+
+    def _close_database(self, _: m.DbClose) -> None:
+        self._engine.close_database()
+        self._opened(0)
+        self._reply(m.Done(0, 0, 0, 0))
+
+    def _list_databases(self, _: m.DbList) -> None:
+        self._reply(m.DbNames(tuple(self._engine.database_names())))
+
+    def _exit(self, _: m.Exit) -> None:
+        self._reply(m.Exit())
+        self.ended = True
+
+    def _get_routine(self, message: m.GetRoutine) -> None:
+        """No fast path here: a routine is never found (SQLI section 16)."""
+        raise SqlError(-674, near=message.signature)
+
+    def _no_large_objects(self, _: m.Message) -> None:
+        """BYTE and TEXT values have no place in the engine yet; the pieces that follow are passed over."""
+        raise SqlError(-9628, near="BYTE")
+
+    def _nothing(self, _: m.Message) -> None:
+        """Messages that ask for nothing beyond what is sent anyway, or that are answered by SQ_EOT alone."""
+
+    _HANDLERS: ClassVar[dict[type[m.Message], Callable[[Any, Any], None]]] = {
+        m.Prepare: Execution._prepare,
+        m.Command: Execution._command,
+        m.Id: Execution._id,
+        m.Bind: Execution._bind,
+        m.InputDescribeRequest: Execution._describe_input,
+        m.RetType: Fetching._ret_type,
+        m.Execute: Execution._execute,
+        m.Release: Execution._release,
+        m.CursorName: Fetching._cursor_name,
+        m.Hold: Fetching._hold,
+        m.Scroll: Fetching._scroll,
+        m.AutoFree: Fetching._auto_free,
+        m.Open: Fetching._open,
+        m.Fetch: Fetching._fetch,
+        m.ScrollFetch: Fetching._scroll_fetch,
+        m.Close: Fetching._close,
+        m.Put: Execution._put,
+        m.Begin: _begin,
+        m.Commit: _commit,
+        m.Rollback: _rollback,
+        m.SetSavepoint: _set_savepoint,
+        m.ReleaseSavepoint: _release_savepoint,
+        m.RollbackToSavepoint: _rollback_to_savepoint,
+        m.Protocols: _protocols,
+        m.DbOpen: _open_database,
+        m.DbClose: _close_database,
+        m.DbList: _list_databases,
+        m.Exit: _exit,
+        m.GetRoutine: _get_routine,
+        m.BlobBind: _no_large_objects,
+        m.BlobChunk: _no_large_objects,
+        m.FetchBlob: _no_large_objects,
+        m.GeneratedKeys: _nothing,
+        m.Info: _nothing,
+        m.NDescribe: _nothing,
+        m.WantDone: _nothing,
+        m.Version: _nothing,
+        m.Ack: _nothing,
+    }

@@ -1,0 +1,346 @@
+"""CREATE, DROP, ALTER, RENAME and TRUNCATE, run inside the session's transaction.
+
+Every change is made twice: to the DuckDB object, and to its description in the hidden schema. Changes that
+DuckDB cannot make in place are made by building the table anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..wire.types import ColumnType
+from .catalog import (
+    Check,
+    ColumnInfo,
+    Foreign,
+    Index,
+    TableInfo,
+    Unique,
+    attached,
+    first_row,
+    forget_table,
+    quote,
+    replace_table,
+    store_table,
+)
+from .context import Scope, Source, table_outputs
+from .conversions import arrow_storage
+from .ddl_nodes import (
+    AlterTable,
+    ColumnDef,
+    ConstraintDef,
+    CreateIndex,
+    CreateTable,
+    CreateView,
+    Drop,
+    Rename,
+    Truncate,
+)
+from .errors import SqlError, no_column, no_table, not_supported
+from .plans import SelectPlan
+from .result_types import is_floating_decimal, not_null, plain, storage_type
+
+if TYPE_CHECKING:
+    from .session_state import SessionState
+
+DdlStatement = CreateTable | Drop | CreateIndex | CreateView | AlterTable | Rename | Truncate
+
+
+def run(session: SessionState, statement: DdlStatement) -> int:
+    """Run one DDL statement inside an open DuckDB transaction; rows affected."""
+    from . import ddl_alter  # it uses the helpers of this module
+
+    if isinstance(statement, CreateTable):
+        return _create_table(session, statement)
+    if isinstance(statement, CreateView):
+        return _create_view(session, statement)
+    if isinstance(statement, CreateIndex):
+        return _create_index(session, statement)
+    if isinstance(statement, Drop):
+        return _drop(session, statement)
+    if isinstance(statement, AlterTable):
+        return ddl_alter.alter(session, statement)
+    if isinstance(statement, Rename):
+        return ddl_alter.rename(session, statement)
+    return _truncate(session, statement)
+
+
+# ---- descriptions ------------------------------------------------------------------------------
+def column_info(definition: ColumnDef, session: SessionState) -> ColumnInfo:
+    arrow_storage(definition.type)  # -9628 for a type that cannot be stored
+    column = ColumnInfo(definition.name, definition.type, definition.default, definition.serial_start)
+    if definition.default is not None and definition.default[0] == "L":
+        session.converter(column.type).one(definition.default[1])
+    return column
+
+
+def describe(
+    session: SessionState,
+    name: str,
+    tabid: int,
+    columns: list[ColumnDef],
+    constraints: list[ConstraintDef],
+    temporary: bool,
+) -> TableInfo:
+    """The description of a new table, with names for its constraints."""
+    infos: list[ColumnInfo] = []
+    for definition in columns:
+        if any(c.name == definition.name for c in infos):
+            raise SqlError(-328, 0, 0, definition.name)
+        infos.append(column_info(definition, session))
+    database = session.require_database()
+    duck = f"temp.main.{quote(name)}" if temporary else f"{attached(database)}.main.{quote(name)}"
+    info = TableInfo(name, tabid, "T", tuple(infos), database, duck, temporary=temporary)
+    for constraint in constraints:
+        info = add_constraint(session, info, constraint)
+    return info
+
+
+def add_constraint(session: SessionState, info: TableInfo, made: ConstraintDef) -> TableInfo:
+    """The same description with one constraint more."""
+    for column in made.columns:
+        if info.column(column) is None:
+            raise no_column(column)
+    number = len(info.uniques) + len(info.checks) + len(info.foreigns) + 1
+    letter = {"P": "u", "U": "u", "C": "c", "R": "r"}[made.kind]
+    name = made.name or f"{letter}{info.tabid}_{number}"
+    if made.kind in "PU":
+        if made.kind == "P":
+            if any(u.kind == "P" for u in info.uniques):
+                raise SqlError(-624, 0, 0, info.name)
+            columns = tuple(
+                replace(c, type=not_null(c.type)) if c.name in made.columns else c for c in info.columns
+            )
+            info = replace(info, columns=columns)
+        return replace(info, uniques=(*info.uniques, Unique(name, made.kind, tuple(made.columns))))
+    if made.kind == "C":
+        return replace(
+            info,
+            checks=(*info.checks, Check(name, _condition(session, info, made.condition), made.condition)),
+        )
+    if info.temporary:
+        raise not_supported("foreign keys of temporary tables")
+    parent = info if made.parent == info.name else session.find_table(None, made.parent)
+    if parent is None:
+        raise no_table(made.parent)
+    if parent is info:
+        raise not_supported("a foreign key of a table to itself")
+    columns_there = tuple(made.parent_columns)
+    if not columns_there:
+        primary = [u for u in parent.uniques if u.kind == "P"]
+        if not primary:
+            raise SqlError(-297, 0, 0, made.parent)
+        columns_there = primary[0].columns
+    if not any(set(u.columns) == set(columns_there) for u in parent.uniques):
+        raise SqlError(-297, 0, 0, made.parent)
+    return replace(
+        info, foreigns=(*info.foreigns, Foreign(name, tuple(made.columns), parent.name, columns_there))
+    )
+
+
+def _condition(session: SessionState, info: TableInfo, condition: str) -> str:
+    """A CHECK condition as DuckDB SQL over bare column names."""
+    tree = session.parse(f"SELECT 1 FROM {info.name} WHERE {condition}")
+    where = tree.args["where"].this
+    translator = session.translator(0)
+    scope = Scope([Source(info.name, table_outputs(info), info)])
+    sql = translator.expressions.condition(where, scope)
+    if translator.ctx.uses:
+        raise not_supported("CURRENT and TODAY in CHECK")
+    return sql.replace(f"{quote(info.name)}.", "")
+
+
+# ---- CREATE TABLE --------------------------------------------------------------------------------
+def create_sql(info: TableInfo, target: str) -> str:
+    """CREATE TABLE for DuckDB, with its keys and checks."""
+    parts = [
+        f"{quote(c.name)} {storage_type(c.type)}{' NOT NULL' if c.type.not_null else ''}"
+        for c in info.columns
+    ]
+    for unique in info.uniques:
+        word = "PRIMARY KEY" if unique.kind == "P" else "UNIQUE"
+        parts.append(f"{word} ({', '.join(quote(c) for c in unique.columns)})")
+    parts += [f"CHECK ({check.duck})" for check in info.checks]
+    for foreign in info.foreigns:
+        parts.append(
+            f"FOREIGN KEY ({', '.join(map(quote, foreign.columns))}) REFERENCES {quote(foreign.parent)} "
+            f"({', '.join(map(quote, foreign.parent_columns))})"
+        )
+    return f"CREATE {'TEMP ' if info.temporary else ''}TABLE {target} ({', '.join(parts)})"
+
+
+def _create_table(session: SessionState, statement: CreateTable) -> int:
+    name = statement.name
+    if session.find_table(None, name) is not None:
+        if statement.if_not_exists:
+            return 0
+        raise SqlError(-310, 0, 0, name)
+    if statement.query:
+        return create_from_query(session, name, statement.query, statement.temporary)
+    tabid = session.new_tabid()
+    info = describe(session, name, tabid, statement.columns, statement.constraints, statement.temporary)
+    session.writer.execute(create_sql(info, info.duck))
+    register(session, info)
+    return 0
+
+
+def register(session: SessionState, info: TableInfo) -> None:
+    """Remember a new table: temporary ones in the session, others in the hidden schema."""
+    if info.temporary:
+        session.temp_tables[info.name] = info
+    else:
+        store_table(session.writer, info, session.user)
+    session.schema_changed()
+
+
+def create_from_query(session: SessionState, name: str, query: str, temporary: bool) -> int:
+    """CREATE TABLE ... AS SELECT."""
+    plan = session.plan(query, 0)
+    if not isinstance(plan, SelectPlan):
+        raise SqlError(-201, 0, 1)
+    return create_from_select(session, name, plan, temporary, {})
+
+
+def create_from_select(
+    session: SessionState, name: str, plan: SelectPlan, temporary: bool, values: dict[str, object]
+) -> int:
+    """SELECT ... INTO TEMP: a table of the result's columns, and its rows."""
+    if session.find_table(None, name) is not None:
+        raise SqlError(-310, 0, 0, name)
+    columns: list[ColumnDef] = []
+    for column, packed in zip(plan.columns, plan.packed, strict=True):
+        if column.name.startswith("("):
+            raise SqlError(-249, 0, 0, column.name)
+        t = plain(column.type)
+        if is_floating_decimal(t) and not packed:
+            t = ColumnType.float_()  # computed as a double anyway, so nothing is lost
+        columns.append(ColumnDef(column.name, not_null(t) if column.type.not_null else t))
+    info = describe(session, name, session.new_tabid(), columns, [], temporary)
+    session.writer.execute(create_sql(info, info.duck))
+    register(session, info)
+    done = first_row(session.writer, f"INSERT INTO {info.duck} {plan.sql}", values or None)
+    return int(done[0]) if done else 0
+
+
+def _create_view(session: SessionState, statement: CreateView) -> int:
+    if session.find_table(None, statement.name) is not None:
+        raise SqlError(-310, 0, 0, statement.name)
+    tree = session.parse(statement.query)
+    translator = session.translator(0)
+    sql, outputs = translator.query(tree)
+    if translator.ctx.uses:
+        raise not_supported("CURRENT, TODAY and session values in a view")
+    names = statement.columns or [o.name for o in outputs]
+    if len(names) != len(outputs):
+        raise SqlError(-236)
+    if any(n.startswith("(") for n in names) or len(set(names)) < len(names):
+        raise SqlError(-249)
+    types = [
+        # a computed floating decimal is a double here; a column of that type would be a key
+        ColumnType.float_() if is_floating_decimal(t) and not o.packed else t
+        for t, o in zip(session.output_types(sql, outputs), outputs, strict=True)
+    ]
+    database = session.require_database()
+    duck = f"{attached(database)}.main.{quote(statement.name)}"
+    info = TableInfo(
+        statement.name,
+        session.new_tabid(),
+        "V",
+        tuple(ColumnInfo(n, t) for n, t in zip(names, types, strict=True)),
+        database,
+        duck,
+        viewtext=f"create view {statement.name} ({', '.join(names)}) as {statement.query}",
+    )
+    session.writer.execute(f"CREATE VIEW {duck} ({', '.join(quote(n) for n in names)}) AS {sql}")
+    register(session, info)
+    return 0
+
+
+# ---- indexes -----------------------------------------------------------------------------------
+def index_name(info: TableInfo, name: str) -> str:
+    return quote(f"{info.tabid}_{name}")
+
+
+def make_index(session: SessionState, info: TableInfo, index: Index) -> None:
+    columns = ", ".join(quote(c) for c, _ in index.parts)
+    unique = "UNIQUE " if index.unique else ""
+    session.writer.execute(f"CREATE {unique}INDEX {index_name(info, index.name)} ON {info.duck} ({columns})")
+
+
+def _create_index(session: SessionState, statement: CreateIndex) -> int:
+    info = user_table(session, statement.table)
+    if session.index_owner(statement.name) is not None:
+        if statement.if_not_exists:
+            return 0
+        raise SqlError(-316, 0, 0, statement.name)
+    for column, _ in statement.parts:
+        if info.column(column) is None:
+            raise no_column(column)
+    index = Index(statement.name, statement.unique, tuple(statement.parts))
+    # only a unique index changes what statements do; the others are kept for the catalogue
+    if index.unique:
+        try:
+            make_index(session, info, index)
+        except Exception as e:
+            raise SqlError(-371, -100, 0, statement.name, str(e)) from e
+    replace_description(session, info, replace(info, indexes=(*info.indexes, index)))
+    return 0
+
+
+def replace_description(session: SessionState, old: TableInfo, new: TableInfo) -> None:
+    if new.temporary:
+        session.temp_tables.pop(old.name, None)
+        session.temp_tables[new.name] = new
+    else:
+        forget_table(session.writer, old)
+        replace_table(session.writer, new)
+    session.schema_changed()
+
+
+def user_table(session: SessionState, name: str) -> TableInfo:
+    info = session.find_table(None, name)
+    if info is None:
+        raise no_table(name)
+    if info.kind != "T":
+        raise SqlError(-313, 0, 0, name)
+    return info
+
+
+# ---- DROP --------------------------------------------------------------------------------------
+def _drop(session: SessionState, statement: Drop) -> int:
+    if statement.kind == "INDEX":
+        info = session.index_owner(statement.name)
+        if info is None:
+            if statement.if_exists:
+                return 0
+            raise SqlError(-319, 0, 0, statement.name)
+        index = next(i for i in info.indexes if i.name == statement.name)
+        if index.unique:
+            place = "temp.main" if info.temporary else f"{attached(info.database)}.main"
+            session.writer.execute(f"DROP INDEX {place}.{index_name(info, index.name)}")
+        replace_description(
+            session, info, replace(info, indexes=tuple(i for i in info.indexes if i is not index))
+        )
+        return 0
+    info = session.find_table(None, statement.name)
+    wanted = "T" if statement.kind == "TABLE" else "V"
+    if info is None or (info.kind != wanted and info.kind != "S"):
+        if statement.if_exists:
+            return 0
+        raise no_table(statement.name) if wanted == "T" else SqlError(-394, 0, 0, statement.name)
+    if info.kind == "S":
+        raise SqlError(-313, 0, 0, statement.name)
+    session.writer.execute(f"DROP {'VIEW' if wanted == 'V' else 'TABLE'} {info.duck}")
+    if info.temporary:
+        session.temp_tables.pop(info.name, None)
+    else:
+        forget_table(session.writer, info)
+    session.schema_changed()
+    return 0
+
+
+def _truncate(session: SessionState, statement: Truncate) -> int:
+    info = user_table(session, statement.name)
+    session.writer.execute(f"DELETE FROM {info.duck}")
+    return 0

@@ -1,0 +1,141 @@
+"""ALTER TABLE and RENAME: the table is built anew with its other shape, and its rows are copied."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .catalog import TableInfo, quote
+from .ddl import (
+    add_constraint,
+    column_info,
+    create_sql,
+    index_name,
+    make_index,
+    replace_description,
+    user_table,
+)
+from .ddl_nodes import AlterTable, ColumnDef, ConstraintDef, Rename
+from .errors import SqlError, no_column
+
+if TYPE_CHECKING:
+    from .session_state import SessionState
+
+
+def alter(session: SessionState, statement: AlterTable) -> int:
+    info = user_table(session, statement.name)
+    new = info
+    source: dict[str, str] = {c.name: quote(c.name) for c in info.columns}
+    for action in statement.actions:
+        kind = action[0]
+        if kind == "add":
+            definition, constraints = action[1], action[2]
+            assert isinstance(definition, ColumnDef)
+            assert isinstance(constraints, list)
+            if new.column(definition.name) is not None:
+                raise SqlError(-328, 0, 0, definition.name)
+            column = column_info(definition, session)
+            new = replace(new, columns=(*new.columns, column))
+            source[definition.name] = session.default_sql(column)
+            for constraint in constraints:
+                new = add_constraint(session, new, constraint)
+        elif kind == "drop":
+            name = str(action[1])
+            if new.column(name) is None:
+                raise no_column(name)
+            new = _without_column(new, name)
+        elif kind == "modify":
+            definition, constraints = action[1], action[2]
+            assert isinstance(definition, ColumnDef)
+            assert isinstance(constraints, list)
+            old = new.column(definition.name)
+            if old is None:
+                raise no_column(definition.name)
+            column = column_info(definition, session)
+            new = replace(new, columns=tuple(column if c.name == column.name else c for c in new.columns))
+            source[column.name] = session.convert_sql(quote(column.name), old.type, column.type)
+            for constraint in constraints:
+                new = add_constraint(session, new, constraint)
+        elif kind == "constraint":
+            constraint = action[1]
+            assert isinstance(constraint, ConstraintDef)
+            new = add_constraint(session, new, constraint)
+        else:
+            new = _without_constraint(new, str(action[1]))
+    if not new.columns:
+        raise SqlError(-201, 0, 1)
+    rebuild(session, info, new, [source[c.name] for c in new.columns])
+    return 0
+
+
+def _without_column(info: TableInfo, name: str) -> TableInfo:
+    return replace(
+        info,
+        columns=tuple(c for c in info.columns if c.name != name),
+        uniques=tuple(u for u in info.uniques if name not in u.columns),
+        indexes=tuple(i for i in info.indexes if name not in [c for c, _ in i.parts]),
+        foreigns=tuple(f for f in info.foreigns if name not in f.columns),
+        checks=tuple(c for c in info.checks if quote(name) not in c.duck),
+    )
+
+
+def _without_constraint(info: TableInfo, name: str) -> TableInfo:
+    new = replace(
+        info,
+        uniques=tuple(u for u in info.uniques if u.name != name),
+        checks=tuple(c for c in info.checks if c.name != name),
+        foreigns=tuple(f for f in info.foreigns if f.name != name),
+    )
+    if new == info:
+        raise SqlError(-623, 0, 0, name)
+    return new
+
+
+def rebuild(session: SessionState, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
+    """Make the table anew with another shape and copy its rows."""
+    place, _, _ = old.duck.rpartition(".")
+    passing = f"{place}.{quote(f'_new_{old.tabid}')}"
+    writer = session.writer
+    for index in old.indexes:
+        if index.unique:
+            writer.execute(f"DROP INDEX {place}.{index_name(old, index.name)}")
+    writer.execute(create_sql(new, passing))
+    writer.execute(f"INSERT INTO {passing} SELECT {', '.join(expressions)} FROM {old.duck}")
+    writer.execute(f"DROP TABLE {old.duck}")
+    writer.execute(f"ALTER TABLE {passing} RENAME TO {quote(new.name)}")
+    new = replace(new, duck=f"{place}.{quote(new.name)}")
+    for index in new.indexes:
+        if index.unique:
+            make_index(session, new, index)
+    replace_description(session, old, new)
+
+
+def rename(session: SessionState, statement: Rename) -> int:
+    info = user_table(session, statement.name)
+    expressions = [quote(c.name) for c in info.columns]
+    if statement.kind == "TABLE":
+        if session.find_table(None, statement.new) is not None:
+            raise SqlError(-310, 0, 0, statement.new)
+        rebuild(session, info, replace(info, name=statement.new), expressions)
+        return 0
+    if info.column(statement.column) is None:
+        raise no_column(statement.column)
+    if info.column(statement.new) is not None:
+        raise SqlError(-328, 0, 0, statement.new)
+
+    def renamed(name: str) -> str:
+        return statement.new if name == statement.column else name
+
+    new = replace(
+        info,
+        columns=tuple(replace(c, name=renamed(c.name)) for c in info.columns),
+        uniques=tuple(replace(u, columns=tuple(map(renamed, u.columns))) for u in info.uniques),
+        indexes=tuple(replace(i, parts=tuple((renamed(c), d) for c, d in i.parts)) for i in info.indexes),
+        foreigns=tuple(replace(f, columns=tuple(map(renamed, f.columns))) for f in info.foreigns),
+        checks=tuple(
+            replace(c, duck=c.duck.replace(quote(statement.column), quote(statement.new)))
+            for c in info.checks
+        ),
+    )
+    rebuild(session, info, new, expressions)
+    return 0

@@ -1,0 +1,363 @@
+"""The SQL engine: databases in DuckDB, sessions that speak Informix SQL to it. No sockets and no bytes here.
+
+    engine = Engine(None, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1")
+    session = engine.session("informix", {})
+    session.open_database("stores_demo")
+    outcome = session.execute(session.prepare("INSERT INTO t VALUES (?, ?)"), (1, "a"))
+    result = session.query(session.prepare("SELECT * FROM t"), ())
+
+Text is Python `str`; the code set of a connection is the conversation's business. All failures are
+`SqlError`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from ..wire.capabilities import locale_code
+from ..wire.describe import Column
+from ..wire.types import ColumnType
+from . import ddl
+from .catalog import TableInfo, attached, first_row, max_tabid
+from .classify import Control
+from .databases import Databases
+from .engine_types import Outcome, Prepared, QueryResult
+from .errors import SqlError, no_table
+from .plans import InsertPlan, ModifyPlan, SelectPlan, StatementPlan
+from .result_cast import cast_table
+from .row_inserts import constraint_error, insert_table, insert_values
+from .running import RunningSession
+from .serials import Serials
+
+__all__ = ["Engine", "EngineSession", "Outcome", "Prepared", "QueryResult", "SqlError"]
+
+_PLANS_KEPT = 256
+
+
+class Engine:
+    """One DuckDB instance with all databases attached. Thread-safe; every session has its own connection."""
+
+    def __init__(self, directory: Path | None, server_name: str, version: str) -> None:
+        self.server_name = server_name
+        self.version = version
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+        self._root = duckdb.connect(":memory:")
+        self._lock = threading.Lock()
+        self._tabids: dict[str, int] = {}
+        self._session_ids = itertools.count(21)
+        self._sessions: set[EngineSession] = set()
+        self.schema_version = 0
+        self.serials = Serials()
+        self.databases = Databases(self._root, directory)
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own for a session."""
+        with self._lock:
+            return self._root.cursor()
+
+    def session(self, user: str, environment: dict[str, str]) -> EngineSession:
+        """Begin a session; `environment` is that of the login (DBDATE, DB_LOCALE, DELIMIDENT)."""
+        session = EngineSession(self, user, environment, next(self._session_ids))
+        with self._lock:
+            self._sessions.add(session)
+        return session
+
+    def forget(self, session: EngineSession) -> None:
+        with self._lock:
+            self._sessions.discard(session)
+
+    def users_of(self, database: str) -> list[EngineSession]:
+        with self._lock:
+            return [s for s in self._sessions if s.database == database]
+
+    def bump_schema(self) -> None:
+        """A change of some schema was committed: cached descriptions and plans no longer hold."""
+        with self._lock:
+            self.schema_version += 1
+
+    def new_tabid(self, database: str) -> int:
+        """A table number that no table of the database ever had while this engine runs."""
+        with self._lock:
+            last = self._tabids.get(database)
+            if last is None:
+                last = max_tabid(self._root.cursor(), database)
+            self._tabids[database] = last + 1
+            return last + 1
+
+    def create_database(self, name: str, options: tuple[str, ...], locale: str) -> None:
+        self.databases.create(
+            name,
+            logged="log" in options or "buffered" in options,
+            buffered="buffered" in options,
+            ansi="ansi" in options,
+            locale=locale,
+        )
+
+    def drop_database(self, name: str) -> None:
+        self.databases.get(name)
+        if self.users_of(name):
+            raise SqlError(-425, 0, 0, name)
+        self.databases.drop(name)
+        self.serials.forget(name)
+        with self._lock:
+            self._tabids.pop(name, None)
+            self.schema_version += 1
+
+    def close(self) -> None:
+        """End all sessions and the instance."""
+        with self._lock:
+            sessions = list(self._sessions)
+        for session in sessions:
+            session.close()
+        self._root.close()
+
+
+class EngineSession(RunningSession):
+    """One session. Used by one thread at a time; only `interrupt` may come from another."""
+
+    def __init__(self, engine: Engine, user: str, environment: dict[str, str], session_id: int) -> None:
+        super().__init__(engine, user, environment, session_id)
+        self._plans: dict[str, tuple[int, int, Prepared]] = {}
+
+    # ---- databases ----------------------------------------------------------------------------
+    def open_database(self, name: str) -> int:
+        """Open a database and close the one that is open; the warnings of SQ_DBOPEN's answer. -329
+        unknown."""
+        name = name.strip().lower().partition("@")[0]
+        record = self.engine.databases.get(name)
+        self.close_database()
+        self.con.execute(f"USE {attached(name)}")
+        self.database = name
+        self.locale = locale_code(record.locale)
+        self._converters.clear()
+        self._forget_tables()
+        return record.warnings
+
+    def close_database(self) -> None:
+        """Close the open database, if any; -377 inside a transaction. Temporary tables go with it."""
+        if self.in_transaction:
+            raise SqlError(-377)
+        for info in self.temp_tables.values():
+            self.con.execute(f"DROP TABLE IF EXISTS {info.duck}")
+        self.temp_tables = {}
+        self.database = None
+        self.con.execute("USE memory")
+        self._forget_tables()
+
+    def database_names(self) -> list[str]:
+        return self.engine.databases.names()
+
+    # ---- prepare --------------------------------------------------------------------------------
+    def prepare(self, sql: str, nparams: int = 0) -> Prepared:
+        """Read and describe a statement; it is not executed. Errors of names, syntax and types come from
+        here."""
+        self.start_statement()
+        if self.database is not None:
+            self._check_version()
+        kept = self._plans.get(sql)
+        if kept is not None and kept[0] == self.stamp:
+            return kept[2]
+        kind, plan = self.plan_typed(sql)
+        columns: tuple[Column, ...] = ()
+        parameters: tuple[ColumnType, ...] = ()
+        if not isinstance(plan, StatementPlan):
+            parameters = tuple(t for t in plan.needs.params if t is not None)
+        if isinstance(plan, SelectPlan):
+            columns = () if plan.into else plan.columns
+        elif isinstance(plan, InsertPlan):
+            columns = _insert_columns(plan)
+        elif isinstance(plan, ModifyPlan):
+            columns = plan.columns
+        returns_rows = isinstance(plan, SelectPlan) and plan.into is None
+        prepared = Prepared(sql, int(kind), columns, parameters, returns_rows, plan)
+        if not isinstance(plan, StatementPlan):
+            if len(self._plans) >= _PLANS_KEPT:
+                self._plans.pop(next(iter(self._plans)))
+            self._plans[sql] = (self.stamp, len(parameters), prepared)
+        return prepared
+
+    def _current(self, prepared: Prepared, params: Sequence[object]) -> Prepared:
+        """The statement as it must be run now: planned again when the schema has changed since."""
+        if len(params) != len(prepared.parameters):
+            raise SqlError(-254)
+        if isinstance(prepared.plan, StatementPlan):
+            self.start_statement()
+            return prepared
+        return self.prepare(prepared.sql, len(prepared.parameters))
+
+    # ---- run ------------------------------------------------------------------------------------
+    def query(self, prepared: Prepared, params: Sequence[object]) -> QueryResult:
+        """Run a statement that returns rows."""
+        if not prepared.returns_rows:
+            raise SqlError(-363)
+        prepared = self._current(prepared, params)
+        plan = prepared.plan
+        assert isinstance(plan, SelectPlan)
+        values = self.bind(plan.needs, params)
+        table = self.read(lambda: self.fetch_arrow(plan.sql, values))
+        return QueryResult(prepared.columns, cast_table(table, prepared.columns, self.codec, plan.packed))
+
+    def execute(self, prepared: Prepared, params: Sequence[object]) -> Outcome:
+        """Run a statement that returns no rows."""
+        prepared = self._current(prepared, params)
+        plan = prepared.plan
+        if isinstance(plan, InsertPlan):
+            outcome = self._insert(plan, params)
+        elif isinstance(plan, ModifyPlan):
+            outcome = self._modify(plan, params)
+        elif isinstance(plan, SelectPlan):
+            if plan.into is None:
+                raise SqlError(-260)
+            outcome = self._select_into(plan, params)
+        elif isinstance(plan.statement, Control):
+            outcome = self._control(plan.statement)
+        else:
+            statement = plan.statement
+            self.require_database()
+            outcome = Outcome(rows=self.write(lambda: ddl.run(self, statement)))
+        self.sqlerrd2 = outcome.rows
+        return outcome
+
+    def execute_many(
+        self, prepared: Prepared, rows: Sequence[Sequence[object]], *, stop_at_error: bool = False
+    ) -> list[Outcome | SqlError]:
+        """Run a statement once per row of parameters; one outcome or error each, in order.
+
+        INSERT ... VALUES is taken as one batch with the effects that single executions would have. With
+        `stop_at_error` the list ends with the first error, and nothing behind it is done.
+        """
+        if not rows:
+            return []
+        prepared = self._current(prepared, rows[0])
+        plan = prepared.plan
+        if (
+            isinstance(plan, InsertPlan)
+            and plan.values is not None
+            and all(len(r) == len(rows[0]) for r in rows)
+        ):
+            try:
+                return self.write(lambda: insert_values(self, plan, rows, stop_at_error))
+            except SqlError:
+                if len(rows) == 1:
+                    raise
+        results: list[Outcome | SqlError] = []
+        for row in rows:
+            try:
+                results.append(self.execute(prepared, row))
+            except SqlError as e:
+                results.append(e)
+                if stop_at_error:
+                    break
+        return results
+
+    def _insert(self, plan: InsertPlan, params: Sequence[object]) -> Outcome:
+        if plan.values is None:
+            values = self.bind(plan.needs, params)
+            return self.write(lambda: insert_table(self, plan, values))
+        found = self.write(lambda: insert_values(self, plan, [params]))[0]
+        if isinstance(found, SqlError):
+            raise found
+        return found
+
+    def _modify(self, plan: ModifyPlan, params: Sequence[object]) -> Outcome:
+        values = self.bind(plan.needs, params)
+
+        def run() -> Outcome:
+            try:
+                done = first_row(self.writer, plan.sql, values or None)
+            except duckdb.ConstraintException as e:
+                raise self._constraint(plan.info, e) from e
+            return Outcome(rows=int(done[0]) if done else 0)
+
+        return self.write(run)
+
+    def _constraint(self, info: TableInfo, error: duckdb.Error) -> SqlError:
+        found = constraint_error(info, error)
+        if found.sqlcode == -692 and not found.near:
+            found.near = info.name
+        return found
+
+    def _select_into(self, plan: SelectPlan, params: Sequence[object]) -> Outcome:
+        assert plan.into is not None
+        name, temporary = plan.into
+        values = self.bind(plan.needs, params)
+        return Outcome(rows=self.write(lambda: ddl.create_from_select(self, name, plan, temporary, values)))
+
+    def _control(self, control: Control) -> Outcome:
+        verb, name = control.verb, control.name
+        if verb == "begin":
+            self.begin()
+        elif verb == "commit":
+            self.commit()
+        elif verb == "rollback":
+            self.rollback()
+        elif verb == "savepoint":
+            self.savepoint(name, "unique" in control.options)
+        elif verb == "release":
+            self.release_savepoint(name)
+        elif verb == "rollback to":
+            self.rollback_to_savepoint(name)
+        elif verb == "lock mode":
+            self.lock_wait = float(name)
+        elif verb == "lock table":
+            if self.find_table(None, name) is None:
+                raise no_table(name)
+        elif verb == "database":
+            self.open_database(name)
+        elif verb == "close database":
+            self.require_database()
+            self.close_database()
+        elif verb == "create database":
+            self._create_database(name, control.options)
+        elif verb == "drop database":
+            self._drop_database(name, control.options)
+        return Outcome()
+
+    def _create_database(self, name: str, options: tuple[str, ...]) -> None:
+        if self.in_transaction:
+            raise SqlError(-535)
+        if name in self.engine.databases and "if not exists" in options:
+            return
+        locale = locale_code(self.environment.get("DB_LOCALE", "en_US.819"))
+        self.engine.create_database(name, options, locale)
+
+    def _drop_database(self, name: str, options: tuple[str, ...]) -> None:
+        if self.in_transaction:
+            raise SqlError(-535)
+        if name == self.database:
+            raise SqlError(-359, 0, 0, name)
+        if name not in self.engine.databases and "if exists" in options:
+            return
+        self.engine.drop_database(name)
+
+    # ---- end ------------------------------------------------------------------------------------
+    def interrupt(self) -> None:
+        """Make the running statement fail with -213; nothing happens when none is running."""
+        self.interrupted.set()
+        if not self.closed:
+            self.con.interrupt()
+
+    def close(self) -> None:
+        """End the session: an open transaction is rolled back, temporary tables go."""
+        if self.closed:
+            return
+        self.closed = True
+        if self.in_transaction:
+            self.rollback()
+        self.engine.forget(self)
+        self.con.close()
+
+
+def _insert_columns(plan: InsertPlan) -> tuple[Column, ...]:
+    found = []
+    for name in plan.targets:
+        column = plan.info.column(name)
+        if column is not None:
+            found.append(Column(name, column.type))
+    return tuple(found)

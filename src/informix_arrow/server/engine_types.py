@@ -1,0 +1,68 @@
+"""What the engine and a session's conversation hand to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from ..wire.describe import Column
+from ..wire.types import ColumnType
+
+
+@dataclass
+class Prepared:
+    """A statement that was read and described, never executed by that.
+
+    `columns` are the result columns of a query, or the target columns of an INSERT or UPDATE; `parameters`
+    has one type for each `?`. `plan` is the engine's own; it may be made again when the schema has changed
+    since.
+    """
+
+    sql: str
+    statement_type: int
+    columns: tuple[Column, ...] = ()
+    parameters: tuple[ColumnType, ...] = ()
+    returns_rows: bool = False
+    plan: Any = field(default=None, repr=False)
+
+
+@dataclass
+class Outcome:
+    """What a statement without rows did. Serials are the last ones given, 0 for none; `warnings` are those
+    of SQ_DONE."""
+
+    rows: int = 0
+    serial: int = 0
+    serial8: int = 0
+    bigserial: int = 0
+    warnings: int = 0
+
+
+WARN_CUT = 0x02
+"""A character value was cut to its column (SERVER-BEHAVIOUR section 4)."""
+
+
+class QueryResult:
+    """Rows of a query, whole: other statements of the session may run while they are fetched."""
+
+    def __init__(self, columns: Sequence[Column], table: Any) -> None:
+        self.columns = tuple(columns)
+        self._table = table
+
+    @property
+    def rows(self) -> int:
+        return int(self._table.num_rows)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows in record batches of the formats that plan_op(column.type, RESULT_OPTIONS) wants; at
+        least one batch, so that a result without rows has its schema."""
+        batches = self._table.to_batches()
+        if not batches:
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([], f.type) for f in self._table.schema], schema=self._table.schema
+            )
+            return
+        yield from batches

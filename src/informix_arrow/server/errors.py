@@ -1,0 +1,133 @@
+"""Informix error codes for what goes wrong in the engine (SERVER-BEHAVIOUR section 1).
+
+Three sources of trouble meet here: our own checks (which raise `SqlError` at once), sqlglot's parser (whose
+position becomes the offset of -201), and DuckDB, whose exceptions are recognised by class and wording.
+"""
+
+from __future__ import annotations
+
+import re
+
+import duckdb
+
+ISAM_DUPLICATE = -100
+ISAM_LOCKED = -107
+ISAM_NO_FILE = -111
+ISAM_LOCK_TIMEOUT = -154
+ISAM_INTERRUPTED = -157
+
+
+class SqlError(Exception):
+    """A statement was refused or failed.
+
+    Attributes: `sqlcode` and `isamcode` (the two shorts of SQ_ERR), `offset` (1-based character of the
+    statement, 0 = none), `near` (the one token that SQ_ERR carries: table, column or constraint), `detail`
+    (for logs, never sent).
+    """
+
+    def __init__(
+        self, sqlcode: int, isamcode: int = 0, offset: int = 0, near: str = "", detail: str = ""
+    ) -> None:
+        super().__init__(sqlcode, isamcode, offset, near, detail)
+        self.sqlcode = sqlcode
+        self.isamcode = isamcode
+        self.offset = offset
+        self.near = near
+        self.detail = detail
+
+    def __str__(self) -> str:
+        text = f"sqlcode {self.sqlcode}, isam {self.isamcode}"
+        if self.near:
+            text += f", near {self.near!r}"
+        if self.offset:
+            text += f", offset {self.offset}"
+        return f"{text}: {self.detail}" if self.detail else text
+
+
+def syntax_error(offset: int, detail: str = "") -> SqlError:
+    """-201 at a 1-based character position."""
+    return SqlError(-201, 0, max(1, offset), "", detail)
+
+
+def no_table(name: str, offset: int = 0) -> SqlError:
+    return SqlError(-206, ISAM_NO_FILE, offset, name)
+
+
+def no_column(name: str, offset: int = 0) -> SqlError:
+    return SqlError(-217, 0, offset, name)
+
+
+def not_supported(what: str, sqlcode: int = -201, offset: int = 1) -> SqlError:
+    """Something that a real server can do and this one cannot (yet); `what` goes to the log."""
+    return SqlError(
+        sqlcode, 0, offset if sqlcode == -201 else 0, what, f"not supported by this server: {what}"
+    )
+
+
+_OWN = re.compile(r"IFX(-\d+)")
+# (pattern in DuckDB's message, sqlcode, isamcode); the first match wins, group 1 becomes the token
+_MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), code, isam)
+    for pattern, code, isam in (
+        (r"NOT NULL constraint failed: (?:.*\.)?(\S+)", -391, 0),
+        (r"CHECK constraint failed on table \"?([^\"]+?)\"? with", -530, 0),
+        (r"foreign key constraint because key .* does not exist", -691, -111),
+        (r"still referenced by a foreign key", -692, 0),
+        (r"duplicate key|primary key or unique constraint|unique constraint", -268, ISAM_DUPLICATE),
+        (r"more than one row returned by a subquery", -284, 0),
+        (r"division by zero", -1202, 0),
+        (r"column \"([^\"]+)\" must appear in the group by", -294, 0),
+        (r"must appear in the group by clause", -294, 0),
+        (r"ambiguous reference to column name \"([^\"]+)\"", -324, 0),
+        (r"referenced column \"([^\"]+)\" not found", -217, 0),
+        (r"table with name \"?([^\"\s!]+)\"? already exists", -310, 0),
+        (r"table with name \"?([^\"\s!]+)\"? does not exist", -206, ISAM_NO_FILE),
+        (r"aggregate function calls cannot be nested|cannot contain aggregates", -293, 0),
+        (r"set operations can only apply|set operation.*number of", -307, 0),
+        (r"(?:out of range|can't be cast).*int16|overflow.*int16", -1214, 0),
+        (r"(?:out of range|can't be cast).*int32|overflow.*int32", -1215, 0),
+        (r"(?:out of range|can't be cast).*int(?:64|128)|overflow.*int(?:64|128)", -1284, 0),
+        (
+            r"decimal.*out of range|overflow.*decimal|decimal.*overflow|casting value .* to type decimal",
+            -1226,
+            0,
+        ),
+        (r"could not convert string .* to (?:u?int|float|double|decimal|hugeint|real)", -1213, 0),
+        (r"could not convert string .* to bool", -9634, 0),
+        (r"(?:date|timestamp|time) field value out of range", -1263, 0),
+        (r"invalid date field format", -1218, 0),
+        (r"invalid timestamp field format|invalid time field", -1262, 0),
+        (r"no function matches|does not exist.*function|function with name", -674, 0),
+        (r"conflict|transaction.*altered|write-write", -244, ISAM_LOCKED),
+        (r"interrupt", -213, ISAM_INTERRUPTED),
+        (r"overflow|out of range", -1226, 0),
+    )
+)
+
+
+def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
+    """The Informix error for what DuckDB complains about; unknown complaints get a code by class."""
+    message = str(error)
+    own = _OWN.search(message)
+    if own:
+        return SqlError(int(own.group(1)), 0, 0, near, message)
+    first_line = message.split("\n", 1)[0]
+    for pattern, code, isam in _MESSAGES:
+        found = pattern.search(first_line)
+        if found:
+            token = found.group(1) if found.groups() and found.group(1) else near
+            return SqlError(code, isam, 0, token, message)
+    if isinstance(error, duckdb.ParserException):
+        return SqlError(-201, 0, 1, "", message)
+    if isinstance(error, duckdb.ConversionException):
+        return SqlError(-1260, 0, 0, near, message)
+    if isinstance(error, duckdb.BinderException):
+        return SqlError(-9634, 0, 0, near, message)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return SqlError(-208, 0, 0, near, message)
+    return SqlError(-410, 0, 0, near, message)
+
+
+def is_conflict(error: SqlError) -> bool:
+    """True for a write-write conflict between sessions, which a fresh snapshot may resolve."""
+    return error.sqlcode == -244 and error.isamcode == ISAM_LOCKED

@@ -1,0 +1,90 @@
+"""Cursors over the rows of a query (SQLI sections 7.5 and 13, JDBC sections 5 and 10)."""
+
+from __future__ import annotations
+
+import re
+
+from ..wire import messages as m
+from ..wire.describe import StatementType
+from ..wire.types import TypeCode
+from .cursors import InsertCursor, ScrollCursor, SelectCursor
+from .errors import SqlError
+from .inserts import to_python
+from .turn import Turn
+
+_FOR_UPDATE = re.compile(r"\bfor\s+update\b[^']*\Z", re.IGNORECASE)
+
+
+class Fetching(Turn):
+    """SQ_CURNAME, SQ_OPEN, SQ_NFETCH, SQ_SFETCH, SQ_CLOSE and what modifies them."""
+
+    def _ret_type(self, message: m.RetType) -> None:
+        statement = self._statement()
+        if message.direction == m.RetType.FETCH:
+            statement.binary_booleans = frozenset(
+                position for position, wanted in enumerate(message.types) if wanted.code == TypeCode.BOOL
+            )
+
+    def _cursor_name(self, message: m.CursorName) -> None:
+        statement = self._statement()
+        statement.cursor_name = message.name
+        statement.hold = statement.scroll = False
+
+    def _hold(self, _: m.Hold) -> None:
+        self._statement().hold = True
+
+    def _scroll(self, _: m.Scroll) -> None:
+        self._statement().scroll = True
+
+    def _auto_free(self, _: m.AutoFree) -> None:
+        self._statement().autofree = True
+
+    def _open(self, _: m.Open) -> None:
+        statement = self._statement()
+        prepared = statement.prepared
+        statement.cursor = None
+        if prepared.statement_type == StatementType.INSERT:
+            statement.cursor = InsertCursor(prepared)
+            return
+        if not prepared.returns_rows:
+            raise SqlError(-363)
+        if statement.scroll and _FOR_UPDATE.search(prepared.sql):
+            raise SqlError(-526)
+        parameters = to_python(statement.bound, prepared, self.framing.encoding)
+        statement.bound = None
+        with self._interrupts.statement():
+            result = self._engine.query(prepared, parameters)
+            statement.cursor = ScrollCursor(result) if statement.scroll else SelectCursor(result)
+
+    def _fetch(self, message: m.Fetch) -> None:
+        statement = self._statement(-259)
+        cursor = statement.cursor
+        if not isinstance(cursor, SelectCursor):
+            raise SqlError(-259)
+        with self._interrupts.statement():
+            data = cursor.fetch(message.size, self.framing.encoding, statement.binary_booleans)
+        self._send(data)
+        if cursor.failure is not None:
+            raise cursor.failure
+        if cursor.exhausted:
+            self._reply(m.Done(0, cursor.rows, 0, 0))
+            self._reply(m.Cost(cursor.rows, 1))
+
+    def _scroll_fetch(self, message: m.ScrollFetch) -> None:
+        statement = self._statement(-259)
+        cursor = statement.cursor
+        if not isinstance(cursor, ScrollCursor):
+            raise SqlError(-259)
+        position = cursor.target(message.how, message.target)
+        data = cursor.fetch(position, self.framing.encoding, statement.binary_booleans)
+        if data:
+            self._reply(m.TupleId(position))
+            self._send(data)
+        self._reply(m.Done(0, 1 if data else 0, 0, 0))
+
+    def _close(self, _: m.Close) -> None:
+        statement = self._statement(-259)
+        statement.cursor = None
+        if statement.autofree:
+            self._statements.remove(statement)
+            self._current = None

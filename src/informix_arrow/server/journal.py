@@ -1,0 +1,89 @@
+"""What a transaction has written so far, so that it can be done again.
+
+Informix rolls a failing statement back alone and leaves the transaction open; DuckDB aborts the whole
+transaction at any error, a mistyped name included. So every write is recorded (text and values as they were
+bound, so that CURRENT and serials do not change), and after an error the transaction is rolled back, begun
+again and replayed up to the failing statement. Savepoints are positions in the record. Statements check
+what they can before writing, so replays are rare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+
+_READS = ("SELECT", "DESCRIBE", "WITH")
+_BATCH = "_ifx_rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One statement as it was run; `rows` is an Arrow table that the text calls `_ifx_rows`."""
+
+    sql: str
+    parameters: Any = None
+    rows: Any = None
+
+
+class Recorder:
+    """Runs SQL on a DuckDB connection and remembers the writes of the current statement."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self.con = con
+        self.log: list[Write] = []
+
+    def execute(self, query: str, parameters: Any = None) -> Any:
+        """Run one statement; writes are recorded before they run, so that a failed one is seen as begun."""
+        if not query.lstrip().upper().startswith(_READS):
+            self.log.append(Write(query, parameters))
+        return self.con.execute(query, parameters) if parameters is not None else self.con.execute(query)
+
+    def insert(self, query: str, rows: Any) -> None:
+        """Run an INSERT that reads the Arrow table `rows` as `_ifx_rows`."""
+        write = Write(query, None, rows)
+        self.log.append(write)
+        run(self.con, write)
+
+    def read_with(self, query: str, rows: Any) -> list[tuple[Any, ...]]:
+        """Run a query over the Arrow table `rows` as `_ifx_rows`."""
+        self.con.register(_BATCH, rows)
+        found = list(self.con.execute(query).fetchall())
+        self.con.unregister(_BATCH)
+        return found
+
+
+def run(con: duckdb.DuckDBPyConnection, write: Write) -> None:
+    """Run a recorded write."""
+    if write.rows is None:
+        if write.parameters is None:
+            con.execute(write.sql)
+        else:
+            con.execute(write.sql, write.parameters)
+        return
+    # no `finally`: after an error the transaction is aborted, and the registration goes with its rollback
+    con.register(_BATCH, write.rows)
+    con.execute(write.sql).fetchall()
+    con.unregister(_BATCH)
+
+
+@dataclass(slots=True)
+class Savepoint:
+    name: str
+    position: int
+    unique: bool
+    temp_tables: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Journal:
+    """The writes of an open transaction and its savepoints."""
+
+    writes: list[Write] = field(default_factory=list)
+    savepoints: list[Savepoint] = field(default_factory=list)
+
+    def replay(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Do everything again in a new transaction."""
+        for write in self.writes:
+            run(con, write)

@@ -1,0 +1,221 @@
+"""Texts of numbers, dates and datetimes, as Informix reads them in conversions and literals.
+
+Every function raises SqlError with the code of SERVER-BEHAVIOUR section 1 for what it cannot read.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from decimal import Decimal, InvalidOperation
+
+from ..wire.types import Field, Qualifier
+from .errors import SqlError
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_PARTS = re.compile(r"\d+")
+_ISO = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
+_US = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{1,4})")
+
+_DEFAULTS = {"YEAR": 1, "MONTH": 1, "DAY": 1, "HOUR": 0, "MINUTE": 0, "SECOND": 0}
+_LIMITS = {
+    "YEAR": (1, 9999),
+    "MONTH": (1, 12),
+    "DAY": (1, 31),
+    "HOUR": (0, 23),
+    "MINUTE": (0, 59),
+    "SECOND": (0, 59),
+}
+
+
+def number(text: str) -> Decimal:
+    """A number from text; -1213 when it is none. Blanks around it are ignored."""
+    stripped = text.strip()
+    if not _NUMBER.fullmatch(stripped):
+        raise SqlError(-1213)
+    try:
+        return Decimal(stripped)
+    except InvalidOperation:
+        raise SqlError(-1213) from None
+
+
+def date(text: str, dbdate: str = "") -> dt.date:
+    """A DATE from text.
+
+    Accepted: yyyy-mm-dd always, and the order that DBDATE gives (MDY4/ when it is not set). Codes: -1218
+    for what is no date at all, -1204, -1205, -1206 for a wrong year, month, day.
+    """
+    stripped = text.strip()
+    found = _ISO.fullmatch(stripped)
+    if found and len(found.group(1)) > 2:
+        year, month, day = (int(x) for x in found.groups())
+        return _date(year, month, day)
+    order = (dbdate or "MDY4/").upper()[:3].replace("4", "").replace("2", "")
+    if order.startswith("Y"):
+        parts = _PARTS.findall(stripped)
+        if len(parts) == 3 and re.fullmatch(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,2}", stripped):
+            return _date(_century(parts[0]), int(parts[1]), int(parts[2]))
+        raise SqlError(-1218)
+    found = _US.fullmatch(stripped)
+    if not found:
+        raise SqlError(-1218)
+    first, second, year_text = found.groups()
+    month, day = (int(second), int(first)) if order.startswith("D") else (int(first), int(second))
+    return _date(_century(year_text), month, day)
+
+
+def _century(text: str) -> int:
+    year = int(text)
+    return year + 2000 if len(text) <= 2 else year
+
+
+def _date(year: int, month: int, day: int) -> dt.date:
+    if not 1 <= year <= 9999:
+        raise SqlError(-1204)
+    if not 1 <= month <= 12:
+        raise SqlError(-1205)
+    try:
+        return dt.date(year, month, day)
+    except ValueError:
+        raise SqlError(-1206) from None
+
+
+def datetime_fields(text: str, qualifier: Qualifier) -> dict[str, int]:
+    """Fields of a DATETIME text such as `2026-01-31 10:00` for `YEAR TO MINUTE`; MICRO holds the fraction.
+
+    -1262 for what is no number, -1263 for a field out of range, -1264 for extra characters, -1261 for too
+    many digits.
+    """
+    names = [name for name in qualifier.field_names if name != "FRACTION"]
+    rest = text.strip()
+    fields: dict[str, int] = {}
+    for position, name in enumerate(names):
+        found = re.match(r"\d+", rest)
+        if not found:
+            if position and not rest:
+                raise SqlError(-1263)
+            raise SqlError(-1262)
+        digits = found.group()
+        if len(digits) > (4 if name == "YEAR" else 2):
+            raise SqlError(-1261)
+        value = int(digits)
+        if name == "YEAR" and len(digits) <= 2:
+            value += 2000
+        low, high = _LIMITS[name]
+        if not low <= value <= high:
+            raise SqlError(-1263)
+        fields[name] = value
+        rest = rest[found.end() :]
+        if position + 1 < len(names):
+            separator = {"YEAR": "-", "MONTH": "-", "DAY": " ", "HOUR": ":", "MINUTE": ":"}[name]
+            if not rest:
+                raise SqlError(-1263)
+            if rest[0] != separator and not (name == "DAY" and rest[0] == "T"):
+                raise SqlError(-1262)
+            rest = rest[1:].lstrip() if separator == " " else rest[1:]
+    fields["MICRO"] = 0
+    if qualifier.has_seconds_fraction:
+        if rest[:1] == "." or (qualifier.start == 12 and rest):
+            rest = rest.removeprefix(".")
+            found = re.match(r"\d*", rest)
+            digits = found.group() if found else ""
+            rest = rest[len(digits) :]
+            kept = digits[: qualifier.fraction_digits]
+            fields["MICRO"] = int((kept + "000000")[:6])
+    elif rest[:1] == "." and rest[1:].isdigit():
+        rest = ""  # a fraction that the qualifier has no place for is cut
+    if rest.strip():
+        raise SqlError(-1264)
+    if "DAY" in fields and "MONTH" in fields:
+        try:
+            dt.date(fields.get("YEAR", 2000), fields["MONTH"], fields["DAY"])
+        except ValueError:
+            raise SqlError(-1263) from None
+    return fields
+
+
+def to_storage(fields: dict[str, int], qualifier: Qualifier) -> dt.datetime | dt.date | dt.time | str:
+    """Fields (with MICRO) as the Python value of the column's storage (result_types.datetime_storage)."""
+    micro = fields.get("MICRO", 0)
+    if qualifier.start == Field.YEAR:
+        get = {**_DEFAULTS, **fields}
+        if qualifier.end == Field.DAY:
+            return dt.date(get["YEAR"], get["MONTH"], get["DAY"])
+        return dt.datetime(
+            get["YEAR"], get["MONTH"], get["DAY"], get["HOUR"], get["MINUTE"], get["SECOND"], micro
+        )
+    if qualifier.start == Field.HOUR:
+        return dt.time(fields.get("HOUR", 0), fields.get("MINUTE", 0), fields.get("SECOND", 0), micro)
+    return text_of(fields, qualifier)
+
+
+def text_of(fields: dict[str, int], qualifier: Qualifier) -> str:
+    """Informix's literal text of fields, fixed width."""
+    separators = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
+    out = ""
+    for name in qualifier.field_names:
+        if name == "FRACTION":
+            digits = f"{fields.get('MICRO', 0):06d}"[: qualifier.fraction_digits]
+            out += f".{digits}" if out else digits
+            continue
+        width = 4 if name == "YEAR" else 2
+        out += (separators.get(name, "") if out else "") + f"{fields.get(name, _DEFAULTS[name]):0{width}d}"
+    return out if qualifier.start != 12 else "." + out.removeprefix(".")
+
+
+def fields_of(value: dt.date | dt.datetime | dt.time) -> dict[str, int]:
+    """All fields that a Python date, datetime or time has."""
+    fields: dict[str, int] = {}
+    if isinstance(value, dt.date):
+        fields.update(YEAR=value.year, MONTH=value.month, DAY=value.day)
+    if isinstance(value, (dt.datetime, dt.time)):
+        fields.update(HOUR=value.hour, MINUTE=value.minute, SECOND=value.second, MICRO=value.microsecond)
+    return fields
+
+
+def fit(fields: dict[str, int], qualifier: Qualifier, now: dt.datetime | None = None) -> dict[str, int]:
+    """Fields converted to a qualifier as EXTEND does: leading ones from the current date, trailing ones
+    minimal, the fraction cut to its digits."""
+    wanted: dict[str, int] = {}
+    seen = False
+    for name in qualifier.field_names:
+        if name == "FRACTION":
+            unit = 10 ** (6 - qualifier.fraction_digits)
+            wanted["MICRO"] = fields.get("MICRO", 0) // unit * unit
+        elif name in fields:
+            wanted[name] = fields[name]
+            seen = True
+        elif not seen and any(n in fields for n in qualifier.field_names):
+            wanted[name] = fields_of(now or dt.datetime.now())[name]
+        else:
+            wanted[name] = _DEFAULTS[name]
+    if "MONTH" in wanted and "DAY" in wanted:
+        try:
+            dt.date(wanted.get("YEAR", 2000), wanted["MONTH"], wanted["DAY"])
+        except ValueError:
+            raise SqlError(-1267) from None
+    return wanted
+
+
+def interval_sql(text: str, qualifier: Qualifier) -> str:
+    """DuckDB expression for an INTERVAL literal such as `3 04:05:06` DAY TO SECOND."""
+    rest = text.strip()
+    sign = ""
+    if rest[:1] in "+-" and rest:
+        sign = "-" if rest[0] == "-" else ""
+        rest = rest[1:]
+    names = [n for n in qualifier.field_names if n != "FRACTION"]
+    numbers = re.findall(r"\d+", rest)
+    if not numbers or not re.fullmatch(r"[\d\s:.-]+", rest):
+        raise SqlError(-1262)
+    parts: list[str] = []
+    for name in names:
+        if not numbers:
+            raise SqlError(-1263)
+        parts.append(f"INTERVAL {int(numbers.pop(0))} {name}")
+    if qualifier.has_seconds_fraction and numbers:
+        micro = int((numbers.pop(0)[: qualifier.fraction_digits] + "000000")[:6])
+        parts.append(f"INTERVAL {micro} MICROSECOND")
+    if numbers:
+        raise SqlError(-1264)
+    return f"({sign}({' + '.join(parts)}))"

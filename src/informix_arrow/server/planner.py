@@ -1,0 +1,288 @@
+"""From SQL text to a plan: parse with the dialect, resolve, translate, describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+
+from ..wire.describe import Column, StatementType
+from ..wire.types import ColumnType, TypeCode
+from .assignments import assign, constant
+from .catalog import TableInfo, quote
+from .context import Context, Ex, Scope, Source, offset_of, table_outputs
+from .dialect import Informix, InformixDelimited
+from .dialect_parser import CurrentOf
+from .errors import SqlError, no_column, not_supported, syntax_error
+from .plans import InsertPlan, ModifyPlan, Needs, SelectPlan
+from .queries import QueryTranslator, finish_types
+from .result_types import character, from_duck
+
+Describe = Callable[[str, Needs], list[str]]
+
+
+def parse(sql: str, delimident: bool = False) -> exp.Expression:
+    """One query or data change as a tree; every `?` gets its number. -201 with the offset, -555 for
+    several."""
+    dialect = InformixDelimited if delimident else Informix
+    try:
+        trees = [t for t in sqlglot.parse(sql, dialect=dialect) if t is not None]
+    except ParseError as e:
+        raise syntax_error(_position(sql, e), str(e)) from None
+    except TokenError as e:
+        raise SqlError(-202, 0, 1, "", str(e)) from None
+    except RecursionError:
+        raise SqlError(-208, 0, 0, "", "the statement is nested too deeply") from None
+    if len(trees) != 1:
+        raise SqlError(-555 if trees else -201, 0, 0 if trees else 1)
+    tree = trees[0]
+    while isinstance(tree, exp.Subquery) and tree.is_wrapper:
+        tree = tree.this
+    if not isinstance(tree, (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Merge)):
+        raise syntax_error(1)
+    places = list(tree.find_all(exp.Placeholder))
+    places.sort(key=lambda p: int(p.meta.get("start", 0)))
+    for number, place in enumerate(places):
+        place.meta["index"] = number
+    return tree
+
+
+def _position(sql: str, error: ParseError) -> int:
+    """1-based character of a parse error."""
+    if not error.errors:
+        return 1
+    first = error.errors[0]
+    line, col = int(first.get("line") or 1), int(first.get("col") or 1)
+    highlight = str(first.get("highlight") or "")
+    before = sum(len(text) + 1 for text in sql.split("\n")[: line - 1])
+    return max(1, before + col - max(len(highlight), 1) + 1)
+
+
+class Planner:
+    """Plans one statement."""
+
+    def __init__(self, ctx: Context, describe: Describe) -> None:
+        self.ctx = ctx
+        self.describe = describe
+        self.queries = QueryTranslator(ctx)
+
+    def plan(self, tree: exp.Expression) -> tuple[int, SelectPlan | InsertPlan | ModifyPlan]:
+        """Statement type and plan."""
+        count = sum(1 for _ in tree.find_all(exp.Placeholder))
+        self.ctx.params = [None] * count
+        if isinstance(tree, exp.Insert):
+            return StatementType.INSERT, self._insert(tree)
+        if isinstance(tree, exp.Update):
+            kind = StatementType.UPDATE if tree.args.get("where") else StatementType.UPDATE_ALL
+            return kind, self._update(tree)
+        if isinstance(tree, exp.Delete):
+            kind = StatementType.DELETE if tree.args.get("where") else StatementType.DELETE_ALL
+            return kind, self._delete(tree)
+        if isinstance(tree, exp.Merge):
+            return StatementType.UPDATE, self._merge(tree)
+        select = self.select(tree)
+        return (StatementType.SELECT_INTO_TEMP if select.into else StatementType.SELECT), select
+
+    def _needs(self) -> Needs:
+        ctx = self.ctx
+        used = {i for i in range(len(ctx.params)) if i in ctx.seen}
+        params = [t if t is not None else character(255) for t in ctx.params]
+        return Needs(list(params), used, set(ctx.assigned), set(ctx.uses), set(ctx.packed))
+
+    # ---- SELECT -----------------------------------------------------------------------------
+    def select(self, tree: exp.Expression) -> SelectPlan:
+        into = self._into(tree)
+        sql, outputs = self.queries.query(tree, top=True)
+        needs = self._needs()
+        names = self.describe(sql, needs)
+        types = finish_types(outputs, names)
+        for output, t in zip(outputs, types, strict=True):
+            if t.code == TypeCode.INTERVAL:
+                raise not_supported(f"INTERVAL in a result ({output.name})", -9628)
+        columns = tuple(Column(o.name, t) for o, t in zip(outputs, types, strict=True))
+        return SelectPlan(sql, columns, needs, into, tuple(o.packed for o in outputs))
+
+    @staticmethod
+    def _into(tree: exp.Expression) -> tuple[str, bool] | None:
+        node = tree
+        while isinstance(node, exp.SetOperation):
+            if node.args.get("into") is not None:
+                break
+            node = node.expression
+        into = node.args.get("into")
+        if into is None:
+            return None
+        return into.this.name.lower(), bool(into.args.get("temporary"))
+
+    # ---- INSERT -----------------------------------------------------------------------------
+    def _target(self, node: exp.Expression, *, view_ok: bool = False) -> TableInfo:
+        if not isinstance(node, exp.Table):
+            raise SqlError(-201, 0, 1)
+        info = self.queries.table(node, node.catalog.lower() or None, node.name.lower())
+        if info.kind != "T" and not view_ok:
+            raise not_supported(f"changing rows of the view {info.name}", -274 if info.kind == "S" else -201)
+        return info
+
+    def _insert(self, tree: exp.Insert) -> InsertPlan:
+        node = tree.this
+        names: list[exp.Expression] = []
+        if isinstance(node, exp.Schema):
+            names = node.expressions
+            node = node.this
+        info = self._target(node)
+        targets = []
+        for name in names or [exp.to_identifier(c.name) for c in info.columns]:
+            column = info.column(name.name.lower())
+            if column is None:
+                raise no_column(name.name.lower(), offset_of(name))
+            targets.append(column)
+        source = tree.expression
+        if isinstance(source, exp.Values):
+            if len(source.expressions) != 1:
+                raise SqlError(-201, 0, 1)
+            row = source.expressions[0]
+            items = row.expressions if isinstance(row, exp.Tuple) else [row]
+            if len(items) != len(targets):
+                raise SqlError(-236)
+            values: list[tuple[str, object]] = []
+            for item, column in zip(items, targets, strict=True):
+                bare = item.this if isinstance(item, exp.Paren) else item
+                if isinstance(bare, exp.Placeholder):
+                    number = int(bare.meta["index"])
+                    self.ctx.params[number] = column.type
+                    self.ctx.assigned.add(number)
+                    values.append(("param", number))
+                    continue
+                found = constant(item)
+                if found is not None:
+                    values.append(("const", found[0]))
+                    continue
+                ex = self.queries.expressions.expr(item, Scope())
+                ex = self.ctx.hint(ex, column.type)
+                if ex.type is not None and ex.type.code == TypeCode.INTERVAL:
+                    raise SqlError(-1260)
+                values.append(("expr", ex.sql))
+            return InsertPlan(info, tuple(c.name for c in targets), tuple(values), None, self._needs())
+        if not isinstance(source, (exp.Query, exp.Subquery)):
+            raise SqlError(-201, 0, 1)
+        select = self.select(source)
+        if len(select.columns) != len(targets):
+            raise SqlError(-236)
+        return InsertPlan(info, tuple(c.name for c in targets), None, select, select.needs)
+
+    # ---- UPDATE, DELETE ---------------------------------------------------------------------
+    def _scope(self, info: TableInfo, alias: str) -> Scope:
+        return Scope([Source(alias or info.name, table_outputs(info), info)])
+
+    def _where(self, tree: exp.Expression, scope: Scope) -> str:
+        where = tree.args.get("where")
+        if where is None:
+            return ""
+        if isinstance(where.this, CurrentOf):
+            raise not_supported("WHERE CURRENT OF", -554)
+        return " WHERE " + self.queries.expressions.condition(where.this, scope)
+
+    def _update(self, tree: exp.Update) -> ModifyPlan:
+        info = self._target(tree.this)
+        alias = tree.this.alias.lower() or info.name
+        if tree.args.get("from_") or tree.args.get("from"):
+            raise not_supported("UPDATE ... FROM")
+        scope = self._scope(info, alias)
+        sets: list[str] = []
+        columns: list[Column] = []
+        for left, right in _pairs(tree.expressions):
+            column = info.column(left.name.lower())
+            if column is None:
+                raise no_column(left.name.lower(), offset_of(left))
+            if column.is_serial:
+                raise SqlError(-232, 0, 0, column.name)
+            sets.append(f"{quote(column.name)} = {self._assigned(right, scope, column.type)}")
+            columns.append(Column(column.name, column.type))
+        sql = f"UPDATE {info.duck} AS {quote(alias)} SET {', '.join(sets)}{self._where(tree, scope)}"
+        return self._modify(sql, info, tuple(columns))
+
+    def _assigned(self, node: exp.Expression, scope: Scope, t: ColumnType) -> str:
+        ex: Ex = self.queries.expressions.expr(node, scope)
+        return assign(self.queries.expressions, ex, t)
+
+    def _modify(self, sql: str, info: TableInfo, columns: tuple[Column, ...]) -> ModifyPlan:
+        needs = self._needs()
+        return ModifyPlan(sql, info, needs, columns)
+
+    def _delete(self, tree: exp.Delete) -> ModifyPlan:
+        info = self._target(tree.this)
+        alias = tree.this.alias.lower() or info.name
+        scope = self._scope(info, alias)
+        where = self._where(tree, scope)
+        return self._modify(f"DELETE FROM {info.duck} AS {quote(alias)}{where}", info, ())
+
+    # ---- MERGE ------------------------------------------------------------------------------
+    def _merge(self, tree: exp.Merge) -> ModifyPlan:
+        info = self._target(tree.this)
+        alias = tree.this.alias.lower() or info.name
+        scope = self._scope(info, alias)
+        source_sql = self.queries._table(tree.args["using"], scope)
+        on = self.queries.expressions.condition(tree.args["on"], scope)
+        source_scope = Scope(scope.sources[1:])
+        sql = f"MERGE INTO {info.duck} AS {quote(alias)} USING {source_sql} ON {on}"
+        for when in tree.args["whens"].expressions:
+            matched, then = bool(when.args.get("matched")), when.args["then"]
+            condition = when.args.get("condition")
+            extra = ""
+            if condition is not None:
+                extra = f" AND {self.queries.expressions.condition(condition, scope)}"
+            sql += f" WHEN {'MATCHED' if matched else 'NOT MATCHED'}{extra} THEN "
+            if isinstance(then, exp.Update):
+                sets = []
+                for left, right in _pairs(then.expressions):
+                    column = info.column(left.name.lower())
+                    if column is None:
+                        raise no_column(left.name.lower())
+                    sets.append(f"{quote(column.name)} = {self._assigned(right, scope, column.type)}")
+                sql += f"UPDATE SET {', '.join(sets)}"
+            elif isinstance(then, exp.Insert):
+                sql += self._merge_insert(then, info, source_scope)
+            else:
+                sql += "DELETE"
+        return self._modify(sql, info, ())
+
+    def _merge_insert(self, then: exp.Insert, info: TableInfo, scope: Scope) -> str:
+        named = then.this.expressions if then.this is not None else []
+        names = [n.name.lower() for n in named] or [c.name for c in info.columns]
+        items = then.expression.expressions if then.expression is not None else []
+        if len(items) == 1 and isinstance(items[0], exp.Tuple):
+            items = items[0].expressions
+        if len(items) != len(names):
+            raise SqlError(-236)
+        if any(c.is_serial or (c.default and c.name not in names) for c in info.columns):
+            raise not_supported("MERGE ... INSERT into a table with SERIAL or omitted DEFAULT columns")
+        values = []
+        for name, item in zip(names, items, strict=True):
+            column = info.column(name)
+            if column is None:
+                raise no_column(name)
+            values.append(self._assigned(item, scope, column.type))
+        return f"INSERT ({', '.join(map(quote, names))}) VALUES ({', '.join(values)})"
+
+
+def _pairs(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, exp.Expression]]:
+    """`a = 1`, and `(a, b) = (1, 2)`, as single assignments."""
+    found = []
+    for node in expressions:
+        if not isinstance(node, exp.EQ):
+            raise SqlError(-201, 0, 1)
+        left, right = node.this, node.expression
+        if isinstance(left, (exp.Tuple, exp.Paren)):
+            lefts = left.expressions if isinstance(left, exp.Tuple) else [left.this]
+            rights = right.expressions if isinstance(right, exp.Tuple) else [right]
+            if len(lefts) != len(rights):
+                raise SqlError(-236)
+            found += list(zip(lefts, rights, strict=True))
+        else:
+            found.append((left, right))
+    return found
+
+
+__all__ = ["Planner", "from_duck", "parse"]

@@ -1,0 +1,127 @@
+"""DuckDB's Arrow columns to exactly the Arrow format that the encoder wants for the described type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..wire.describe import Column
+from ..wire.types import ColumnType, TypeCode, arrow_type
+from .errors import SqlError
+from .literals import fields_of, text_of
+from .packed import decode
+from .result_types import DECIMALS, INTEGERS, PADDED, RESULT_OPTIONS, is_character
+
+
+def cast_table(table: Any, columns: Sequence[Column], codec: str, packed: Sequence[bool] = ()) -> Any:
+    """A table with one column per described column, in its format and with its name; `packed` columns hold
+    keys of floating decimals."""
+    arrays = []
+    fields = []
+    for position, (column, array) in enumerate(zip(columns, table.columns, strict=True)):
+        wanted = arrow_type(column.type, RESULT_OPTIONS)
+        if packed and packed[position]:
+            array = numbers_of_keys(array)
+        arrays.append(cast_column(array, column.type, wanted, codec))
+        fields.append(pa.field(column.name, wanted))
+    return pa.table(arrays, schema=pa.schema(fields))
+
+
+def cast_column(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
+    """One column; SqlError -1226/-1215/... when a value does not fit the described type."""
+    if array.type == wanted and not (is_character(t) and t.code != TypeCode.LVARCHAR):
+        return array
+    try:
+        if is_character(t):
+            return _characters(array, t, wanted, codec)
+        if t.code in DECIMALS and t.scale is None:
+            return pa.chunked_array(
+                [pa.array([_plain(v) for v in chunk.to_pylist()], pa.string()) for chunk in array.chunks],
+                pa.string(),
+            )
+        if (
+            pa.types.is_decimal(wanted)
+            and not pa.types.is_decimal(array.type)
+            and not pa.types.is_floating(array.type)
+        ):
+            return array.cast(pa.decimal128(38, 0)).cast(wanted)
+        if pa.types.is_floating(array.type) and pa.types.is_decimal(wanted):
+            return array.cast(wanted)
+        if pa.types.is_string(wanted):
+            return _moments_as_text(array, t)
+        if t.code in INTEGERS:
+            if pa.types.is_decimal(array.type):
+                array = array.cast(pa.int64(), safe=False)
+            return array.cast(wanted)
+        return array.cast(wanted, safe=False)
+    except pa.ArrowInvalid as e:
+        code = {TypeCode.SMALLINT: -1214, TypeCode.INTEGER: -1215, TypeCode.BIGINT: -1284}.get(
+            TypeCode(t.code), -1226
+        )
+        raise SqlError(code, detail=str(e)) from None
+
+
+def _characters(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
+    if pa.types.is_boolean(array.type):
+        array = pc.if_else(array, "t", "f")
+    if array.type != wanted:
+        array = array.cast(wanted)
+    width = t.content_width
+    utf8 = codec in ("utf-8", "utf8")
+    longest = pc.max(pc.binary_length(array) if utf8 else pc.utf8_length(array)).as_py()
+    if longest is None or longest <= width:
+        return array
+    if t.code in PADDED:
+        array = pc.utf8_rtrim(array, characters=" ")
+    cut = [
+        None if v is None else v.encode(codec, "replace")[:width].decode(codec, "ignore")
+        for v in array.to_pylist()
+    ]
+    return pa.chunked_array([pa.array(cut, wanted)])
+
+
+def numbers_of_keys(array: Any) -> Any:
+    """Keys of a floating decimal column as plain decimal text."""
+    return pa.chunked_array(
+        [
+            pa.array([None if v is None else _plain(decode(v)) for v in chunk.to_pylist()], pa.string())
+            for chunk in array.chunks
+        ],
+        pa.string(),
+    )
+
+
+def _plain(value: object) -> str | None:
+    """A number as plain decimal text. What was computed as a double has 15 digits: the 16th and 17th are
+    noise to a reader of decimals (0.1 + 0.2)."""
+    if value is None:
+        return None
+    exact = value if isinstance(value, Decimal) else Decimal(f"{value:.15g}")
+    if not exact.is_finite():
+        raise SqlError(-1202 if exact.is_infinite() else -1226)
+    if not exact:
+        return "0"  # never -0
+    plain = f"{exact:f}"
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def _moments_as_text(array: Any, t: ColumnType) -> Any:
+    if pa.types.is_string(array.type):
+        return array
+    qualifier = t.qualifier
+    if qualifier is None:
+        return array.cast(pa.string())
+    return pa.chunked_array(
+        [
+            pa.array(
+                [None if v is None else text_of(fields_of(v), qualifier) for v in chunk.to_pylist()],
+                pa.string(),
+            )
+            for chunk in array.chunks
+        ],
+        pa.string(),
+    )

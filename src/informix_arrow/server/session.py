@@ -1,0 +1,219 @@
+"""One client's session, from the first byte of its login to the end of its connection. Runs on a thread of
+its own."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import socket
+import time
+from dataclasses import dataclass, field
+
+from ..wire.capabilities import Framing, codec_of_locale
+from ..wire.errors import ProtocolError
+from ..wire.login import ConnectReply, ConnectRequest, packet_length
+from ..wire.messages import EndOfTurn, Execute, Message, Protocols, parse_client_message
+from ..wire.primitives import NeedMoreData, Reader
+from .conversation import Conversation
+from .engine import Engine, EngineSession
+from .interrupts import Interrupts
+from .stream import PeerGone, Stream
+
+log = logging.getLogger("informix_arrow.server")
+
+MAX_MESSAGE = 64 << 20
+"""Bytes of one message; a longer one ends the session. Groups may be longer: they are served message by
+message."""
+
+_MESSAGES_AT_A_TIME = 32768
+_LINGER_SECONDS = 5.0
+_CONREQ, _PROTOCOL = 1, 0x3C
+_DEFAULT_LOCALE = "en_US.819"
+_WRONG_SERVER, _WRONG_LOGIN, _BAD_LOCALE = -761, -951, -23101
+_SERIAL = "RDS#N000000"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the server wants of a login."""
+
+    user: str
+    password: str = field(repr=False)
+    server_name: str
+    version: str
+    login_timeout: float
+
+
+# A load is mostly these two, which are their tag and nothing else.
+_BARE: dict[bytes, Message] = {cls.TAG.to_bytes(2, "big"): cls() for cls in (EndOfTurn, Execute)}
+
+
+class LoginRefused(Exception):
+    """The login was answered with CONREJ."""
+
+
+class Session:
+    """Serves one connected socket until either side ends it; see `run`.
+
+    `interrupt` and `abort` may come from other threads.
+    """
+
+    def __init__(self, sock: socket.socket, settings: Settings, engine: Engine) -> None:
+        self._sock = sock
+        self._settings = settings
+        self._engine = engine
+        self._stream = Stream(sock)
+        self._interrupts: Interrupts | None = None
+        self._aborted = False
+
+    def run(self) -> None:
+        """Log in, converse, clean up. Whatever the peer does ends here and nowhere else."""
+        engine: EngineSession | None = None
+        try:
+            request = self._login()
+            engine = self._engine.session(request.user, dict(request.environment))
+            self._stream.queue(self._acceptance().encode())
+            self._converse(engine, _locale_of(request))
+            self._stream.drain(_LINGER_SECONDS)
+        except LoginRefused as refused:
+            log.info("login refused: %s", refused)
+            self._stream.drain(_LINGER_SECONDS)
+        except PeerGone as gone:
+            log.debug("session ended: %s", gone)
+        except ProtocolError as problem:
+            log.info("session ended, the client broke the protocol: %s", problem)
+        except Exception:
+            log.exception("session ended by an internal error")
+        finally:
+            if engine is not None:
+                engine.close()
+            self._stream.shutdown()
+
+    def interrupt(self) -> bool:
+        """Stop the statement that runs or is about to; nothing when the session waits for its client. True
+        when the engine must be urged.
+        """
+        interrupts = self._interrupts
+        if interrupts is None or (self._stream.idle and not self._stream.arrived()):
+            return False
+        return interrupts.request()
+
+    def urge(self) -> bool:
+        """Repeat an interrupt that has not worked yet; False when there is no need."""
+        return self._interrupts is not None and self._interrupts.urge()
+
+    def abort(self) -> bool:
+        """End the session: its connection is closed, its statement stopped. True when the engine must be
+        urged.
+        """
+        self._aborted = True
+        self._stream.shutdown()
+        return self._interrupts is not None and self._interrupts.request()
+
+    # ---- login ---------------------------------------------------------------------------------------------
+
+    def _login(self) -> ConnectRequest:
+        """Read the connect request and check it. LoginRefused after a CONREJ is queued (SQLI sections 3 and
+        4)."""
+        deadline = time.monotonic() + self._settings.login_timeout
+        header = self._exactly(4, deadline)
+        if header[2] != _CONREQ or header[3] != _PROTOCOL:
+            raise ProtocolError(f"a connection began with {header.hex()}, which is no SQLI login")
+        length = packet_length(header[:2])
+        request = ConnectRequest.parse(self._exactly(length, deadline))
+        self._stream.pos += length
+        if request.server != self._settings.server_name:
+            raise self._refuse(_WRONG_SERVER, f"unknown server name {request.server!r}")
+        # Both comparisons always happen, each in constant time.
+        user = _same(request.user, self._settings.user)
+        password = _same(request.password, self._settings.password)
+        if not (user and password):
+            raise self._refuse(_WRONG_LOGIN, "wrong user or password")
+        try:
+            codec_of_locale(_locale_of(request))
+        except ValueError as problem:
+            raise self._refuse(_BAD_LOCALE, str(problem)) from problem
+        return request
+
+    def _exactly(self, size: int, deadline: float) -> bytes:
+        """The first `size` received bytes, which stay in the inbox."""
+        stream = self._stream
+        while stream.unread < size:
+            if not stream.receive(deadline):
+                raise PeerGone("the client left before it logged in")
+        return stream.inbox[stream.pos : stream.pos + size]
+
+    def _acceptance(self) -> ConnectReply:
+        settings = self._settings
+        return ConnectReply("accept", settings.server_name, settings.version, _SERIAL)
+
+    def _refuse(self, code: int, why: str) -> LoginRefused:
+        settings = self._settings
+        reply = ConnectReply("reject", settings.server_name, settings.version, _SERIAL, service_error=code)
+        self._stream.queue(reply.encode())
+        return LoginRefused(why)
+
+    # ---- conversation --------------------------------------------------------------------------------------
+
+    def _converse(self, engine: EngineSession, locale: str) -> None:
+        stream = self._stream
+        self._interrupts = interrupts = Interrupts(engine.interrupt)
+        conversation = Conversation(
+            engine, Framing(encoding=codec_of_locale(locale)), stream.queue, interrupts
+        )
+        while not conversation.ended and not self._aborted:
+            framing = conversation.framing
+            messages = self._parse(framing)
+            if messages:
+                conversation.serve(messages, framing.encoding)
+                stream.flush()
+                continue
+            # An urgent byte follows the request that it is meant for. One that had come before the kernel was
+            # found empty, with nothing left to parse, had nothing to stop; a later one belongs to what comes
+            # now.
+            requests = interrupts.requests
+            received = None if stream.full else stream.receive_now()
+            if received is None:
+                if not (stream.unread or stream.full):
+                    interrupts.forget(requests)
+                received = stream.receive()
+            if not received:
+                raise PeerGone("the client closed the connection")
+
+    def _parse(self, framing: Framing) -> list[Message]:
+        """The whole messages that have arrived, up to one that changes how the next are laid out."""
+        stream = self._stream
+        inbox = stream.inbox
+        messages: list[Message] = []
+        reader = Reader(inbox, stream.pos)
+        try:
+            while len(messages) < _MESSAGES_AT_A_TIME:
+                pos = stream.pos
+                bare = _BARE.get(inbox[pos : pos + 2])
+                if bare is not None:
+                    stream.pos = pos + 2
+                    messages.append(bare)
+                    continue
+                reader.pos = pos
+                message = parse_client_message(reader, framing)
+                stream.pos = reader.pos
+                messages.append(message)
+                if type(message) is Protocols:
+                    break
+        except NeedMoreData as more:
+            if not messages and stream.unread + more.missing > MAX_MESSAGE:
+                raise ProtocolError(f"a message of more than {MAX_MESSAGE} bytes") from None
+        except ProtocolError:
+            # What came before the rubbish is served and answered first; then it is met again, with nothing
+            # before it.
+            if not messages:
+                raise
+        return messages
+
+
+def _locale_of(request: ConnectRequest) -> str:
+    return dict(request.environment).get("CLIENT_LOCALE") or _DEFAULT_LOCALE
+
+
+def _same(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())

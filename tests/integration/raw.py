@@ -1,0 +1,212 @@
+"""A client made of a socket and the wire layer, for what real clients do not do: odd groups, silence,
+rubbish."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from informix_arrow.wire import messages as m
+from informix_arrow.wire.capabilities import CLIENT_OFFER, Framing
+from informix_arrow.wire.describe import Describe
+from informix_arrow.wire.login import ConnectReply, ConnectRequest, packet_length
+from informix_arrow.wire.primitives import NeedMoreData, Reader
+from informix_arrow.wire.values import bind_value
+
+if TYPE_CHECKING:
+    from informix_arrow.server import Server
+
+TIMEOUT = 30.0
+M = TypeVar("M", bound=m.Message)
+EOT = m.EndOfTurn()
+
+
+def connect_request(
+    user: str = "informix", password: str = "in4mix", server: str = "informix", locale: str = "en_US.8859-1"
+) -> ConnectRequest:
+    """A login as clients send it."""
+    return ConnectRequest(user, password, server, environment={"DBPATH": ".", "CLIENT_LOCALE": locale})
+
+
+class Refused(Exception):
+    """The reply held an SQ_ERR."""
+
+    def __init__(self, error: m.Err) -> None:
+        super().__init__(error)
+        self.sqlcode = error.sqlcode
+        self.error = error
+
+
+class RawClient:
+    """One logged-in connection. `ask` sends a group and returns its reply without the closing SQ_EOT."""
+
+    def __init__(
+        self, server: Server, database: str | None = None, *, login: ConnectRequest | None = None
+    ) -> None:
+        self.socket = socket.create_connection(server.address, TIMEOUT)
+        self.framing = Framing()
+        self._received = b""
+        try:
+            self.socket.sendall((login or connect_request()).encode())
+            self.reply = self._login_reply()
+            if self.reply.kind == "accept":
+                (answer,) = self.ask(m.Protocols(CLIENT_OFFER))
+                assert isinstance(answer, m.Protocols)
+                self.framing = Framing.negotiate(CLIENT_OFFER, answer.mask)
+                if database is not None:
+                    self.open_database(database)
+        except BaseException:
+            self.socket.close()
+            raise
+
+    def __enter__(self) -> RawClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.socket.close()
+
+    def _login_reply(self) -> ConnectReply:
+        header = self._exactly(2)
+        return ConnectReply.parse(header + self._exactly(packet_length(header) - 2))
+
+    def _exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            piece = self.socket.recv(size - len(data))
+            if not piece:
+                raise ConnectionError("the server closed the connection")
+            data += piece
+        return data
+
+    def send(self, *messages: m.Message) -> None:
+        """Send messages as they are, without an SQ_EOT."""
+        self.socket.sendall(b"".join(message.encode(self.framing) for message in messages))
+
+    def receive(self) -> m.Message:
+        """The next message of the server."""
+        while True:
+            reader = Reader(self._received)
+            try:
+                message = m.parse_server_message(reader, self.framing)
+            except NeedMoreData:
+                data = self.socket.recv(1 << 20)
+                if not data:
+                    raise ConnectionError("the server closed the connection") from None
+                self._received += data
+                continue
+            self._received = self._received[reader.pos :]
+            return message
+
+    def receive_group(self) -> list[m.Message]:
+        """Messages up to SQ_EOT, which is left out."""
+        group = []
+        while not isinstance(message := self.receive(), m.EndOfTurn):
+            group.append(message)
+        return group
+
+    def receive_groups(self, count: int) -> list[list[m.Message]]:
+        """Many groups at once, without parsing the same bytes again."""
+        groups: list[list[m.Message]] = []
+        group: list[m.Message] = []
+        while len(groups) < count:
+            reader = Reader(self._received)
+            done = 0
+            try:
+                while len(groups) < count:
+                    message = m.parse_server_message(reader, self.framing)
+                    done = reader.pos
+                    if isinstance(message, m.EndOfTurn):
+                        groups.append(group)
+                        group = []
+                    else:
+                        group.append(message)
+            except NeedMoreData:
+                self._received = self._received[done:]
+                data = self.socket.recv(1 << 20)
+                if not data:
+                    raise ConnectionError("the server closed the connection") from None
+                self._received += data
+                continue
+            self._received = self._received[done:]
+        return groups
+
+    def ask(self, *messages: m.Message) -> list[m.Message]:
+        """One group and its reply."""
+        self.send(*messages, EOT)
+        return self.receive_group()
+
+    def must(self, *messages: m.Message) -> list[m.Message]:
+        """`ask`, with an SQ_ERR raised as Refused."""
+        reply = self.ask(*messages)
+        for message in reply:
+            if isinstance(message, m.Err):
+                raise Refused(message)
+        return reply
+
+    def error(self, *messages: m.Message) -> int:
+        """`ask`, of which an SQ_ERR is expected: its code."""
+        try:
+            reply = self.must(*messages)
+        except Refused as refused:
+            return refused.sqlcode
+        raise AssertionError(f"no error but {reply}")
+
+    def open_database(self, name: str) -> m.Done:
+        """SQ_DBOPEN; the connection's text is then in that database's code set."""
+        done = one(self.must(m.DbOpen(name)), m.Done)
+        if name == "stores_demo":
+            self.framing = self.framing.with_encoding("utf-8")
+        return done
+
+    def prepare(self, sql: str, nparams: int = 0) -> Describe:
+        """SQ_PREPARE as all clients send it."""
+        return one(self.must(m.Prepare(nparams, sql), m.NDescribe(), m.WantDone()), Describe)
+
+    def command(self, sql: str) -> list[m.Message]:
+        """SQ_COMMAND as JDBC sends it."""
+        return self.must(m.Command(sql), m.NDescribe(), m.Execute(), m.Release())
+
+    def open_cursor(self, statement: int, *parameters: object) -> None:
+        """SQ_CURNAME [SQ_BIND] SQ_OPEN."""
+        bind = [self.bind(*parameters)] if parameters else []
+        self.must(m.Id(statement), m.CursorName(f"_ifxc{statement:013}"), *bind, m.Open())
+
+    def bind(self, *parameters: object) -> m.Bind:
+        """SQ_BIND of Python values."""
+        return m.Bind(tuple(bind_value(value, self.framing.encoding) for value in parameters))
+
+    def fetch(self, statement: int, size: int = 4096) -> tuple[list[bytes], m.Done | None]:
+        """One SQ_NFETCH: the tuples' payloads, and the SQ_DONE if the cursor is at its end."""
+        reply = self.must(m.Id(statement), m.Fetch(size))
+        payloads = [message.payload for message in reply if isinstance(message, m.Tuple)]
+        done = [message for message in reply if isinstance(message, m.Done)]
+        return payloads, done[0] if done else None
+
+    def select(self, sql: str, *parameters: object) -> list[bytes]:
+        """All rows of a query, as payloads; the statement is released."""
+        statement = self.prepare(sql, len(parameters)).statement_id
+        self.open_cursor(statement, *parameters)
+        rows: list[bytes] = []
+        done = None
+        while done is None:
+            payloads, done = self.fetch(statement)
+            rows += payloads
+        self.must(m.Id(statement), m.Close())
+        self.must(m.Id(statement), m.Release())
+        return rows
+
+    def number(self, sql: str) -> int:
+        """The one INTEGER of a query of one row."""
+        (row,) = self.select(sql)
+        return int.from_bytes(row, "big", signed=True)
+
+
+def one(messages: Sequence[m.Message], kind: type[M]) -> M:
+    """The only message of its kind in a reply."""
+    found = [message for message in messages if isinstance(message, kind)]
+    assert len(found) == 1, messages
+    return found[0]

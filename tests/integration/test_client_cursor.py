@@ -1,0 +1,176 @@
+"""The PEP 249 cursor against the embedded server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow import dbapi
+from informix_arrow.server import Server
+
+
+@pytest.fixture
+def conn(server: Server) -> Iterator[ifx.Connection]:
+    with dbapi.connect(server.url("stores_demo")) as connection:
+        yield connection
+
+
+@pytest.fixture
+def cur(conn: ifx.Connection) -> Iterator[ifx.Cursor]:
+    """A cursor, and a temporary table of ten rows."""
+    with conn.cursor() as cursor:
+        cursor.execute(
+            "CREATE TEMP TABLE client_cur (id INT NOT NULL, name CHAR(8), price DECIMAL(8,2), day DATE)"
+        )
+        rows = [
+            (number, f"n{number}", Decimal(number) / 2, date(2026, 1, number + 1)) for number in range(10)
+        ]
+        cursor.executemany("INSERT INTO client_cur VALUES (?, ?, ?, ?)", rows)
+        yield cursor
+        conn.rollback()
+
+
+QUERY = "SELECT id, name, price, day FROM client_cur ORDER BY id"
+
+
+def test_the_module_says_what_it_is() -> None:
+    assert (dbapi.apilevel, dbapi.threadsafety, dbapi.paramstyle) == ("2.0", 2, "qmark")
+    assert issubclass(dbapi.ProtocolError, dbapi.OperationalError)
+    assert ifx.Connection.ProgrammingError is dbapi.ProgrammingError
+
+
+def test_rows_are_those_of_read_arrow(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    rows = cur.execute(QUERY).fetchall()
+    assert rows == [tuple(row.values()) for row in conn.read_arrow(QUERY).to_pylist()]
+    assert rows[3] == (3, "n3", Decimal("1.50"), date(2026, 1, 4))
+
+
+def test_rows_come_in_any_portions(cur: ifx.Cursor) -> None:
+    cur.execute(QUERY)
+    assert cur.rowcount == -1
+    assert cur.fetchone()[0] == 0  # type: ignore[index]
+    assert [row[0] for row in cur.fetchmany()] == [1]
+    cur.arraysize = 3
+    assert [row[0] for row in cur.fetchmany()] == [2, 3, 4]
+    assert [row[0] for row in cur.fetchmany(2)] == [5, 6]
+    assert cur.fetchmany(0) == []
+    assert [row[0] for row in cur] == [7, 8, 9]
+    assert cur.fetchone() is None
+    assert cur.fetchmany(5) == []
+    assert cur.fetchall() == []
+
+
+def test_the_description_tells_the_declared_types(cur: ifx.Cursor) -> None:
+    assert cur.description is None
+    description = cur.execute(QUERY).description
+    assert description is not None
+    assert [item[0] for item in description] == ["id", "name", "price", "day"]
+    assert [str(item[1]) for item in description] == ["INTEGER", "CHAR(8)", "DECIMAL(8,2)", "DATE"]
+    assert [item[1] == kind for item, kind in zip(description, KINDS, strict=True)] == [True] * 4
+    assert description[0][1] != dbapi.STRING
+    assert description[2][4:6] == (8, 2)
+    assert [item[6] for item in description] == [False, True, True, True]
+
+
+KINDS = [dbapi.NUMBER, dbapi.STRING, dbapi.NUMBER, dbapi.DATETIME]
+
+
+def test_changes_tell_how_many_rows_they_touched(cur: ifx.Cursor) -> None:
+    assert cur.execute("UPDATE client_cur SET price = 0 WHERE id < 4").rowcount == 4
+    assert cur.description is None
+    assert cur.execute("DELETE FROM client_cur").rowcount == 10
+    with pytest.raises(ifx.ProgrammingError, match="nothing to fetch"):
+        cur.fetchone()
+
+
+def test_a_serial_is_told(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    cur.execute("CREATE TEMP TABLE client_serial (id SERIAL, v INT)")
+    assert cur.execute("INSERT INTO client_serial VALUES (0, 7)").lastrowid == 1
+    assert cur.execute("INSERT INTO client_serial VALUES (41, 7)").lastrowid == 41
+    assert cur.execute("INSERT INTO client_serial (v) VALUES (7)").lastrowid == 42
+    assert cur.execute("UPDATE client_serial SET v = 8").lastrowid is None
+
+
+def test_many_rows_are_counted(cur: ifx.Cursor) -> None:
+    total = 5000
+    cur.executemany("INSERT INTO client_cur (id, name) VALUES (?, ?)", ((n, "x") for n in range(total)))
+    assert cur.rowcount == total
+    assert cur.execute("SELECT COUNT(*) FROM client_cur WHERE name = 'x'").fetchone() == (total,)
+
+
+def test_the_first_failed_row_is_told_and_the_others_are_in_effect(conn: ifx.Connection) -> None:
+    with conn.cursor() as cur:
+        cur.execute("CREATE TEMP TABLE client_unique (id INT PRIMARY KEY, sentinel INT)")
+        rows = [(n % 400, 12345) for n in range(500)]
+        with pytest.raises(ifx.IntegrityError) as caught:
+            cur.executemany("INSERT INTO client_unique VALUES (?, ?)", rows)
+        assert (caught.value.row, caught.value.sqlcode) == (400, -268)
+        assert cur.rowcount == 400
+        assert cur.execute("SELECT COUNT(*) FROM client_unique").fetchone() == (400,)
+        cur.execute("DROP TABLE client_unique")
+
+
+def test_a_row_of_a_wrong_length_stops_the_run(cur: ifx.Cursor) -> None:
+    with pytest.raises(ifx.ProgrammingError, match="1 values for 2") as caught:
+        cur.executemany("INSERT INTO client_cur (id, name) VALUES (?, ?)", [(100, "a"), (101,), (102, "c")])
+    assert caught.value.row == 1
+    assert cur.execute("SELECT id FROM client_cur WHERE id >= 100").fetchall() == [(100,)]
+
+
+def test_rows_cannot_come_from_the_connection_that_sends_them(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    """Two conversations at once on one wire would mix their replies: refused by name, nothing broken."""
+    source = conn.execute("SELECT id + 100, name FROM client_cur")
+    with pytest.raises(ifx.InterfaceError, match="same connection"):
+        cur.executemany("INSERT INTO client_cur (id, name) VALUES (?, ?)", source)
+    assert len(cur.execute(QUERY).fetchall()) == 10
+    source = conn.execute("SELECT id + 100, name FROM client_cur")
+    cur.executemany("INSERT INTO client_cur (id, name) VALUES (?, ?)", source.fetchall())
+    assert cur.rowcount == 10
+
+
+def test_a_failed_statement_leaves_the_cursor_usable(cur: ifx.Cursor) -> None:
+    for _ in range(3):
+        with pytest.raises(ifx.ProgrammingError) as caught:
+            cur.execute("SELECT nosuch FROM client_cur")
+        assert caught.value.sqlcode == -217
+        assert cur.description is None
+    assert len(cur.execute(QUERY).fetchall()) == 10
+
+
+def test_a_new_statement_drops_the_rows_of_the_old_one(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    cur.execute(QUERY).fetchone()
+    assert cur.execute("SELECT MAX(id) FROM client_cur").fetchall() == [(9,)]
+    other = conn.execute(QUERY)
+    assert [row[0] for row in other.fetchmany(2)] == [0, 1]
+    assert len(cur.execute(QUERY).fetchall()) == 10
+    assert [row[0] for row in other.fetchmany(2)] == [2, 3]
+    other.close()
+
+
+def test_a_closed_cursor_says_so(cur: ifx.Cursor) -> None:
+    cur.close()
+    cur.close()
+    for use in (cur.fetchone, cur.fetchall, lambda: cur.execute("SELECT 1 FROM systables")):
+        with pytest.raises(ifx.InterfaceError, match="cursor is closed"):
+            use()
+
+
+def test_duplicate_column_names_keep_both_values(cur: ifx.Cursor) -> None:
+    assert cur.execute("SELECT id, id + 1 AS id FROM client_cur WHERE id = 4").fetchall() == [(4, 5)]
+
+
+def test_sizes_may_be_set_and_mean_nothing(cur: ifx.Cursor) -> None:
+    cur.setinputsizes([1])
+    cur.setoutputsize(1)
+
+
+def test_the_constructors_make_values_that_can_be_bound(cur: ifx.Cursor) -> None:
+    ticks = 1_800_000_000
+    day = dbapi.DateFromTicks(ticks)
+    found = cur.execute("SELECT ?::DATE, 12345 FROM client_cur WHERE id = 0", (day,)).fetchone()
+    assert found == (day, 12345)
+    assert dbapi.TimestampFromTicks(ticks).time() == dbapi.TimeFromTicks(ticks)

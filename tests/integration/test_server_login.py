@@ -1,0 +1,205 @@
+"""Who gets in, and what becomes of those who do not."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from informix_arrow.server import Server
+from informix_arrow.wire import messages as m
+from informix_arrow.wire.capabilities import CLIENT_OFFER
+from informix_arrow.wire.login import ConnectReply
+
+from .raw import EOT, TIMEOUT, RawClient, connect_request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def everything_until_closed(sock: socket.socket) -> bytes:
+    """What the server sends before it closes; a reset counts as closing."""
+    data = b""
+    try:
+        while piece := sock.recv(65536):
+            data += piece
+    except ConnectionResetError:
+        pass
+    return data
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether the condition comes true within the time limit."""
+    never = threading.Event()
+    return any(condition() or never.wait(0.01) for _ in range(int(TIMEOUT * 100)))
+
+
+def test_the_acceptance_names_the_server_and_its_version(server: Server) -> None:
+    with RawClient(server) as client:
+        assert client.reply.kind == "accept"
+        assert client.reply.server_name == "informix"
+        assert client.reply.cap1 == 0x13C
+        assert "Informix" in client.reply.version
+        assert "Version 14.10" in client.reply.version
+
+
+def test_a_wrong_password_is_rejected_with_951_and_the_connection_closed(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with socket.create_connection(server.address, TIMEOUT) as sock:
+        sock.sendall(connect_request(password="s3cret-but-wrong").encode())
+        reply = ConnectReply.parse(everything_until_closed(sock))
+    assert (reply.kind, reply.service_error) == ("reject", -951)
+    assert "s3cret" not in caplog.text
+
+
+@pytest.mark.parametrize("password", ["", "in4mi", "in4mix ", "IN4MIX", "\u20ac"])
+def test_passwords_that_only_resemble_the_right_one_are_rejected(server: Server, password: str) -> None:
+    login = connect_request(password=password, locale="en_US.utf8")
+    with RawClient(server, login=login) as client:
+        assert client.reply.service_error == -951
+
+
+def test_a_wrong_user_is_rejected_with_951(server: Server) -> None:
+    with RawClient(server, login=connect_request(user="nobody")) as client:
+        assert client.reply.service_error == -951
+
+
+def test_a_wrong_server_name_is_rejected_with_761_and_told_the_right_one(server: Server) -> None:
+    with RawClient(server, login=connect_request(server="elsewhere")) as client:
+        assert client.reply.service_error == -761
+        assert client.reply.server_name == "informix"
+
+
+def test_a_locale_whose_code_set_is_unknown_is_rejected(server: Server) -> None:
+    with RawClient(server, login=connect_request(locale="xx_XX.ebcdic-42")) as client:
+        assert client.reply.service_error == -23101
+
+
+def test_every_prefix_of_a_login_may_be_the_last_that_is_heard_of_a_client(server: Server) -> None:
+    packet = connect_request().encode()
+    before = server.sessions
+    for length in range(len(packet)):
+        with socket.create_connection(server.address, TIMEOUT) as sock:
+            sock.sendall(packet[:length])
+    with RawClient(server, "sysmaster"):
+        pass
+    assert eventually(lambda: server.sessions <= before)
+
+
+def test_a_login_that_comes_byte_by_byte_is_accepted(server: Server) -> None:
+    with socket.create_connection(server.address, TIMEOUT) as sock:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in connect_request().encode():
+            sock.sendall(bytes([byte]))
+        reply = sock.recv(4096)
+    assert ConnectReply.parse(reply).kind == "accept"
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        bytes.fromhex("160301020001000001fc0303") + bytes(500),  # a TLS hello
+        bytes(64),
+        b"\xff" * 70000,
+        bytes.fromhex("0006013c0000"),  # a login packet that is all header
+        bytes.fromhex("0020013c0000") + b"\xff" * 26,
+    ],
+    ids=["http", "tls", "zeros", "ones", "header only", "no login inside"],
+)
+def test_what_is_no_login_ends_the_connection_at_once(server: Server, rubbish: bytes) -> None:
+    with socket.create_connection(server.address, TIMEOUT) as sock:
+        try:
+            sock.sendall(rubbish)
+        except (BrokenPipeError, ConnectionResetError):
+            return
+        assert everything_until_closed(sock) == b""
+
+
+def test_a_silent_peer_is_dropped_after_the_login_time_limit() -> None:
+    with Server(login_timeout=0.05) as server, socket.create_connection(server.address, TIMEOUT) as sock:
+        sock.sendall(b"\x01")
+        assert everything_until_closed(sock) == b""
+
+
+def test_eight_and_nine_offered_bytes_get_the_bits_that_were_offered(server: Server) -> None:
+    with RawClient(server) as client:
+        (short,) = client.ask(m.Protocols(CLIENT_OFFER))
+        (long,) = client.ask(m.Protocols(CLIENT_OFFER + b"\x06"))
+    assert isinstance(short, m.Protocols)
+    assert isinstance(long, m.Protocols)
+    assert short.mask[:8] == long.mask[:8] == bytes.fromhex("bdbe9ffe7fb7ffef")
+    assert short.mask[8] == 0
+    assert long.mask[8] & 0x06 == 0
+
+
+def test_an_unknown_database_is_refused_and_another_may_be_opened(server: Server) -> None:
+    with RawClient(server) as client:
+        assert client.error(m.DbOpen("no_such_database")) == -329
+        assert client.open_database("sysmaster").warnings & 1
+
+
+def test_without_a_database_statements_are_refused_but_the_session_lives(server: Server) -> None:
+    with RawClient(server) as client:
+        assert client.error(m.Prepare(0, "select 1 from systables"), m.NDescribe(), m.WantDone()) < 0
+        client.open_database("stores_demo")
+
+
+def test_the_databases_are_listed(server: Server) -> None:
+    with RawClient(server) as client:
+        (names,) = client.ask(m.DbList())
+    assert isinstance(names, m.DbNames)
+    assert {"sysmaster", "stores_demo"} <= set(names.names)
+
+
+def test_exit_is_answered_and_the_connection_closed(server: Server) -> None:
+    with RawClient(server, "sysmaster") as client:
+        client.send(m.Exit())
+        assert isinstance(client.receive(), m.Exit)
+        assert client.socket.recv(1) == b""
+
+
+def test_session_environment_version_and_empty_groups_get_a_bare_end_of_turn(server: Server) -> None:
+    with RawClient(server, "sysmaster") as client:
+        assert client.ask(m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10")))) == []
+        assert client.ask(m.Version()) == []
+        assert client.ask() == []
+
+
+def test_stopping_ends_open_sessions_and_leaves_no_thread(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    with Server(tmp_path / "databases") as server:
+        clients = [RawClient(server, "stores_demo") for _ in range(3)]
+        silent = socket.create_connection(server.address, TIMEOUT)
+    for client in clients:
+        assert everything_until_closed(client.socket) == b""
+        client.socket.close()
+    assert everything_until_closed(silent) == b""
+    silent.close()
+    assert set(threading.enumerate()) <= before
+    with pytest.raises(RuntimeError):
+        _ = server.address
+
+
+def test_a_server_can_be_started_again(tmp_path: Path) -> None:
+    server = Server(tmp_path / "databases")
+    for _ in range(2):
+        with server, RawClient(server, "stores_demo") as client:
+            assert client.ask(EOT) == []
+            client.receive_group()
+    with server, pytest.raises(RuntimeError):
+        server.start()
+
+
+def test_the_password_is_in_the_url_but_not_in_the_repr() -> None:
+    with Server(password="p@ss/wörd") as server:
+        assert "p@ss" not in repr(server)
+        assert server.url("stores_demo") == (
+            f"informix://informix:p%40ss%2Fw%C3%B6rd@127.0.0.1:{server.port}/stores_demo?server=informix"
+        )

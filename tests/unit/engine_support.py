@@ -1,0 +1,63 @@
+"""A session of the SQL engine without sockets, and short ways to run things on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from informix_arrow.server.engine import Engine, EngineSession, Outcome, SqlError
+
+VERSION = "IBM Informix Dynamic Server Version 14.10.FC7W1DE"
+
+
+class Db:
+    """One engine session; `rows` for queries, `run` for everything else, `fails` for the code of an error."""
+
+    def __init__(self, session: EngineSession) -> None:
+        self.session = session
+
+    def rows(self, sql: str, *params: object) -> list[tuple[Any, ...]]:
+        result = self.session.query(self.session.prepare(sql), params)
+        return [
+            row for b in result.batches() for row in zip(*[c.to_pylist() for c in b.columns], strict=True)
+        ]
+
+    def value(self, sql: str, *params: object) -> Any:
+        ((value,),) = self.rows(sql, *params)
+        return value
+
+    def types(self, sql: str) -> list[tuple[str, str]]:
+        return [(c.name, c.type.sql) for c in self.session.prepare(sql).columns]
+
+    def run(self, sql: str, *params: object) -> Outcome:
+        return self.session.execute(self.session.prepare(sql), params)
+
+    def many(self, sql: str, rows: Sequence[Sequence[object]], **options: bool) -> list[Outcome | SqlError]:
+        return self.session.execute_many(self.session.prepare(sql), rows, **options)
+
+    def fails(self, sql: str, *params: object) -> SqlError:
+        """The error that preparing or running the statement gives."""
+        with pytest.raises(SqlError) as caught:
+            self._attempt(sql, params)
+        return caught.value
+
+    def _attempt(self, sql: str, params: tuple[object, ...]) -> None:
+        prepared = self.session.prepare(sql)
+        if prepared.returns_rows:
+            self.session.query(prepared, params)
+        else:
+            self.session.execute(prepared, params)
+
+
+def open_engine() -> Iterator[Engine]:
+    engine = Engine(None, "informix", VERSION)
+    yield engine
+    engine.close()
+
+
+def connect(engine: Engine, database: str = "stores_demo", **environment: str) -> Db:
+    session = engine.session("informix", environment)
+    session.open_database(database)
+    return Db(session)
