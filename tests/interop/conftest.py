@@ -1,0 +1,130 @@
+"""Fixtures of the witnesses: each a client of its own on an embedded server in a process of its own."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+import informix_arrow
+
+from .gate import witness_missing
+from .jdbc.driver import Jdbc
+from .jdbc.toolchain import Java, Unavailable, compile_programs
+from .target import Target
+from .values import LATIN1, UTF8
+
+if TYPE_CHECKING:
+    from informix_arrow.connection import Connection
+
+
+@pytest.fixture(scope="session")
+def target(server_process: str) -> Target:
+    url = urlsplit(server_process)
+    assert url.hostname is not None
+    assert url.port is not None
+    assert url.username is not None
+    assert url.password is not None
+    return Target(url.hostname, url.port, url.username, url.password, parse_qs(url.query)["server"][0])
+
+
+@pytest.fixture(scope="session")
+def java(tmp_path_factory: pytest.TempPathFactory) -> Java:
+    """Our Java programs, compiled against IBM's driver."""
+    try:
+        return compile_programs(tmp_path_factory.mktemp("classes"))
+    except Unavailable as missing:
+        witness_missing(str(missing))
+
+
+@pytest.fixture(scope="session")
+def _jvm(java: Java) -> Iterator[list[Jdbc]]:
+    """The running JVM; a list, so that one that died can be replaced."""
+    jvm: list[Jdbc] = []
+    yield jvm
+    for each in jvm:
+        if each.alive:
+            each.stop()
+
+
+@pytest.fixture
+def jdbc(java: Java, _jvm: list[Jdbc], target: Target) -> Iterator[Callable[..., Jdbc]]:
+    """Connect IBM's driver to a database: ``jdbc("stores_demo", OPTOFC="1")``."""
+
+    def connect(database: str, **properties: str) -> Jdbc:
+        if not _jvm or not _jvm[-1].alive:
+            _jvm.append(Jdbc(java))
+        _jvm[-1].ask("connect", url=target.jdbc_url(database, **properties))
+        return _jvm[-1]
+
+    yield connect
+    if _jvm and _jvm[-1].alive:
+        _jvm[-1].ask("close")
+
+
+@pytest.fixture
+def ours(target: Target) -> Iterator[Callable[[str], Connection]]:
+    """Connect our own client to a database, with autocommit."""
+    opened: list[Connection] = []
+
+    def connect(database: str) -> Connection:
+        opened.append(informix_arrow.connect(target.url(database), autocommit=True, read_timeout=60.0))
+        return opened[-1]
+
+    yield connect
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def peer(target: Target) -> Iterator[Callable[[str], Any]]:
+    """Connect informix-driver to a database, with autocommit and the client locale that suits it."""
+    try:
+        import informix_db
+    except ImportError:
+        witness_missing("informix-driver is not installed (pip install informix-driver)")
+    locales = {UTF8: "en_US.utf8", LATIN1: "en_US.8859-1"}
+    opened: list[Any] = []
+
+    def connect(database: str) -> Any:
+        opened.append(
+            informix_db.connect(
+                target.host,
+                target.port,
+                user=target.user,
+                password=target.password,
+                database=database,
+                server=target.server,
+                client_locale=locales[database],
+                autocommit=True,
+                connect_timeout=15.0,
+                read_timeout=60.0,
+            )
+        )
+        return opened[-1]
+
+    yield connect
+    for connection in opened:
+        connection.close()
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def new_table(ours: Callable[[str], Connection]) -> Iterator[Callable[[str, str], str]]:
+    """Create a table of a fresh name, ``new_table(database, "id INT, v DATE")``; dropped after the test."""
+    made: list[tuple[str, str]] = []
+
+    def create(database: str, columns: str) -> str:
+        name = f"witness_{next(_numbers)}"
+        ours(database).cursor().execute(f"CREATE TABLE {name} ({columns})")
+        made.append((database, name))
+        return name
+
+    yield create
+    for database, name in made:
+        ours(database).cursor().execute(f"DROP TABLE {name}")

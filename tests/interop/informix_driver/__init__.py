@@ -1,0 +1,1 @@
+"""informix-driver (PyPI, module ``informix_db``) as a witness."""

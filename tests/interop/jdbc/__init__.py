@@ -1,0 +1,1 @@
+"""IBM's JDBC driver as a witness."""

@@ -1,0 +1,105 @@
+"""The Python end of Witness.java: one JVM for the session, one line of JSON each way for each question."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import threading
+from collections.abc import Sequence
+from typing import IO, Any
+
+from .toolchain import Java
+
+#: Seconds that one question may take. A server that falls silent must fail a test, not hang the suite.
+PATIENCE = 60.0
+
+
+class JdbcError(Exception):
+    """An SQLException: ``code``, ``state`` and the driver's own text."""
+
+    def __init__(self, code: int, state: str, message: str) -> None:
+        super().__init__(f"{code} ({state}) {message}")
+        self.code, self.state = code, state
+
+
+class Jdbc:
+    """IBM's JDBC driver as an object: connect, then ask. Values are text both ways, NULL is None."""
+
+    def __init__(self, java: Java) -> None:
+        self._process = subprocess.Popen(
+            java.command("Witness"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin = self._process.stdin
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._pump, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
+
+    def _pump(self, stdout: IO[str]) -> None:
+        for line in stdout:
+            self._lines.put(line)
+        self._lines.put("")
+
+    def ask(self, op: str, **fields: object) -> dict[str, Any]:
+        """Put one command and return its answer; JdbcError for an SQLException."""
+        print(json.dumps({"op": op, **fields}), file=self._stdin, flush=True)
+        try:
+            line = self._lines.get(timeout=PATIENCE)
+        except queue.Empty:
+            # The answer may still come and would be taken for the next question's: this JVM is spent.
+            self.stop()
+            raise AssertionError(f"JDBC got no answer in {PATIENCE:.0f} s to {op} {fields}") from None
+        try:
+            answer: dict[str, Any] = json.loads(line)
+        except ValueError:
+            raise AssertionError(f"the JVM said, in place of an answer to {op} {fields}: {line!r}") from None
+        if "error" in answer:
+            error = answer["error"]
+            raise JdbcError(error["code"], error["state"], error["message"])
+        assert "fault" not in answer, f"the driver failed on {op} {fields}: {answer['fault']}"
+        return answer
+
+    def update(self, sql: str) -> int:
+        """Statement.executeUpdate: the number of rows."""
+        return int(self.ask("update", sql=sql)["count"])
+
+    def insert(
+        self, sql: str, setters: Sequence[str], rows: Sequence[Sequence[str | None]], *, batch: bool = False
+    ) -> list[int]:
+        """One PreparedStatement for all rows, executed row by row or as one batch: the update counts."""
+        return list(self.ask("insert", sql=sql, setters=setters, rows=rows, batch=batch)["counts"])
+
+    def query(
+        self,
+        sql: str,
+        getters: Sequence[str],
+        setters: Sequence[str] = (),
+        parameters: Sequence[str | None] = (),
+    ) -> tuple[list[dict[str, Any]], list[list[str | None]]]:
+        """The result's column descriptions and its rows."""
+        answer = self.ask("query", sql=sql, getters=getters, setters=setters, parameters=parameters)
+        return answer["columns"], answer["rows"]
+
+    @property
+    def alive(self) -> bool:
+        """Whether the JVM can be asked."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """End the JVM."""
+        self._stdin.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join()
+        assert self._process.stdout is not None
+        self._process.stdout.close()

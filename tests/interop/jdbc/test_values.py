@@ -1,0 +1,217 @@
+"""Every type, written by one side and read by the other, with IBM's JDBC driver as the other side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+import informix_arrow
+
+from ..target import Target
+from ..values import CASES, UTF8, Case, sentinel, wide_table
+from .driver import Jdbc, JdbcError
+
+if TYPE_CHECKING:
+    from informix_arrow.connection import Connection
+
+pytestmark = pytest.mark.witness
+
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+Connect = Callable[..., Jdbc]
+ConnectOurs = Callable[[str], "Connection"]
+NewTable = Callable[[str, str], str]
+
+
+def columns_of(case: Case) -> str:
+    return f"id INTEGER, v {case.sql}, tail INTEGER"
+
+
+def jdbc_rows(case: Case) -> list[list[str | None]]:
+    """The case's rows as text for JDBC's setters."""
+    return [[str(n), None if v is None else case.to_jdbc(v), str(tail)] for n, v, tail in case.rows]
+
+
+def from_jdbc(case: Case, rows: Sequence[Sequence[str | None]]) -> list[tuple[int, object, int]]:
+    """JDBC's text as our values."""
+    return [(int(n or ""), None if v is None else case.from_jdbc(v), int(tail or "")) for n, v, tail in rows]
+
+
+def read_with_jdbc(jdbc: Jdbc, case: Case, table: str) -> list[tuple[int, object, int]]:
+    _, rows = jdbc.query(f"SELECT id, v, tail FROM {table} ORDER BY id", ("Int", case.read_method, "Int"))
+    return from_jdbc(case, rows)
+
+
+def read_with_ours(connection: Connection, table: str) -> list[tuple[object, ...]]:
+    result = connection.read_arrow(f"SELECT id, v, tail FROM {table} ORDER BY id")
+    return [tuple(row.values()) for row in result.to_pylist()]
+
+
+@every_case
+def test_what_jdbc_writes_row_by_row_both_sides_read(
+    case: Case, jdbc: Connect, ours: ConnectOurs, new_table: NewTable
+) -> None:
+    table = new_table(case.database, columns_of(case))
+    other = jdbc(case.database)
+    counts = other.insert(
+        f"INSERT INTO {table} VALUES (?, ?, ?)", ("Int", case.setter, "Int"), jdbc_rows(case)
+    )
+    assert counts == [1] * len(case.rows)
+    assert read_with_jdbc(other, case, table) == case.rows
+    assert read_with_ours(ours(case.database), table) == case.rows
+
+
+@every_case
+def test_what_our_cursor_writes_jdbc_reads(
+    case: Case, jdbc: Connect, ours: ConnectOurs, new_table: NewTable
+) -> None:
+    table = new_table(case.database, columns_of(case))
+    connection = ours(case.database)
+    cursor = connection.cursor()
+    cursor.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", case.rows)
+    assert cursor.rowcount == len(case.rows)
+    assert read_with_jdbc(jdbc(case.database), case, table) == case.rows
+    assert read_with_ours(connection, table) == case.rows
+
+
+@every_case
+def test_a_batch_of_jdbc_gives_the_same_rows(
+    case: Case, jdbc: Connect, ours: ConnectOurs, new_table: NewTable
+) -> None:
+    """addBatch sends all rows in one PDU (JDBC section 8), which the server may execute together."""
+    table = new_table(case.database, columns_of(case))
+    other = jdbc(case.database)
+    statement = f"INSERT INTO {table} VALUES (?, ?, ?)"
+    counts = other.insert(statement, ("Int", case.setter, "Int"), jdbc_rows(case), batch=True)
+    assert counts == [1] * len(case.rows)
+    assert read_with_ours(ours(case.database), table) == case.rows
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.rendering], ids=lambda case: case.id)
+def test_the_servers_own_text_of_a_value_is_what_was_written(
+    case: Case, jdbc: Connect, ours: ConnectOurs, new_table: NewTable
+) -> None:
+    """``v::LVARCHAR`` is rendered by the SQL engine: no codec of ours between the value and its text."""
+    assert case.rendering is not None
+    table = new_table(case.database, columns_of(case))
+    other = jdbc(case.database)
+    other.insert(f"INSERT INTO {table} VALUES (?, ?, ?)", ("Int", case.setter, "Int"), jdbc_rows(case))
+    sql = f"SELECT id, v::LVARCHAR, tail FROM {table} ORDER BY id"
+    wanted = [(n, None if v is None else case.rendering(v), tail) for n, v, tail in case.rows]
+    _, rows = other.query(sql, ("Int", "String", "Int"))
+    assert [(int(n or ""), v, int(tail or "")) for n, v, tail in rows] == wanted
+    ours_rows = ours(case.database).read_arrow(sql).to_pylist()
+    assert [tuple(row.values()) for row in ours_rows] == wanted
+
+
+@pytest.mark.parametrize("case", wide_table(), ids=lambda case: case.id)
+def test_jdbc_is_told_the_declared_type(case: Case, jdbc: Connect, new_table: NewTable) -> None:
+    table = new_table(case.database, columns_of(case))
+    columns, rows = jdbc(case.database).query(
+        f"SELECT id, v, tail FROM {table}", ("Int", case.read_method, "Int")
+    )
+    assert rows == []
+    assert [column["name"] for column in columns] == ["id", "v", "tail"]
+    described = columns[1]
+    assert described["type"] == case.jdbc_type
+    arguments = [int(n) for n in case.sql.partition("(")[2].rstrip(")").split(",") if n]
+    if case.sql.startswith(("DECIMAL", "MONEY")):
+        assert described["precision"] == arguments[0]
+        assert described["scale"] == (arguments[1] if len(arguments) > 1 else 255)
+    elif "CHAR" in case.sql:
+        # VARCHAR(m,r): the driver takes the whole encoded length, r << 8 | m, for the length.
+        assert described["precision"] == (arguments[-1] << 8 if len(arguments) > 1 else 0) | arguments[0]
+
+
+def test_a_row_of_every_type_stays_aligned(jdbc: Connect, ours: ConnectOurs, new_table: NewTable) -> None:
+    """All types side by side, each followed by its sentinel: one wrong width would shift all that follow."""
+    cases = wide_table()
+    declared = ", ".join(f"v{i} {case.sql}, s{i} INTEGER" for i, case in enumerate(cases))
+    table = new_table(UTF8, f"id INTEGER, {declared}")
+    rows: list[tuple[object, ...]] = []
+    texts: list[list[str | None]] = []
+    for n in range(max(len(case.rows) for case in cases)):
+        row: list[object] = [n]
+        text: list[str | None] = [str(n)]
+        for i, case in enumerate(cases):
+            _, value, _ = case.rows[n % len(case.rows)]
+            row += [value, sentinel(i)]
+            text += [None if value is None else case.to_jdbc(value), str(sentinel(i))]
+        rows.append(tuple(row))
+        texts.append(text)
+    other = jdbc(UTF8)
+    setters = ["Int", *(s for case in cases for s in (case.setter, "Int"))]
+    other.insert(f"INSERT INTO {table} VALUES ({', '.join('?' * len(setters))})", setters, texts)
+
+    result = ours(UTF8).read_arrow(f"SELECT * FROM {table} ORDER BY id")
+    assert [tuple(row.values()) for row in result.to_pylist()] == rows
+
+    getters = ["Int", *(g for case in cases for g in (case.read_method, "Int"))]
+    _, answers = other.query(f"SELECT * FROM {table} ORDER BY id", getters)
+    parsers: list[Callable[[str], object]] = [int]
+    for case in cases:
+        parsers += [case.from_jdbc, int]
+    assert [
+        tuple(None if text is None else parse(text) for parse, text in zip(parsers, answer, strict=True))
+        for answer in answers
+    ] == rows
+
+
+def test_a_parameter_of_a_query_finds_the_row_that_it_names(
+    jdbc: Connect, ours: ConnectOurs, new_table: NewTable
+) -> None:
+    table = new_table(
+        UTF8, "id INTEGER, d DECIMAL(8,2), s VARCHAR(20), t DATETIME YEAR TO SECOND, tail INTEGER"
+    )
+    other = jdbc(UTF8)
+    texts = [
+        [str(n), f"{n}.25", f"name é {n}", f"2026-01-0{n} 00:00:00", str(sentinel(n))] for n in range(1, 6)
+    ]
+    setters = ("Int", "BigDecimal", "String", "Timestamp", "Int")
+    other.insert(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)", setters, texts)
+    for column, setter, value in (
+        ("id", "Int", "3"),
+        ("d", "BigDecimal", "3.25"),
+        ("s", "String", "name é 3"),
+        ("t", "Timestamp", "2026-01-03 00:00:00"),
+    ):
+        sql = f"SELECT id, tail FROM {table} WHERE {column} = ?"
+        _, rows = other.query(sql, ("Int", "Int"), (setter,), (value,))
+        assert rows == [["3", str(sentinel(3))]], column
+
+
+def test_jdbc_sees_our_uncommitted_rows_only_after_the_commit(
+    jdbc: Connect, target: Target, ours: ConnectOurs, new_table: NewTable
+) -> None:
+    table = new_table(UTF8, "id INTEGER, tail INTEGER")
+    other = jdbc(UTF8)
+    count = f"SELECT COUNT(*) FROM {table}"
+    with informix_arrow.connect(target.url(UTF8), read_timeout=60.0) as connection:
+        connection.cursor().execute(f"INSERT INTO {table} VALUES (?, ?)", (1, 2))
+        assert other.query(count, ("Long",))[1] == [["0"]]
+        connection.commit()
+        assert other.query(count, ("Long",))[1] == [["1"]]
+        connection.cursor().execute(f"INSERT INTO {table} VALUES (?, ?)", (2, 3))
+        connection.rollback()
+    assert other.query(count, ("Long",))[1] == [["1"]]
+    assert ours(UTF8).read_arrow(f"SELECT id, tail FROM {table}").to_pylist() == [{"id": 1, "tail": 2}]
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELEKT 1 FROM systables", -201),
+        ("SELECT * FROM no_such_table_xyz", -206),
+        ("SELECT no_such_column FROM systables", -217),
+    ],
+)
+def test_jdbc_and_ours_are_told_the_same_error(sql: str, code: int, jdbc: Connect, ours: ConnectOurs) -> None:
+    other = jdbc(UTF8)
+    with pytest.raises(JdbcError) as theirs:
+        other.query(sql, ("Object",))
+    with pytest.raises(informix_arrow.ProgrammingError) as mine:
+        ours(UTF8).read_arrow(sql)
+    assert theirs.value.code == mine.value.sqlcode == code
+    # Both connections go on.
+    assert other.query("SELECT tabid FROM systables WHERE tabid = 1", ("Int",))[1] == [["1"]]

@@ -1,0 +1,115 @@
+"""Java, Maven, the vendor's driver and our two Java programs.
+
+The jars come from Maven Central through Maven's own client and stay in a cache directory: ``.cache/jdbc`` in
+the repository (never committed), or below ``INFORMIX_ARROW_CACHE``. A second run needs no network.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Group, artifact and version. The driver needs bson on its class path, and so do our programs, for JSON.
+ARTIFACTS = (("com.ibm.informix", "jdbc", "15.0.0.1.1"), ("org.mongodb", "bson", "4.11.1"))
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[2]
+SOURCES = ("Conformance.java", "Witness.java")
+
+
+class Unavailable(Exception):
+    """Something outside the project is missing: the text says what, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A JVM with the driver and our compiled programs on its class path."""
+
+    executable: str
+    class_path: str
+
+    def command(self, main: str, *arguments: str, **properties: str) -> list[str]:
+        """The command line of one of our programs; ``properties`` become ``-Dname=value``."""
+        settings = [f"-D{name}={value}" for name, value in properties.items()]
+        # No just-in-time compiler of the second kind: these programs are over before it pays.
+        return [
+            self.executable,
+            "-XX:TieredStopAtLevel=1",
+            "-Dfile.encoding=UTF-8",
+            "-Duser.timezone=UTC",
+            *settings,
+            "-cp",
+            self.class_path,
+            main,
+            *arguments,
+        ]
+
+
+def cache_directory() -> Path:
+    """Where fetched jars are kept between runs."""
+    return Path(os.environ.get("INFORMIX_ARROW_CACHE") or REPOSITORY / ".cache") / "jdbc"
+
+
+def program(name: str, advice: str) -> str:
+    """The path of a program, or Unavailable."""
+    path = shutil.which(name)
+    if path is None:
+        raise Unavailable(f"no {name} on PATH: {advice}")
+    return path
+
+
+def fetch_jars(cache: Path) -> list[Path]:
+    """Every jar of ARTIFACTS in ``cache``, fetched with Maven where it is not there yet."""
+    jars = [cache / f"{artifact}-{version}.jar" for _, artifact, version in ARTIFACTS]
+    if all(jar.exists() for jar in jars):
+        return jars
+    maven = program("mvn", "IBM's JDBC driver is fetched with Maven (Debian: apt-get install maven)")
+    cache.mkdir(parents=True, exist_ok=True)
+    for (group, artifact, version), jar in zip(ARTIFACTS, jars, strict=True):
+        if jar.exists():
+            continue
+        # Into a fresh folder first: an interrupted download must not look like a jar.
+        with tempfile.TemporaryDirectory(dir=cache) as fresh:
+            copy = subprocess.run(
+                [
+                    maven,
+                    "--quiet",
+                    "--batch-mode",
+                    "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
+                    f"-Dartifact={group}:{artifact}:{version}",
+                    f"-DoutputDirectory={fresh}",
+                ],
+                cwd=fresh,
+                capture_output=True,
+                text=True,
+                timeout=600,
+                check=False,
+            )
+            fetched = Path(fresh) / jar.name
+            if copy.returncode != 0 or not fetched.exists():
+                said = " ".join((copy.stdout + copy.stderr).split())[:300]
+                raise Unavailable(f"Maven could not fetch {group}:{artifact}:{version}: {said}")
+            fetched.replace(jar)
+    return jars
+
+
+def compile_programs(target: Path) -> Java:
+    """Compile our programs into ``target`` against the fetched jars."""
+    advice = "a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
+    java, javac = program("java", advice), program("javac", advice)
+    class_path = os.pathsep.join(str(jar) for jar in fetch_jars(cache_directory()))
+    build = subprocess.run(
+        [javac, "-nowarn", "-encoding", "UTF-8", "-cp", class_path, "-d", str(target)]
+        + [str(HERE / source) for source in SOURCES],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    # Not Unavailable: programs of ours that do not compile are our fault, and no reason to skip.
+    if build.returncode != 0:
+        raise RuntimeError(f"javac failed:\n{build.stderr}")
+    return Java(java, os.pathsep.join((str(target), class_path)))
