@@ -180,7 +180,7 @@ def _omitted(session: RunningSession, column: ColumnInfo, n: int, errors: dict[i
     value = None if column.is_serial else session.default_value(column)
     if value is None and column.type.not_null and not column.is_serial:
         for row in range(n):
-            errors.setdefault(row, SqlError(-391, 0, 0, column.name))
+            errors.setdefault(row, SqlError(-292, 0, 0, column.name))
     return Converted(pa.array([value] * n, kind) if value is not None else pa.nulls(n, kind))
 
 
