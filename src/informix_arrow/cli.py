@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import sys
-import threading
 from collections.abc import Callable, Sequence
 
 PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
@@ -61,9 +61,13 @@ def _serve(options: argparse.Namespace) -> int:
     password = options.password
     if password is None:
         password = os.environ.get(PASSWORD_VARIABLE, "in4mix")
-    stop = threading.Event()
+    # A byte on a socket and no threading.Event: the signal may strike in a thread of some library, or just
+    # before the wait begins, and neither would wake the main thread from a lock.
+    signalled, wake = socket.socketpair()
+    wake.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno())
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda *_: None)
     server = Server(
         options.directory, options.host, options.port, options.user, password, server_name=options.server_name
     )
@@ -75,7 +79,7 @@ def _serve(options: argparse.Namespace) -> int:
     try:
         host, port = server.address
         print(f"listening on {f'[{host}]' if ':' in host else host}:{port}", flush=True)
-        stop.wait()
+        signalled.recv(1)
     finally:
         server.stop()
     return 0

@@ -78,6 +78,7 @@ class Connection:
         self._parameters = replace(parameters, password="")  # needed once, kept nowhere
         self._lock = threading.RLock()
         self._busy = False
+        self._closed = True  # until the session stands
         self._why_closed = ""  # why the connection was lost; "" when it was closed on purpose
         self._transport = BlockingTransport(
             connect_timeout=parameters.connect_timeout, read_timeout=parameters.read_timeout
@@ -164,10 +165,8 @@ class Connection:
             )
         except ValueError as error:
             raise InterfaceError(str(error)) from None
-        if batch_bytes < 4096 or batch_rows < 1:
-            raise InterfaceError(
-                f"batch_bytes={batch_bytes} must be at least 4096, batch_rows={batch_rows} at least 1"
-            )
+        _check_size("batch_bytes", batch_bytes, 4096)
+        _check_size("batch_rows", batch_rows, 1)
         values = check_parameters(sql, parameters)
         options = self._read_options(ReadOptions(types, batch_bytes, batch_rows))
         cursor = self._run(run(self._session, sql, len(values), values, options, need_rows=True))
@@ -288,14 +287,22 @@ class Connection:
         # Nothing is sent here: a finalizer may run in the middle of anything. The server rolls back by
         # itself.
         if not getattr(self, "_closed", True):
+            text = f"unclosed {self!r}"
             self._transport.close()
             self._closed = True
-            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
+            warnings.warn(text, ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
         p = self._parameters
         state = "closed" if self._closed else "open"
-        return f"<informix_arrow.Connection {p.user}@{p.host}:{p.port}/{self._session.database} {state}>"
+        # A debugger may ask while the login is failing: there is no session then.
+        database = self._session.database if hasattr(self, "_session") else p.database
+        return f"<informix_arrow.Connection {p.user}@{p.host}:{p.port}/{database} {state}>"
+
+
+def _check_size(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or not least <= value < 2**63:
+        raise InterfaceError(f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
 def connect(
@@ -340,7 +347,7 @@ def connect(
     autocommit
         False by default.
     connect_timeout
-        Seconds until the TCP connection stands, 15 by default.
+        Seconds until the TCP connection stands, and then again until the login is answered; 15 by default.
     read_timeout
         Seconds of silence borne while an answer is awaited; no limit by default. The connection closes when
         it is over.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from .exchange.run import run
 from .exchange.statement import Outcome
 from .parameters import check_parameters, count_placeholders
 from .result import Result
+from .wire import errors
 from .wire.errors import InterfaceError, ProgrammingError
 
 if TYPE_CHECKING:
@@ -115,6 +117,11 @@ class Cursor:
             The number of parameters is wrong (nothing was sent then), or the server refused the statement.
         Error
             Whatever else the server reports, by the class of its error.
+
+        Warns
+        -----
+        Warning
+            The server cut text that was too long for its column, as it does in a database that is not ANSI.
         """
         values = check_parameters(operation, parameters)
         self._reset()
@@ -124,6 +131,8 @@ class Cursor:
         if isinstance(done, Outcome):
             self.rowcount = done.rows
             self.lastrowid = done.serial or None
+            if done.cut:
+                _warn_of_cut_text("")
         else:
             self._result = Result(connection, done)
             self._batches = self._result.batches()
@@ -144,12 +153,21 @@ class Cursor:
             autocommit. ``rowcount`` tells how many. A row that cannot be sent at all (a value of a wrong
             type, a wrong number of values, an error of the iterable itself) ends the run: the rows before it
             are in effect then, those after it are not.
+
+        Warns
+        -----
+        Warning
+            As :meth:`execute`, once, with the number of rows that it happened to.
         """
         self._reset()
         connection, count = self._connection, count_placeholders(operation)
         outcome = connection._run(execute_many(connection._session, operation, count, seq_of_parameters))
         self.rowcount = outcome.rows
         self.lastrowid = outcome.serial or None
+        if outcome.cut:
+            _warn_of_cut_text(
+                f" in {len(outcome.cut)} of {outcome.executed} rows, first in row {outcome.cut[0]}"
+            )
         if outcome.errors:
             raise outcome.errors[0]
         return self
@@ -272,3 +290,8 @@ class Cursor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _warn_of_cut_text(where: str) -> None:
+    text = f"the server cut text that is too long for its column{where}"
+    warnings.warn(text, errors.Warning, stacklevel=3)

@@ -23,6 +23,9 @@ class SqlType(str):
         self.code = code
         return self
 
+    def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]
+        return str(self), self.code  # for copy and pickle
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TypeObject):
             return self.code in other.codes

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from .wire.errors import InterfaceError, NotSupportedError
 
@@ -34,7 +34,7 @@ class Parameters:
     database: str = ""  # "" = open none
     server: str = ""  # DBSERVERNAME or an alias; some servers take none
     autocommit: bool = False
-    connect_timeout: float | None = 15.0  # seconds until the TCP connection stands; None = the system's own
+    connect_timeout: float | None = 15.0  # seconds for TCP, then for the login's answer; None = no limit
     read_timeout: float | None = None  # seconds of silence while an answer is awaited; None = wait for ever
     fetch_buffer_size: int = 1 << 20  # bytes of tuples in one fetch reply, 4096..2147483647
     client_locale: str = "en_US.utf8"  # CLIENT_LOCALE of the first login
@@ -110,6 +110,10 @@ def resolve(
     return Parameters(**checked)
 
 
+def _is_known(key: str) -> bool:
+    return key.lower() in _ALIASES or key.lower() in _KEYS
+
+
 def _known(key: str, where: str) -> str:
     name = _ALIASES.get(key.lower(), key.lower())
     if name in _KEYS:
@@ -140,15 +144,13 @@ def _parse_url(url: str) -> dict[str, object]:
         )
     if "#" in url:
         raise InterfaceError("a '#' in a connection URL must be written %23")
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        # urlsplit quotes what it dislikes, which may be the password: its text goes no further.
+    parts = _split(url)
+    if parts is None:
         raise InterfaceError(
-            "malformed connection URL: the port must be a number, an IPv6 host in [ ], and '/', '@' and ':' "
-            "inside a user or password percent-encoded"
-        ) from None
+            "malformed connection URL: the port must be a number, an IPv6 host in [ ], and '/', '?', '@' and "
+            "':' inside a user, a password or a database name percent-encoded"
+        )
+    host, port = parts.hostname, parts.port
     # urlsplit lower-cases the host; fine for names and addresses alike.
     found: dict[str, object] = {}
     if host:
@@ -176,12 +178,49 @@ def _parse_url(url: str) -> dict[str, object]:
     return found
 
 
+def _split(url: str) -> SplitResult | None:
+    """The URL's parts, None when it is malformed.
+
+    Raised is nothing: urlsplit quotes what it dislikes, which may be the password, and an exception keeps the
+    one that it was raised in. For the same reason a bare ``@`` behind the host is refused: what stands before
+    it is most likely the end of a password that holds a ``/`` or a ``?``, and would be shown as the name of a
+    database or a key.
+    """
+    if any(character < " " for character in url):
+        return None  # urlsplit would drop some of them in silence
+    try:
+        parts = urlsplit(url)
+        _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if "@" in parts.path:
+        return None
+    keys = [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    foreign = not all(key.startswith("env.") or _is_known(key) for key in keys)
+    if foreign and "@" in parts.query and "@" not in parts.netloc:
+        return None
+    return parts
+
+
 def _text(key: str, value: object) -> str:
     if not isinstance(value, str):
         raise InterfaceError(f"{key} must be text, got {type(value).__name__}")
     if "\0" in value:
         raise InterfaceError(f"{key} must not contain a NUL character")
     return value
+
+
+def _codec(key: str, value: object) -> str:
+    name = _text(key, value)
+    if not name:
+        return ""
+    try:
+        ascii_stays = "Az09 '?\n".encode(name) == b"Az09 '?\n"
+    except LookupError:
+        raise InterfaceError(f"{key}: Python knows no codec {name!r}") from None
+    if not ascii_stays:
+        raise InterfaceError(f"{key}: {name!r} changes ASCII, which no code set of Informix does")
+    return name
 
 
 def _flag(key: str, value: object) -> bool:
@@ -240,7 +279,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "fetch_buffer_size": _integer(MIN_FETCH_BUFFER, MAX_FETCH_BUFFER),
     "client_locale": _text,
     "db_locale": _text,
-    "encoding": _text,
+    "encoding": _codec,
     "application": _text,
     "env": _pairs,
 }

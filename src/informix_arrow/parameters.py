@@ -13,6 +13,9 @@ from collections.abc import Mapping, Sequence
 
 from .wire.errors import InterfaceError, ProgrammingError
 
+#: A bind counts its values in a signed short (SQLI section 7).
+MOST_PARAMETERS = 32767
+
 # A doubled quote inside a string reads as two strings side by side: the same thing here.
 _TOKENS = re.compile(
     r"""
@@ -47,15 +50,17 @@ def check_parameters(sql: str, parameters: Sequence[object] | None) -> Sequence[
     """
     if parameters is None:
         parameters = ()
-    if isinstance(parameters, Mapping):
-        raise InterfaceError(
-            "named parameters are not supported: write ? in the statement and pass a sequence"
-        )
-    if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
+    _refuse_what_is_no_row(parameters)
+    if not isinstance(parameters, Sequence):
         raise InterfaceError(
             f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
         )
     count = count_placeholders(sql)
+    if count > MOST_PARAMETERS:
+        raise ProgrammingError(
+            f"the statement has {count} placeholders, the protocol counts to {MOST_PARAMETERS}",
+            statement=sql,
+        )
     if count != len(parameters):
         raise ProgrammingError(
             f"the statement has {count} placeholder{'' if count == 1 else 's'} (?), "
@@ -63,3 +68,35 @@ def check_parameters(sql: str, parameters: Sequence[object] | None) -> Sequence[
             statement=sql,
         )
     return parameters
+
+
+def check_row(sql: str, count: int, row: object) -> Sequence[object]:
+    """One of many rows of values for the ``count`` placeholders of ``sql``.
+
+    Raises as :func:`check_parameters`, but takes whatever has a length and an order: rows of a numpy array,
+    too.
+    """
+    if type(row) is not tuple and type(row) is not list:  # a load has millions of rows
+        _refuse_what_is_no_row(row)
+        if not hasattr(row, "__len__") or not hasattr(row, "__getitem__"):
+            raise InterfaceError(
+                f"each row of parameters must be a sequence such as (value,), got {type(row).__name__}"
+            )
+    values: Sequence[object] = row  # type: ignore[assignment]
+    if len(values) != count:
+        raise ProgrammingError(
+            f"{len(values)} values for {count} placeholders in a row of parameters", statement=sql
+        )
+    return values
+
+
+def _refuse_what_is_no_row(parameters: object) -> None:
+    """Refuse what can be iterated over but would bind something else than was meant."""
+    if isinstance(parameters, Mapping):
+        raise InterfaceError(
+            "named parameters are not supported: write ? in the statement and pass a sequence"
+        )
+    if isinstance(parameters, str | bytes | bytearray | memoryview):
+        raise InterfaceError(
+            f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
+        )

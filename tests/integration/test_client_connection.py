@@ -250,6 +250,27 @@ def test_silence_beyond_the_read_timeout_closes_the_connection(url: str) -> None
             ifx.connect(url, host="127.0.0.1", port=port, read_timeout=0.02)
 
 
+def test_a_port_where_nobody_answers_the_login_is_given_up(url: str) -> None:
+    """Whatever else listens there, DRDA or HTTP, may wait for us to go on."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(ifx.OperationalError, match=r"silent for 0\.02 s"):
+            ifx.connect(url, host="127.0.0.1", port=port, connect_timeout=0.02)
+
+
+def test_a_debugger_sees_no_password_in_the_frames_of_a_failed_login(url: str) -> None:
+    """Only the argument of connect() itself: that is the caller's."""
+    with pytest.raises(ifx.OperationalError) as caught:
+        ifx.connect(url, password="s3cret")
+    trace, seen = caught.tb, []
+    while trace is not None:
+        if trace.tb_frame.f_globals["__name__"].startswith("informix_arrow."):
+            found = [name for name, value in trace.tb_frame.f_locals.items() if "s3cret" in repr(value)]
+            seen += [(trace.tb_frame.f_code.co_name, name) for name in found]
+        trace = trace.tb_next  # type: ignore[assignment]
+    assert seen == [("connect", "password")]
+
+
 def test_threads_may_share_a_connection(conn: ifx.Connection) -> None:
     conn.cursor().executemany("INSERT INTO client_tx VALUES (?, 12345)", [(n,) for n in range(100)])
     failures: list[object] = []
@@ -277,6 +298,7 @@ def test_a_forgotten_connection_warns_and_closes_its_socket(url: str) -> None:
         del conn
         gc.collect()
     assert any("unclosed" in str(warning.message) for warning in caught)
+    assert any("open>" in str(warning.message) for warning in caught)
     assert link.fileno() == -1
 
 
@@ -288,6 +310,17 @@ def test_an_unlogged_database_needs_no_transactions(url: str) -> None:
         conn.execute("INSERT INTO t VALUES (1, 12345)")
         conn.rollback()
         assert conn.read_arrow("SELECT * FROM t").to_pylist() == [{"id": 1, "sentinel": 12345}]
+
+
+def test_a_connection_knows_which_database_it_was_moved_to(url: str) -> None:
+    with ifx.connect(url) as conn:
+        conn.execute("DATABASE sysmaster")
+        assert "/sysmaster open" in repr(conn)
+        assert conn.read_arrow("SELECT 'é' v, 12345 sentinel FROM systables WHERE tabid = 1").to_pylist() == [
+            {"v": "é", "sentinel": 12345}
+        ]
+        conn.execute("CLOSE DATABASE")
+        assert "/ open" in repr(conn)
 
 
 def test_a_session_survives_leaving_twice(url: str) -> None:

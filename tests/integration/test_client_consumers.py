@@ -54,7 +54,10 @@ def test_polars_takes_a_table(url: str) -> None:
 
 
 def test_pandas_takes_a_result(result: ifx.Result) -> None:
-    frame = pd.DataFrame.from_arrow(result)
+    if hasattr(pd.DataFrame, "from_arrow"):
+        frame = pd.DataFrame.from_arrow(result)
+    else:  # pandas 2, the last that runs on Python 3.10
+        frame = pa.RecordBatchReader.from_stream(result).read_pandas()
     check(list(frame["id"]), list(frame["name"]))
 
 

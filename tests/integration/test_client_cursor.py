@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import warnings
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -121,6 +125,17 @@ def test_a_row_of_a_wrong_length_stops_the_run(cur: ifx.Cursor) -> None:
     assert cur.execute("SELECT id FROM client_cur WHERE id >= 100").fetchall() == [(100,)]
 
 
+@pytest.mark.parametrize("rows", [None, 7, {"id": 1}, "ab", [{"id": 1, "name": "a"}], ["ab"]], ids=repr)
+def test_what_is_no_rows_is_refused_and_the_connection_lives_on(
+    conn: ifx.Connection, cur: ifx.Cursor, rows: Any
+) -> None:
+    """A dict would have sent its keys, a text its characters; an error of iter() closed the connection."""
+    with pytest.raises(ifx.InterfaceError):
+        cur.executemany("INSERT INTO client_cur (id, name) VALUES (?, ?)", rows)
+    assert not conn.closed
+    assert len(cur.execute(QUERY).fetchall()) == 10
+
+
 def test_rows_cannot_come_from_the_connection_that_sends_them(conn: ifx.Connection, cur: ifx.Cursor) -> None:
     """Two conversations at once on one wire would mix their replies: refused by name, nothing broken."""
     source = conn.execute("SELECT id + 100, name FROM client_cur")
@@ -130,6 +145,13 @@ def test_rows_cannot_come_from_the_connection_that_sends_them(conn: ifx.Connecti
     source = conn.execute("SELECT id + 100, name FROM client_cur")
     cur.executemany("INSERT INTO client_cur (id, name) VALUES (?, ?)", source.fetchall())
     assert cur.rowcount == 10
+
+
+def test_a_description_can_be_pickled_and_copied(cur: ifx.Cursor) -> None:
+    description = cur.execute(QUERY).description
+    for twin in (pickle.loads(pickle.dumps(description)), copy.deepcopy(description)):
+        assert twin == description
+        assert [item[1] == dbapi.NUMBER for item in twin] == [True, False, True, False]
 
 
 def test_a_failed_statement_leaves_the_cursor_usable(cur: ifx.Cursor) -> None:
@@ -174,3 +196,22 @@ def test_the_constructors_make_values_that_can_be_bound(cur: ifx.Cursor) -> None
     found = cur.execute("SELECT ?::DATE, 12345 FROM client_cur WHERE id = 0", (day,)).fetchone()
     assert found == (day, 12345)
     assert dbapi.TimestampFromTicks(ticks).time() == dbapi.TimeFromTicks(ticks)
+
+
+def test_text_that_the_server_cuts_is_warned_about(conn: ifx.Connection) -> None:
+    cursor = conn.cursor()
+    cursor.execute("CREATE TEMP TABLE cut_text (k INT, name VARCHAR(3), tail INT)")
+    with pytest.warns(ifx.Warning, match="cut text"):
+        cursor.execute("INSERT INTO cut_text VALUES (1, ?, 10)", ("abcd",))
+    rows = [(2, "ab", 20), (3, "abcde", 30), (4, "xyz", 40), (5, "wxyz", 50)]
+    with pytest.warns(ifx.Warning, match="in 2 of 4 rows, first in row 1"):
+        cursor.executemany("INSERT INTO cut_text VALUES (?, ?, ?)", rows)
+    stored = cursor.execute("SELECT name, tail FROM cut_text ORDER BY k").fetchall()
+    assert stored == [("abc", 10), ("ab", 20), ("abc", 30), ("xyz", 40), ("wxy", 50)]
+
+
+def test_the_flags_of_an_opened_database_are_no_warning(server: Server) -> None:
+    """The same bits of DONE say how the database is logged."""
+    with dbapi.connect(server.url("stores_demo"), autocommit=True) as conn, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        conn.execute("DATABASE sysmaster")

@@ -179,6 +179,10 @@ def test_wrong_arguments_are_refused_before_anything_is_sent(conn: ifx.Connectio
         conn.query(f"SELECT * FROM {table}", decimals="text")  # type: ignore[arg-type]
     with pytest.raises(ifx.InterfaceError, match="batch_bytes"):
         conn.query(f"SELECT * FROM {table}", batch_bytes=1)
+    for size in (1e6, "9000", None, 2**63):
+        with pytest.raises(ifx.InterfaceError, match="batch_rows must be a whole number"):
+            conn.query(f"SELECT * FROM {table}", batch_rows=size)  # type: ignore[arg-type]
+    assert not conn.closed
 
 
 def test_options_change_the_types(conn: ifx.Connection, table: str) -> None:

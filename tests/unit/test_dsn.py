@@ -85,6 +85,13 @@ def test_a_key_given_twice_in_a_url_is_an_error() -> None:
         ("informix://u:s3cret@h:port/d", InterfaceError, "malformed"),
         ("informix://u:s3cret@[::1/d", InterfaceError, "malformed"),
         ("informix://u:s3#cret@h/d", InterfaceError, "%23"),
+        # Not escaped: what follows the slash or the question mark would pass for a database or a key.
+        ("informix://u:s3cret/x@h/d", InterfaceError, "malformed"),
+        ("informix://u:12/s3cret@h/d", InterfaceError, "malformed"),
+        ("informix://u:x@h/s3cret@h/d", InterfaceError, "malformed"),
+        ("informix://u:12?s3cret@h/d", InterfaceError, "malformed"),
+        ("informix://u:12?s3cret=x@h/d", InterfaceError, "malformed"),
+        ("informix://u:s3cret\n@h/d", InterfaceError, "malformed"),
         ("informix:///d", InterfaceError, "no host"),
         ("informix://u:s3cret@h:0/d", InterfaceError, "port must be"),
         ("informix://h/d?fetch_buffer_size=100", InterfaceError, "4096"),
@@ -99,6 +106,13 @@ def test_what_cannot_be_used_is_refused_by_name_and_without_secrets(
         url(text)
     assert "s3cret" not in str(caught.value)
     assert "s3cret" not in repr(caught.value.__cause__)
+    assert "s3cret" not in repr(caught.value.__context__)
+
+
+def test_an_at_sign_in_the_value_of_a_key_is_an_ordinary_character() -> None:
+    p = url("informix://h?user=u&password=p@ss&env.NAME=a@b")
+    assert (p.user, p.password, dict(p.env)) == ("u", "p@ss", {"NAME": "a@b"})
+    assert url("informix://h/stores%40server").database == "stores@server"
 
 
 @pytest.mark.parametrize(
@@ -108,6 +122,9 @@ def test_what_cannot_be_used_is_refused_by_name_and_without_secrets(
         ("port", "9088x"),
         ("user", 7),
         ("database", "a\0b"),
+        ("encoding", "nope"),
+        ("encoding", "utf-16"),
+        ("encoding", 5),
         ("autocommit", 1),
         ("env", "A=B"),
         ("connect_timeout", True),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from informix_arrow.exchange.codepage import codepage
-from informix_arrow.parameters import check_parameters, count_placeholders
+from informix_arrow.parameters import MOST_PARAMETERS, check_parameters, check_row, count_placeholders
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 
 
@@ -72,3 +73,28 @@ def test_utf8_needs_no_codepage() -> None:
 def test_code_sets_of_several_bytes_are_refused() -> None:
     with pytest.raises(NotSupportedError, match="shift"):
         codepage("shift-jis")
+
+
+def test_more_placeholders_than_a_bind_counts_are_refused_by_number() -> None:
+    count = MOST_PARAMETERS + 1
+    sql = f"SELECT a, sentinel FROM t WHERE a IN ({', '.join('?' * count)})"
+    with pytest.raises(ProgrammingError, match="32768 placeholders"):
+        check_parameters(sql, [0] * count)
+
+
+@pytest.mark.parametrize(
+    "row", [{"a": 1, "b": 2}, "ab", b"ab", bytearray(b"ab"), {1, 2}, iter((1, 2)), None, 7], ids=repr
+)
+def test_a_row_that_is_no_sequence_is_refused_instead_of_bound_by_its_parts(row: object) -> None:
+    with pytest.raises(InterfaceError, match="sequence"):
+        check_row("INSERT INTO t VALUES (?, ?)", 2, row)
+
+
+@pytest.mark.parametrize("row", [(1, 2), [1, 2], np.array([1, 2]), range(1, 3)], ids=repr)
+def test_a_row_may_be_any_sequence(row: object) -> None:
+    assert list(check_row("INSERT INTO t VALUES (?, ?)", 2, row)) == [1, 2]
+
+
+def test_a_row_of_a_wrong_length_is_refused() -> None:
+    with pytest.raises(ProgrammingError, match="3 values for 2 placeholders"):
+        check_row("INSERT INTO t VALUES (?, ?)", 2, (1, 2, 3))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import signal
 import socket
+import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -126,3 +130,80 @@ def test_a_peer_that_hangs_up_during_a_send_is_told(listener: socket.socket) -> 
     with pytest.raises(ConnectionLost):
         link.run(talk())
     link.close()
+
+
+def test_a_wait_without_limit_begins_anew_after_each_wake_up() -> None:
+    answers = iter([TimeoutError(), TimeoutError(), 3])
+
+    def receive() -> int:
+        answer = next(answers)
+        if isinstance(answer, TimeoutError):
+            raise answer
+        return answer
+
+    assert transport(None)._patiently(receive) == 3
+
+
+def test_a_peer_given_up_by_the_system_is_a_lost_connection(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ETIMEDOUT is a TimeoutError too, but no matter of our patience."""
+
+    class GivenUp:
+        def settimeout(self, seconds: float) -> None: ...
+
+        def recv_into(self, into: memoryview) -> int:
+            raise TimeoutError(errno.ETIMEDOUT, "Connection timed out")
+
+    def wait() -> Exchange[None]:
+        yield Receive(memoryview(bytearray(10)))
+
+    link = transport(None)
+    monkeypatch.setattr(link, "_socket", GivenUp())
+    with pytest.raises(ConnectionLost, match="Connection timed out"):
+        link.run(wait())
+
+
+def test_an_attempt_given_up_by_the_system_is_told_with_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(*_: object) -> socket.socket:
+        raise TimeoutError(errno.ETIMEDOUT, "Connection timed out")
+
+    def knock() -> Exchange[None]:
+        yield Connect("db.example", 9088)
+
+    monkeypatch.setattr(socket, "create_connection", give_up)
+    with pytest.raises(ConnectionLost, match=r"cannot connect to db\.example:9088: Connection timed out"):
+        BlockingTransport(connect_timeout=None, read_timeout=None).run(knock())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_ends_a_wait_although_system_calls_are_restarted(listener: socket.socket) -> None:
+    """Polars and others set up handlers with SA_RESTART: a recv() without a time limit would go on for ever."""
+    done = threading.Event()
+
+    def serve() -> None:
+        peer, _ = listener.accept()
+        with peer:
+            peer.recv(1)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            done.wait(10)
+
+    def wait() -> Exchange[None]:
+        yield at(listener)
+        yield Send(b"x")
+        yield Receive(memoryview(bytearray(10)))
+
+    peer = threading.Thread(target=serve)
+    link = transport(None)
+    signal.siginterrupt(signal.SIGINT, False)
+    try:
+        peer.start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            link.run(wait())
+        assert time.monotonic() - began < 5
+    finally:
+        signal.siginterrupt(signal.SIGINT, True)
+        done.set()
+        peer.join(10)
+        link.close()

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -258,3 +259,49 @@ def test_null_of_any_type_is_none() -> None:
 def test_more_parameters_than_the_count_holds_are_refused() -> None:
     with pytest.raises(ValueError, match="32767"):
         Bind((NULL_VALUE,) * 32768).encode(MODERN)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.datetime64("2026-01-02T03:04:05", "ns"),
+        pd.Timestamp("2026-01-02 03:04:05"),
+        pa.scalar(dt.datetime(2026, 1, 2, 3, 4, 5), pa.timestamp("ns")),
+    ],
+    ids=repr,
+)
+def test_a_moment_in_nanoseconds_is_a_datetime_and_no_number(value: object) -> None:
+    """numpy's item() of a datetime64[ns] is a bare int."""
+    assert bind_value(value, "utf-8") == bind_value(dt.datetime(2026, 1, 2, 3, 4, 5), "utf-8")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.datetime64("2026-01-02T03:04:05.000000001", "ns"),
+        np.datetime64("10000-01-01", "s"),
+        pd.Timestamp("2026-01-02 03:04:05.000000001"),
+        pa.scalar(1, pa.timestamp("ns")),
+        pa.scalar(1, pa.time64("ns")),
+    ],
+    ids=repr,
+)
+def test_nanoseconds_and_years_beyond_python_are_refused_not_cut(value: object) -> None:
+    with pytest.raises(DataError):
+        bind_value(value, "utf-8")
+
+
+@pytest.mark.parametrize("value", [pd.NaT, np.datetime64("NaT"), np.datetime64("NaT", "ns"), pa.scalar(None)])
+def test_moments_that_are_missing_are_null(value: object) -> None:
+    assert bind_value(value, "utf-8") is NULL_VALUE
+
+
+def test_a_timedelta_of_numpy_in_nanoseconds_is_refused_as_any_other() -> None:
+    with pytest.raises(NotSupportedError, match="timedelta"):
+        bind_value(np.timedelta64(5, "ns"), "utf-8")
+
+
+@pytest.mark.parametrize("value", [np.array([5]), np.array([1, 2]), pd.Series([5])], ids=["1", "2", "Series"])
+def test_an_array_is_no_scalar_however_short(value: object) -> None:
+    with pytest.raises(ProgrammingError, match="cannot be sent"):
+        bind_value(value, "utf-8")

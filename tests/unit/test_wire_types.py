@@ -8,7 +8,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-import informix_arrow.wire
 from informix_arrow.wire import types as t
 from informix_arrow.wire.describe import Column, compile_plan
 from informix_arrow.wire.errors import NotSupportedError, ProtocolError
@@ -24,7 +23,7 @@ from informix_arrow.wire.types import (
 )
 from informix_arrow.wire.values import DECODERS, ENCODERS
 
-PLAN_H = Path(informix_arrow.wire.__file__).parents[1] / "plan.h"
+PLAN_H = Path(__file__).parents[2] / "src" / "informix_arrow" / "plan.h"
 
 # Declared type, encoded type word and length, bytes in a tuple at most, Arrow type by default.
 TABLE = [

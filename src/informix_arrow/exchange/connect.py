@@ -107,20 +107,29 @@ def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Excha
         host=platform.node(),
         cwd=_working_directory(),
     )
-    try:
-        packet = request.encode()
-    except ValueError as error:
-        raise InterfaceError(f"the login request cannot be sent: {error}") from None
+    _encoded(request)  # refused before anything is connected to
     yield Connect(parameters.host, parameters.port)
+    # Not every port is a listener of SQLI: whoever waits for us to go on speaking is not waited for for ever.
+    limit = parameters.connect_timeout
+    if limit is not None and (parameters.read_timeout is None or limit < parameters.read_timeout):
+        session.patience = limit
     session.own += 1
-    yield Send(packet)
+    yield Send(_encoded(request))  # in no variable: a debugger shows those, and the password is in it
     reply = yield from _login_reply(session)
     session.own -= 1
+    session.patience = None
     _check(reply, parameters)
     session.server_name, session.server_version = reply.server_name, reply.version
     yield from _negotiate(session)
     yield from ask(session, (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),))
     return session
+
+
+def _encoded(request: ConnectRequest) -> bytes:
+    try:
+        return request.encode()
+    except ValueError as error:
+        raise InterfaceError(f"the login request cannot be sent: {error}") from None
 
 
 def _working_directory() -> str:

@@ -9,11 +9,13 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..parameters import check_row
 from ..wire import messages as m
-from ..wire.errors import Error, ProgrammingError
+from ..wire.describe import Describe
+from ..wire.errors import Error, InterfaceError, ProgrammingError
 from ..wire.values import bind_value
 from .session import Session, error_of, read_reply, settle
 from .statement import outcome_of, prepare, release_after, release_statement
@@ -33,6 +35,7 @@ class ManyOutcome:
     executed: int = 0  # rows sent and answered, failed ones included
     rows: int = 0  # rows inserted, updated or deleted, summed over the executions that succeeded
     serial: int = 0  # as in Outcome, of the last execution that made one
+    cut: list[int] = field(default_factory=list)  # numbers of the rows of which text was cut, in order
     errors: list[Error] = field(default_factory=list)  # one per failed row, in order; ``row`` is set
 
 
@@ -43,8 +46,23 @@ def execute_many(
 
     A row that cannot be bound, and an error of the iterable itself, ends the run: the rows before it are
     sent, their replies read, then the error is raised (with ``row`` set if it is one of ours). The server's
-    errors are collected in the outcome instead.
+    errors are collected in the outcome instead. Raises ``InterfaceError`` at the call, before the exchange
+    begins, when ``rows`` is no iterable of rows.
     """
+    if isinstance(rows, Mapping | str | bytes):
+        raise InterfaceError(f"executemany() takes rows of parameters, got {type(rows).__name__}")
+    try:
+        source = iter(rows)
+    except TypeError:
+        raise InterfaceError(
+            f"executemany() takes an iterable of rows of parameters, got {type(rows).__name__}"
+        ) from None
+    return _execute_many(session, sql, parameters, source)
+
+
+def _execute_many(
+    session: Session, sql: str, parameters: int, rows: Iterator[Sequence[object]]
+) -> Exchange[ManyOutcome]:
     describe = yield from prepare(session, sql, parameters)
     statement_id = describe.statement_id
     try:
@@ -53,7 +71,7 @@ def execute_many(
                 "executemany() takes a statement without a result; run queries one at a time"
             )
         yield from begin_if_needed(session, describe.statement_type)
-        outcome = yield from _pipeline(session, sql, parameters, statement_id, rows)
+        outcome = yield from _pipeline(session, sql, parameters, describe, rows)
     except Exception as error:
         yield from release_after(session, statement_id, error)
         raise
@@ -63,8 +81,9 @@ def execute_many(
 
 
 def _pipeline(
-    session: Session, sql: str, parameters: int, statement_id: int, rows: Iterable[Sequence[object]]
+    session: Session, sql: str, parameters: int, describe: Describe, rows: Iterator[Sequence[object]]
 ) -> Exchange[ManyOutcome]:
+    statement_id, kind = describe.statement_id, describe.statement_type
     yield from settle(session)
     outcome = ManyOutcome()
     refused: list[Exception] = []
@@ -72,9 +91,9 @@ def _pipeline(
     for data, count in _chunks(session, sql, parameters, statement_id, rows, refused):
         session.own += count
         yield from _send(session, data)
-        yield from _collect(session, sql, outcome, before)
+        yield from _collect(session, sql, kind, outcome, before)
         before = count
-    yield from _collect(session, sql, outcome, before)
+    yield from _collect(session, sql, kind, outcome, before)
     if refused:
         session.passed_on = refused[0]
         raise refused[0]
@@ -86,7 +105,7 @@ def _chunks(
     sql: str,
     parameters: int,
     statement_id: int,
-    rows: Iterable[Sequence[object]],
+    rows: Iterator[Sequence[object]],
     refused: list[Exception],
 ) -> Iterator[tuple[bytes, int]]:
     """Encode groups into chunks; a row that cannot be encoded lands in ``refused`` and ends the chunks."""
@@ -94,13 +113,11 @@ def _chunks(
     head = m.Id(statement_id).encode(framing)
     tail = m.Execute().encode(framing) + m.EndOfTurn().encode(framing)
     chunk, count = bytearray(), 0
-    source, number = iter(rows), 0
+    number = 0
     while True:
         try:
-            row = next(source)
-            if len(row) != parameters:
-                raise ProgrammingError(f"{len(row)} values for {parameters} placeholders", statement=sql)
-            bound = tuple([bind_value(value, encoding) for value in row])
+            row = next(rows)
+            bound = tuple([bind_value(value, encoding) for value in check_row(sql, parameters, row)])
             binding = m.Bind(bound).encode(framing) if bound else b""
             chunk += head + binding + tail
         except StopIteration:
@@ -126,7 +143,7 @@ def _send(session: Session, data: bytes) -> Exchange[None]:
     session.buffer.end += arrived
 
 
-def _collect(session: Session, sql: str, outcome: ManyOutcome, replies: int) -> Exchange[None]:
+def _collect(session: Session, sql: str, kind: int, outcome: ManyOutcome, replies: int) -> Exchange[None]:
     for _ in range(replies):
         reply = yield from read_reply(session)
         if reply.error is not None:
@@ -134,7 +151,9 @@ def _collect(session: Session, sql: str, outcome: ManyOutcome, replies: int) -> 
             error.row = outcome.executed
             outcome.errors.append(error)
         else:
-            result = outcome_of(reply)
+            result = outcome_of(reply, kind)
             outcome.rows += result.rows
             outcome.serial = result.serial or outcome.serial
+            if result.cut:
+                outcome.cut.append(outcome.executed)
         outcome.executed += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..wire import messages as m
@@ -14,6 +15,9 @@ from .session import Reply, Session, Transaction, ask
 from .statement import Outcome, outcome_of, prepare, release_after, release_statement
 from .steps import Exchange
 from .transaction import begin_if_needed, track
+
+# The name in a statement of which the server has said that it is one of these two.
+_DATABASE = re.compile(r"\bDATABASE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"']?([^\s;\"']+)", re.IGNORECASE)
 
 
 def run(
@@ -67,8 +71,10 @@ def _run(
     yield from release_statement(session, statement_id)
     yield from track(session, kind)
     if kind in (StatementType.DATABASE, StatementType.CREATE_DATABASE):
-        yield from _changed_database(session, reply)
-    return outcome_of(reply)
+        yield from _changed_database(session, sql, reply)
+    elif kind == StatementType.CLOSE_DATABASE:
+        session.database = session.locale = ""
+    return outcome_of(reply, kind)
 
 
 def _execute(
@@ -80,8 +86,10 @@ def _execute(
     return reply
 
 
-def _changed_database(session: Session, reply: Reply) -> Exchange[None]:
+def _changed_database(session: Session, sql: str, reply: Reply) -> Exchange[None]:
     """A DATABASE or CREATE DATABASE statement put another database under the session: learn what it is."""
+    named = _DATABASE.search(sql)
+    session.database = named[1] if named else ""
     if reply.done is not None and reply.done.warnings:
         adopt(session, reply.done.warnings)
     else:

@@ -84,7 +84,7 @@ class Session:
     own: int = 0  # groups sent by the running exchange whose replies were not read to their end
     orphans: deque[Orphan] = field(default_factory=deque)  # cursors whose Result was dropped half read
     cursor_names: int = 0
-    patience: float | None = None  # seconds of silence borne while leaving; None = as the user said
+    patience: float | None = None  # seconds of silence borne now; None = as the user said
     passed_on: Exception | None = None  # an error of the caller's own, handed back in good order
 
     def usable_after(self, error: BaseException) -> bool:

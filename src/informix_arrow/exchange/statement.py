@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..wire import messages as m
-from ..wire.describe import Describe
+from ..wire.describe import Describe, StatementType
 from ..wire.errors import ProtocolError
 from .session import DISCARD, Reply, Session, ask, group
 from .steps import Exchange, Send
+
+WARNING_CUT = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
+_STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL, StatementType.UPDATE_CURRENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,7 @@ class Outcome:
 
     rows: int = 0  # inserted, updated or deleted; 0 for other statements
     serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT made; 0 = none
+    cut: bool = False  # text was too long for its column, and the server stored its beginning
 
 
 def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
@@ -31,13 +35,14 @@ def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
     return reply.describe
 
 
-def outcome_of(reply: Reply) -> Outcome:
-    """Row count and serial of an execution's reply."""
+def outcome_of(reply: Reply, kind: int) -> Outcome:
+    """What an execution of a statement of type ``kind`` did, from its reply."""
     done, inserted = reply.done, reply.insert_done
     serial = done.serial if done else 0
     if not serial and inserted:
         serial = inserted.serial8 or inserted.bigserial
-    return Outcome(done.rows if done else 0, serial)
+    cut = done is not None and kind in _STORES and bool(done.warnings & WARNING_CUT)
+    return Outcome(done.rows if done else 0, serial, cut)
 
 
 def release_statement(session: Session, statement_id: int) -> Exchange[None]:

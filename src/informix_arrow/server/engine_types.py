@@ -41,7 +41,7 @@ class Outcome:
     warnings: int = 0
 
 
-WARN_CUT = 0x02
+WARN_CUT = 0x01
 """A character value was cut to its column (SERVER-BEHAVIOUR section 4)."""
 
 

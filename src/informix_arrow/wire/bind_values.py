@@ -7,6 +7,7 @@ import numbers
 import struct
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 from .binds import NULL_VALUE, BoundValue
 from .column_types import ColumnType, TypeCode
@@ -50,7 +51,7 @@ def bind_value(value: object, encoding: str, target: ColumnType | None = None) -
     int goes as INT, BIGINT or, beyond 64 bits, DECIMAL; float as FLOAT; str as CHAR, above 32767 bytes as
     LVARCHAR; bool as ``t``/``f``, or 1/0 where ``target`` is a number; date as DATE; datetime and time as
     DATETIME with FRACTION(5) when they have microseconds, of which Informix holds five digits: a sixth is
-    refused. numpy and pyarrow scalars are unwrapped.
+    refused. numpy and pyarrow scalars are unwrapped, pandas.NaT is NULL.
 
     ``DataError`` for a value out of range or a character outside ``encoding``, ``NotSupportedError`` for
     bytes, ``ProgrammingError`` for a type without a meaning here.
@@ -63,17 +64,42 @@ def bind_value(value: object, encoding: str, target: ColumnType | None = None) -
     for base, binder in _BINDERS.items():  # subclasses; datetime stands before date, bool before int
         if isinstance(value, base):
             return binder(value, encoding, target)
-    for unwrap in ("as_py", "item"):  # pyarrow and numpy scalars
-        method = getattr(value, unwrap, None)
-        if callable(method):
-            inner = method()
-            if type(inner) is not type(value):
-                return bind_value(inner, encoding, target)
+    inner = _unwrapped(value)
+    if inner is not value and type(inner) is not type(value):
+        return bind_value(inner, encoding, target)
     if isinstance(value, numbers.Integral):
         return _bind_int(int(value), encoding, target)
     if isinstance(value, numbers.Real):
         return _bind_float(float(value), encoding, target)
     raise ProgrammingError(f"a parameter of type {type(value).__name__} cannot be sent to Informix")
+
+
+def _unwrapped(value: Any) -> object:
+    """What a scalar of pyarrow or numpy holds, the value itself when it is none.
+
+    Both hand out less than they hold where Python's types end at microseconds: numpy a bare number, pyarrow a
+    time without its nanoseconds. Whatever would be lost by that is a ``DataError``.
+    """
+    if callable(getattr(value, "as_py", None)):
+        if str(getattr(value, "type", "")) == "time64[ns]" and (value.value or 0) % 1000:
+            raise DataError(f"{value} has nanoseconds, a DATETIME holds five digits: round first")
+        try:
+            return value.as_py()
+        except ValueError as error:  # nanoseconds, where pandas is not there to hold them
+            raise DataError(f"{value} cannot be a parameter: {error}") from None
+    if not callable(getattr(value, "item", None)) or getattr(value, "shape", ()) != ():
+        return value
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    inner = value.item()
+    if kind == "m" and isinstance(inner, int):
+        return dt.timedelta()  # refused, as every timedelta is
+    if kind != "M" or not isinstance(inner, int):
+        return inner
+    coarse = value.astype("datetime64[us]")
+    inner = coarse.item()
+    if coarse != value or not isinstance(inner, dt.datetime):
+        raise DataError(f"{value} has nanoseconds or is outside the years 1 to 9999: not a DATETIME")
+    return inner
 
 
 def _bind_bool(value: bool, encoding: str, target: ColumnType | None) -> BoundValue:
@@ -121,6 +147,11 @@ def _bind_date(value: dt.date, encoding: str, target: ColumnType | None) -> Boun
 
 def _bind_datetime(value: dt.datetime, encoding: str, target: ColumnType | None) -> BoundValue:
     """Not normalised, as JDBC binds (JDBC section 6); built by hand, for a load has millions of them."""
+    if type(value) is not dt.datetime:
+        if value != value:  # pandas.NaT, which counts as a datetime
+            return NULL_VALUE
+        if getattr(value, "nanosecond", 0):  # pandas.Timestamp
+            raise DataError(f"{value} has nanoseconds, a DATETIME holds five digits: round first")
     _refuse_zone(value)
     year, micro = value.year, value.microsecond
     data = bytes(

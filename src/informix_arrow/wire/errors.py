@@ -6,6 +6,7 @@ the words are ours and live in ``error_catalogue``.
 
 from __future__ import annotations
 
+import builtins
 import re
 from dataclasses import dataclass
 
@@ -30,8 +31,11 @@ __all__ = [
 ]
 
 
-class Warning(Exception):
-    """Important warnings, such as values that the server cut while storing them (PEP 249)."""
+class Warning(builtins.UserWarning):
+    """Important warnings, such as text that the server cut while storing it (PEP 249).
+
+    Given through Python's ``warnings``: ``warnings.simplefilter("error", Warning)`` makes them errors.
+    """
 
 
 class Error(Exception):
