@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.datetimes import DatetimeValue, IntervalValue
+from informix_arrow.wire.datetimes import DatetimeValue, IntervalValue, unpack_datetime
 from informix_arrow.wire.errors import DataError, NotSupportedError, ProgrammingError, ProtocolError
 from informix_arrow.wire.messages import NULL_VALUE, Bind, BoundValue
 from informix_arrow.wire.primitives import Reader
-from informix_arrow.wire.types import ColumnType
+from informix_arrow.wire.types import ColumnType, Qualifier
 from informix_arrow.wire.values import bind_value, bound_to_python
 
 from .wire_vectors import load
@@ -305,3 +305,13 @@ def test_a_timedelta_of_numpy_in_nanoseconds_is_refused_as_any_other() -> None:
 def test_an_array_is_no_scalar_however_short(value: object) -> None:
     with pytest.raises(ProgrammingError, match="cannot be sent"):
         bind_value(value, "utf-8")
+
+
+def test_a_sixth_fraction_digit_of_a_bind_is_cut_but_of_a_tuple_refused() -> None:
+    """informix-driver sends six digits as FRACTION(5); a column of a tuple can hold only five."""
+    data = bytes.fromhex("c7141a081f0c1e0f636363")
+    bound = bound_to_python(BoundValue(10, b"\0\x0b" + data, 0x130F), "utf-8")
+    assert isinstance(bound, DatetimeValue)
+    assert bound.text == "2026-08-31 12:30:15.99999"
+    with pytest.raises(DataError, match="digits beyond"):
+        unpack_datetime(data, Qualifier.from_encoded(0x130F))

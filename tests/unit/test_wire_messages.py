@@ -316,3 +316,9 @@ def test_a_pam_answer_is_never_shown() -> None:
 def test_messages_are_immutable() -> None:
     with pytest.raises(AttributeError):
         m.Fetch(1).size = 2  # type: ignore[misc]
+
+
+def test_the_second_short_of_an_input_description_is_zero() -> None:
+    """With anything else there JDBC 15.0.0.1.1 waits for bytes that never come (CORRECTIONS 4)."""
+    encoded = InputDescribe((ColumnType.integer(), ColumnType.varchar(20))).encode(MODERN)
+    assert encoded[:6].hex() == "007d00020000"
