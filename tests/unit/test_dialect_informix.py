@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from informix_arrow.server.dialect import Informix, InformixDelimited
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.lexical import blank_comments
+from informix_arrow.server.sql.lexical import blank_comments
 
 ROUND_TRIPS = [
     "SELECT SKIP 2 FIRST 5 a FROM t",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from informix_arrow.server.engine import Engine
-from informix_arrow.server.result_types import RESULT_OPTIONS
+from informix_arrow.server.sql.result_types import RESULT_OPTIONS
 from informix_arrow.wire.types import arrow_type
 
 from .engine_support import VERSION, Db, connect, open_engine

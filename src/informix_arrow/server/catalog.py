@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..wire.types import ColumnType
-from .result_types import SERIALS, not_null
+from .sql.result_types import SERIALS, not_null
 
 FIRST_USER_TABID = 100
 

@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from ..wire.datetimes import DatetimeValue
 from ..wire.types import ColumnType, Qualifier, TypeCode
 from .errors import SqlError, not_supported
-from .literals import date, datetime_fields, fields_of, fit, number, text_of, to_storage
-from .packed import encode
-from .result_types import (
+from .sql.literals import date, datetime_fields, fields_of, fit, number, text_of, to_storage
+from .sql.packed import encode
+from .sql.result_types import (
     DECIMALS,
     FLOATS,
     INTEGERS,

@@ -15,7 +15,7 @@ from ..wire.types import TypeOptions, plan_op
 from ..wire.values import decode_tuple
 from .engine import Prepared, QueryResult
 from .errors import SqlError
-from .result_types import RESULT_OPTIONS
+from .sql.result_types import RESULT_OPTIONS
 
 MAX_FETCH = 16 << 20
 """Most bytes of tuples in one reply, whatever the client allows: the reply is built in memory."""

@@ -24,9 +24,10 @@ from .catalog import (
     replace_table,
     store_table,
 )
-from .context import Scope, Source, table_outputs
 from .conversions import arrow_storage
-from .ddl_nodes import (
+from .errors import SqlError, no_column, no_table, not_supported
+from .sql.context import Scope, Source, table_outputs
+from .sql.ddl_nodes import (
     AlterTable,
     ColumnDef,
     ConstraintDef,
@@ -37,9 +38,8 @@ from .ddl_nodes import (
     Rename,
     Truncate,
 )
-from .errors import SqlError, no_column, no_table, not_supported
-from .plans import SelectPlan
-from .result_types import is_floating_decimal, not_null, plain, storage_type
+from .sql.plans import SelectPlan
+from .sql.result_types import is_floating_decimal, not_null, plain, storage_type
 
 if TYPE_CHECKING:
     from .session_state import SessionState

@@ -15,8 +15,8 @@ from .ddl import (
     replace_description,
     user_table,
 )
-from .ddl_nodes import AlterTable, ColumnDef, ConstraintDef, Rename
 from .errors import SqlError, no_column
+from .sql.ddl_nodes import AlterTable, ColumnDef, ConstraintDef, Rename
 
 if TYPE_CHECKING:
     from .session_state import SessionState

@@ -14,7 +14,7 @@ from sqlglot import exp, generator, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokens import Token, TokenType
 
-from .dialect_parser import (
+from .sql.dialect_parser import (
     CurrentDatetime,
     CurrentOf,
     DatetimeLiteral,
@@ -25,7 +25,7 @@ from .dialect_parser import (
     Today,
     Units,
 )
-from .lexical import blank_comments
+from .sql.lexical import blank_comments
 
 
 class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]

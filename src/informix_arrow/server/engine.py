@@ -24,15 +24,15 @@ from ..wire.describe import Column
 from ..wire.types import ColumnType
 from . import ddl
 from .catalog import TableInfo, attached, first_row, max_tabid
-from .classify import Control
 from .databases import Databases
 from .engine_types import Outcome, Prepared, QueryResult
 from .errors import SqlError, no_table
-from .plans import InsertPlan, ModifyPlan, SelectPlan, StatementPlan
 from .result_cast import cast_table
 from .row_inserts import constraint_error, insert_table, insert_values
 from .running import RunningSession
 from .serials import Serials
+from .sql.classify import Control
+from .sql.plans import InsertPlan, ModifyPlan, SelectPlan, StatementPlan
 
 __all__ = ["Engine", "EngineSession", "Outcome", "Prepared", "QueryResult", "SqlError"]
 

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from ..wire.describe import Column
 from ..wire.types import ColumnType, TypeCode, arrow_type
 from .errors import SqlError
-from .literals import fields_of, text_of
-from .packed import decode
-from .result_types import DECIMALS, INTEGERS, PADDED, RESULT_OPTIONS, is_character
+from .sql.literals import fields_of, text_of
+from .sql.packed import decode
+from .sql.result_types import DECIMALS, INTEGERS, PADDED, RESULT_OPTIONS, is_character
 
 
 def cast_table(table: Any, columns: Sequence[Column], codec: str, packed: Sequence[bool] = ()) -> Any:

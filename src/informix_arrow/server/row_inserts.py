@@ -17,9 +17,9 @@ from .catalog import ColumnInfo, TableInfo, first_row, quote
 from .conversions import Converted, arrow_storage, plain_value
 from .engine_types import WARN_CUT, Outcome
 from .errors import ISAM_DUPLICATE, SqlError, from_duckdb
-from .plans import InsertPlan
 from .result_cast import cast_column, numbers_of_keys
-from .result_types import LONGS, SERIALS
+from .sql.plans import InsertPlan
+from .sql.result_types import LONGS, SERIALS
 
 if TYPE_CHECKING:
     from .running import RunningSession

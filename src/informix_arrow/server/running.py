@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .conversions import for_comparison
-from .plans import Needs
 from .session_state import SessionState
+from .sql.plans import Needs
 
 _BATCH_ROWS = 65536
 

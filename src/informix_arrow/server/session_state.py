@@ -13,17 +13,17 @@ from sqlglot import exp
 
 from ..wire.capabilities import codec_of_locale
 from ..wire.types import ColumnType
-from .assignments import assign
 from .catalog import FIRST_USER_TABID, ColumnInfo, TableInfo, attached, first_row, load_table
-from .classify import classify
-from .context import Context, Ex, Output
 from .conversions import Converter
 from .errors import SqlError, from_duckdb, is_conflict
 from .journal import Journal, Recorder, Savepoint
-from .planner import Planner, parse
-from .plans import Needs, Plan, StatementPlan
-from .queries import QueryTranslator, finish_types
-from .result_types import is_floating_decimal, storage_type
+from .sql.assignments import assign
+from .sql.classify import classify
+from .sql.context import Context, Ex, Output
+from .sql.planner import Planner, parse
+from .sql.plans import Needs, Plan, StatementPlan
+from .sql.queries import QueryTranslator, finish_types
+from .sql.result_types import is_floating_decimal, storage_type
 
 if TYPE_CHECKING:
     from .databases import DatabaseRecord

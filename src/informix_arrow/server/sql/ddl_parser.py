@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from sqlglot.tokens import Token, TokenType
 
-from ..wire.types import ColumnType
+from ...wire.types import ColumnType
+from ..dialect import InformixDelimitedTokenizer, InformixTokenizer
+from ..errors import SqlError, not_supported, syntax_error
 from .ddl_nodes import (
     AlterTable,
     ColumnDef,
@@ -17,9 +19,7 @@ from .ddl_nodes import (
     CreateTable,
     CreateView,
 )
-from .dialect import InformixDelimitedTokenizer, InformixTokenizer
 from .dialect_parser import SIMPLE_TYPES, UNSUPPORTED_TYPES
-from .errors import SqlError, not_supported, syntax_error
 
 _END = Token(TokenType.BREAK, "", 0, 0, 0, 0)
 

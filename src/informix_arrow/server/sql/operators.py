@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from ..wire.types import ColumnType, Field, TypeCode
+from ...wire.types import ColumnType, Field, TypeCode
+from ..catalog import text
+from ..errors import SqlError, not_supported
 from .casting import Casting
-from .catalog import text
 from .context import Ex, Output, Scope
-from .errors import SqlError, not_supported
 from .result_types import (
     DECIMALS,
     PADDED,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from ..wire.types import ColumnType
-from .catalog import TableInfo, quote, text
-from .errors import SqlError, no_column
+from ...wire.types import ColumnType
+from ..catalog import TableInfo, quote, text
+from ..errors import SqlError, no_column
 from .literals import date, datetime_fields, number, to_storage
 from .packed import encode, unpack_sql
 from .result_types import (

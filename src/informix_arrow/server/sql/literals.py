@@ -9,8 +9,8 @@ import datetime as dt
 import re
 from decimal import Decimal, InvalidOperation
 
-from ..wire.types import Field, Qualifier
-from .errors import SqlError
+from ...wire.types import Field, Qualifier
+from ..errors import SqlError
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _PARTS = re.compile(r"\d+")

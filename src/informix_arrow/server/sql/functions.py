@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ..wire.types import ColumnType, TypeCode
-from .catalog import text
+from ...wire.types import ColumnType, TypeCode
+from ..catalog import text
+from ..errors import SqlError
 from .context import Ex, Scope
-from .errors import SqlError
 from .literals import date
 from .result_types import (
     DECIMALS,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-from .errors import SqlError
+from ..errors import SqlError
 
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
 _MAX_EXPONENT = 125

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..wire.types import ColumnType, TypeCode
+from ...wire.types import ColumnType, TypeCode
+from ..errors import SqlError
 from .context import Context, Ex
-from .errors import SqlError
 from .moments import extend_sql, moment_text
 from .packed import unpack_sql
 from .result_types import (

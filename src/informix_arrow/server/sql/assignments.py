@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from ..wire.types import ColumnType, TypeCode
-from .catalog import text
+from ...wire.types import ColumnType, TypeCode
+from ..catalog import text
 from .context import Ex
 from .expressions import ExpressionTranslator
 from .literals import number

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..wire.describe import StatementType as St
+from ...wire.describe import StatementType as St
+from ..errors import SqlError, not_supported, syntax_error
 from .ddl_nodes import AlterTable, CreateIndex, CreateTable, CreateView, Drop, Rename, Truncate
 from .ddl_parser import DdlParser
-from .errors import SqlError, not_supported, syntax_error
 
 
 @dataclass(slots=True)

@@ -8,14 +8,14 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
-from ..wire.describe import Column, StatementType
-from ..wire.types import ColumnType, TypeCode
+from ...wire.describe import Column, StatementType
+from ...wire.types import ColumnType, TypeCode
+from ..catalog import TableInfo, quote
+from ..dialect import Informix, InformixDelimited
+from ..errors import SqlError, no_column, not_supported, syntax_error
 from .assignments import assign, constant
-from .catalog import TableInfo, quote
 from .context import Context, Ex, Scope, Source, offset_of, table_outputs
-from .dialect import Informix, InformixDelimited
 from .dialect_parser import CurrentOf
-from .errors import SqlError, no_column, not_supported, syntax_error
 from .plans import InsertPlan, ModifyPlan, Needs, SelectPlan
 from .queries import QueryTranslator, finish_types
 from .result_types import character, from_duck

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ..wire.types import ColumnType, TypeCode
+from ...wire.types import ColumnType, TypeCode
+from ..catalog import text
+from ..errors import SqlError, not_supported
 from . import dialect_parser as d
-from .catalog import text
 from .context import CONSTANT, EXPRESSION, Context, Ex, Output, Scope, offset_of
-from .errors import SqlError, not_supported
 from .literals import datetime_fields, interval_sql, to_storage
 from .moments import extend_sql
 from .operators import ARITHMETIC, COMPARISONS, Operators

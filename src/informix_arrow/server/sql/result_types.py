@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ..wire.types import FLAG_NOT_NULL, ColumnType, Field, Qualifier, TypeCode, TypeOptions
+from ...wire.types import FLAG_NOT_NULL, ColumnType, Field, Qualifier, TypeCode, TypeOptions
 
 RESULT_OPTIONS = TypeOptions(char_padding="keep", floating_decimals="string")
 """The options under which query results are cast; the encoder's plan must be compiled with the same."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..wire.describe import Column
-from ..wire.types import ColumnType
-from .catalog import TableInfo
+from ...wire.describe import Column
+from ...wire.types import ColumnType
+from ..catalog import TableInfo
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .errors import SqlError
+from ..errors import SqlError
 
 _COLLECTION = re.compile(r"\b(?:SET|MULTISET|LIST)\s*$", re.IGNORECASE)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..wire.types import ColumnType, Field, Qualifier, TypeCode
-from .catalog import text
+from ...wire.types import ColumnType, Field, Qualifier, TypeCode
+from ..catalog import text
+from ..errors import SqlError, not_supported
 from .context import Context
-from .errors import SqlError, not_supported
 from .result_types import datetime_storage
 
 _FORMAT = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M", "SECOND": "%S"}

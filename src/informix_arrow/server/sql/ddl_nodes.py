@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..wire.types import ColumnType
+from ...wire.types import ColumnType
 
 
 @dataclass(slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ..wire.types import ColumnType
+from ...wire.types import ColumnType
+from ..catalog import TableInfo, quote
+from ..errors import SqlError, no_column, no_table, not_supported
 from . import dialect_parser as d
-from .catalog import TableInfo, quote
 from .context import CONSTANT, Context, Ex, Output, Scope, Source, offset_of, table_outputs
-from .errors import SqlError, no_column, no_table, not_supported
 from .expressions import ExpressionTranslator
 from .outer_joins import classify
 from .result_types import common, duck_type, is_character, plain
