@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
+from dataclasses import replace
 
 from ..dsn import Parameters
 from ..wire import messages as m
@@ -25,7 +27,7 @@ from ..wire.login import CAP_1, ConnectReply, ConnectRequest, packet_length
 from .buffer import ReceiveBuffer
 from .database import codec_for, database_locale, open_database
 from .session import Session, ask, next_message, receive, settle
-from .steps import Connect, Exchange, Send
+from .steps import Connect, ConnectionLost, Exchange, Send
 
 #: Room beyond a fetch reply in the receive buffer: the descriptions around the rows, and the start of what
 #: comes next.
@@ -41,10 +43,18 @@ def connect(parameters: Parameters) -> Exchange[Session]:
     """Make a session as ``parameters`` say and open the database.
 
     Raises the server's errors (-951 user or password, -761 server name, -329 no such database ...), and
-    ``NotSupportedError`` when the database's code set is not known.
+    ``NotSupportedError`` when the database's code set is not known. Of several endpoints the first that answers a
+    login is taken, whatever the answer; ``ConnectionLost`` of the last one when none does.
     """
     locale = parameters.db_locale or parameters.client_locale
-    session = yield from _log_in(parameters, locale, parameters.db_locale)
+    for each in _alternatives(parameters):
+        parameters = each
+        try:
+            session = yield from _log_in(parameters, locale, parameters.db_locale)
+            break
+        except ConnectionLost:
+            if not parameters.endpoints:
+                raise
     try:
         if parameters.database:
             yield from open_database(session, parameters.database)
@@ -59,6 +69,15 @@ def connect(parameters: Parameters) -> Exchange[Session]:
             yield from leave(session)
         raise
     return session
+
+
+def _alternatives(parameters: Parameters) -> Iterator[Parameters]:
+    """The parameters for each endpoint in turn; ``endpoints`` holds those that are left."""
+    if not parameters.endpoints:
+        yield parameters
+    for number, end in enumerate(parameters.endpoints, 1):
+        left = parameters.endpoints[number:]
+        yield replace(parameters, host=end.host, port=end.port, server=end.server, endpoints=left)
 
 
 def leave(session: Session) -> Exchange[None]:

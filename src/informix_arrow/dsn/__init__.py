@@ -1,0 +1,139 @@
+"""Where to connect and how: keywords, the connection strings that people have, sqlhosts files and the environment
+become one set of parameters.
+
+Precedence, highest first: a keyword of :func:`informix_arrow.connect`; the connection string; the environment
+(``INFORMIXSERVER``, ``INFORMIXSQLHOSTS``, ``CLIENT_LOCALE``, ...: see :data:`ENVIRONMENT`); the entry of the
+sqlhosts file that the server's name stands for, which gives host, port and protocol where nothing else did; the
+default of :class:`Parameters`. A key that nobody knows is an error with a suggestion, never ignored. Passwords
+appear in no repr and no error text.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from ..wire.errors import InterfaceError, NotSupportedError
+from . import jdbc, odbc, sqlhosts, urls
+from .parameters import CHECKS, MAX_FETCH_BUFFER, MIN_FETCH_BUFFER, Endpoint, Parameters, known
+
+__all__ = ["ENVIRONMENT", "Endpoint", "Parameters", "resolve"]
+
+#: Environment variables read when the parameter is given nowhere else.
+ENVIRONMENT = {
+    "server": "INFORMIXSERVER",
+    "client_locale": "CLIENT_LOCALE",
+    "db_locale": "DB_LOCALE",
+    "fetch_buffer_size": "FET_BUF_SIZE",
+    "connect_timeout": "INFORMIXCONTIME",
+}
+#: Environment variables that the server understands: sent with the login unless ``env`` names them itself.
+SESSION_VARIABLES = (
+    "DBDATE",
+    "DBCENTURY",
+    "DELIMIDENT",
+    "GL_DATE",
+    "GL_DATETIME",
+    "OPTCOMPIND",
+    "PDQPRIORITY",
+)
+
+_ADVICE = "write informix://user:password@host:9088/database?server=..."
+
+
+def resolve(
+    url: str | None = None, environ: Mapping[str, str] | None = None, /, **keywords: object
+) -> Parameters:
+    """Make one set of parameters from a connection string, keywords, the environment and a sqlhosts file.
+
+    Parameters
+    ----------
+    url
+        One of the following, or None when keywords say everything.
+
+        - ``informix://[user[:password]@]host[:port][/database][?key=value&...]``, all parts percent-decoded, an
+          IPv6 host in square brackets; also ``informix+onsoctcp://``.
+        - a JDBC URL: ``jdbc:informix-sqli://host:9088/stores:INFORMIXSERVER=ol_x;user=u;password=p``; also
+          ``jdbc:informix:``, and ``jdbc:gbasedbt-sqli:`` with ``GBASEDBTSERVER``.
+        - an ODBC or IfxPy string: ``SERVER=ol_x;DATABASE=stores;HOST=h;SERVICE=9088;UID=u;PWD=p``.
+        - ``stores@ol_x``, ``@ol_x`` or ``stores``: the server is looked up in the sqlhosts file.
+    environ
+        The environment, ``os.environ`` by default.
+    keywords
+        Fields of :class:`Parameters`; None means "not given".
+
+    Raises
+    ------
+    InterfaceError
+        Unknown key, malformed string, missing host, value out of range, a server that the sqlhosts file does not
+        have. The text never holds the password.
+    NotSupportedError
+        A way to connect that is known but not supported: shared memory, DRDA, TLS.
+    """
+    env = os.environ if environ is None else environ
+    given: dict[str, object] = {} if url is None else dict(_reader(url)(url))
+    for key, value in keywords.items():
+        if value is not None:
+            given[known(key, "connect()")] = value
+    for key, name in ENVIRONMENT.items():
+        if key not in given and env.get(name):
+            given[key] = _within_limits(env[name]) if key == "fetch_buffer_size" else env[name]
+    session = {name: env[name] for name in SESSION_VARIABLES if env.get(name)}
+    checked = {key: CHECKS[key](key, value) for key, value in given.items()}
+    checked["env"] = CHECKS["env"]("env", {**session, **checked.get("env", {})})
+    if checked.get("host"):
+        return Parameters(**checked)
+    return _through_sqlhosts(checked, env)
+
+
+def _within_limits(text: str) -> object:
+    """An old set-up's FET_BUF_SIZE may be below our minimum: raised, for it was not meant for us."""
+    return min(max(int(text), MIN_FETCH_BUFFER), MAX_FETCH_BUFFER) if text.isdecimal() else text
+
+
+def _reader(url: str) -> Callable[[str], Mapping[str, object]]:
+    """Who reads this form of connection string."""
+    scheme = url.partition(":")[0].lower()
+    if scheme == "jdbc":
+        return jdbc.parse
+    if "://" in url and "=" not in url.partition("://")[0]:
+        return urls.parse
+    if "=" in url:
+        return odbc.parse
+    return _name_at_server
+
+
+def _name_at_server(text: str) -> Mapping[str, object]:
+    """``database@server`` of ESQL programs, or either half."""
+    database, at, server = text.strip().partition("@")
+    if (
+        not text.strip()
+        or any(not (c.isalnum() or c in "_-.") for c in database + server)
+        or (at and not server)
+    ):
+        raise InterfaceError(f"not a connection string that is known here; {_ADVICE}")
+    return {key: value for key, value in (("database", database), ("server", server)) if value}
+
+
+def _through_sqlhosts(checked: dict[str, object], env: Mapping[str, str]) -> Parameters:
+    """Host and port from the sqlhosts file's entry for the server, all members of a group in their order."""
+    server = str(checked.get("server", ""))
+    path = str(checked.get("sqlhosts") or sqlhosts.default_path(env))
+    if not server or not path:
+        missing = "no host and no server name given" if not server else "no host given and no sqlhosts file"
+        raise InterfaceError(
+            f"{missing}: pass host=..., or server=... with INFORMIXSQLHOSTS or INFORMIXDIR set; or {_ADVICE}"
+        )
+    endpoints = sqlhosts.read(Path(path), server)
+    for each in endpoints:
+        if each.tls:
+            raise NotSupportedError(
+                f"server {each.server!r} of {path} listens with TLS (onsocssl), which is not supported yet"
+            )
+    first = endpoints[0]
+    checked.update(host=first.host, server=first.server)
+    checked.setdefault("port", first.port)
+    found = Parameters(**checked)  # type: ignore[arg-type]
+    return replace(found, endpoints=tuple(endpoints)) if len(endpoints) > 1 else found

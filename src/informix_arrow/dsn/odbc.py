@@ -1,0 +1,38 @@
+"""ODBC and IfxPy connection strings: ``SERVER=ids0;DATABASE=db1;HOST=127.0.0.1;SERVICE=9088;UID=u;PWD=p``.
+
+A value in braces may hold anything, ``}}`` standing for one closing brace. ``DRIVER`` is of no interest here; ``DSN``
+would need an odbc.ini and is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..wire.errors import InterfaceError, NotSupportedError
+from .properties import translate
+
+_PAIR = re.compile(r"\s*([^=;{}]+?)\s*=\s*(\{(?:[^}]|\}\})*\}|[^;]*)\s*(?:;|\Z)")
+
+
+def parse(text: str) -> Mapping[str, object]:
+    """The parameters of an ODBC string; errors never quote it, for it may hold a password."""
+    pairs: list[tuple[str, str]] = []
+    at = 0
+    while text[at:].strip(" ;"):
+        match = _PAIR.match(text, at)
+        if match is None:
+            raise InterfaceError(
+                f"item {len(pairs) + 1} of the connection string is not NAME=value (text withheld); "
+                "a value with ';' or '}' is written in braces"
+            )
+        key, value = match.group(1), match.group(2).rstrip()
+        if value.startswith("{"):
+            value = value[1:-1].replace("}}", "}")
+        if key.upper() in ("DSN", "FILEDSN"):
+            raise NotSupportedError(
+                f"{key}={value}: odbc.ini is not read; name HOST, SERVICE and SERVER instead"
+            )
+        pairs.append((key, value))
+        at = match.end()
+    return translate(pairs, "the connection string")

@@ -1,0 +1,135 @@
+"""The property names of Informix's own drivers, as JDBC URLs and ODBC strings carry them.
+
+Every name that those drivers know is one of four things here: a parameter of ours, a variable of the session that
+the server understands, a setting of that driver without a meaning here, or something that is refused by name
+because leaving it out would change what the user gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..wire.errors import InterfaceError, NotSupportedError
+from .parameters import known
+
+#: Property (lower case) -> our parameter.
+PARAMETERS = {
+    "informixserver": "server",
+    "gbasedbtserver": "server",
+    "server": "server",
+    "srvr": "server",
+    "servername": "server",
+    "host": "host",
+    "hostname": "host",
+    "service": "port",
+    "serv": "port",
+    "port": "port",
+    "portnumber": "port",
+    "database": "database",
+    "db": "database",
+    "user": "user",
+    "uid": "user",
+    "logonid": "user",
+    "loginid": "user",
+    "username": "user",
+    "password": "password",
+    "pwd": "password",
+    "client_locale": "client_locale",
+    "cloc": "client_locale",
+    "db_locale": "db_locale",
+    "dloc": "db_locale",
+    "fet_buf_size": "fetch_buffer_size",
+    "fbs": "fetch_buffer_size",
+    "informixcontime": "connect_timeout",
+    "logintimeout": "connect_timeout",
+    "ifx_soc_timeout": "read_timeout",
+    "appname": "application",
+    "sqlh_file": "sqlhosts",
+    "informixsqlhosts": "sqlhosts",
+}
+#: Variables of the session: sent with the login under their own name.
+SESSION = frozenset(
+    {
+        "dbansiwarn", "dbcentury", "dbdate", "dbmoney", "dbspacetemp", "dbtime", "delimident", "gl_date",
+        "gl_datetime", "ifx_auto_reprepare", "ifx_directives", "ifx_extdirectives", "ifx_flat_ucsq",
+        "ifx_pad_varchar", "ifx_updatestat", "nodefdac", "optcompind", "optofc", "opt_goal", "pdqpriority",
+        "psort_dbtemp", "psort_nprocs", "stmt_cache", "stmt_cache_debug", "usev5server",
+    }
+)  # fmt: skip
+#: Settings of the other driver itself: how it buffers, pools, logs or batches. Nothing here depends on them.
+IGNORED = frozenset(
+    {
+        "appendisam", "bigfet_buf_size", "driver", "enable_cache_type", "enable_hdrswitch", "ifx_autofree",
+        "ifx_batchupdate_per_spec", "ifx_codesetlob", "ifx_get_single_row", "ifx_preparestmt_cache_size",
+        "ifx_set_float_as_smallfloat", "ifx_useput", "ifx_xaspec", "ifxhost", "informixconretry",
+        "informixopcache", "jdbctemp", "lobcache", "namedparameters", "needodbctypesonly", "newnlsmap",
+        "portno_secondary", "proxy", "report_keyset_driven_cursor", "secondary", "sqlidebug", "trace",
+        "tracefile", "protocoltrace", "protocoltracefile", "usedtenv", "ifx_trimtrailingspaces",
+    }
+)  # fmt: skip
+_TLS_NAMES = frozenset(
+    {"sslconnection", "ssltruststore", "ssltruststorepassword", "sslkeystore", "sslkeystorepassword"}
+)
+_YES = ("true", "1", "y", "yes", "on")
+
+
+def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, object]:
+    """Our parameters for the properties of a connection string called ``where`` in errors.
+
+    Raises ``InterfaceError`` for a property that nobody knows or that is given twice, ``NotSupportedError`` for one
+    whose effect is not to be had here.
+    """
+    found: dict[str, object] = {}
+    session: dict[str, str] = {}
+    for key, value in pairs:
+        name = key.strip().lower()
+        if name in SESSION:
+            session[name.upper()] = value
+        elif name in PARAMETERS:
+            _put(found, PARAMETERS[name], value, where)
+        elif name in ("protocol", "pro"):
+            _check_protocol(value)
+        elif name in _TLS_NAMES:
+            if name != "sslconnection" or value.lower() in _YES:
+                raise NotSupportedError(f"{key} (TLS) is not supported yet")
+        elif name == "newcodeset":
+            # "gb18030,8859-1,819": the code set that the bytes really are in, and what the label says.
+            _put(found, "encoding", value.partition(",")[0], where)
+        elif name in (
+            "newlocale",
+            "security",
+            "trusted_context",
+            "trustedcontext",
+            "ifx_lock_mode_wait",
+            "ifx_isolation_level",
+        ):
+            raise NotSupportedError(
+                f"{key} is not supported as a connection property{_INSTEAD.get(name, '')}"
+            )
+        elif name not in IGNORED:
+            _put(found, known(key.strip(), where, PARAMETERS), value, where)
+    if session:
+        found["env"] = session
+    return found
+
+
+_INSTEAD = {
+    "ifx_lock_mode_wait": ": run SET LOCK MODE TO WAIT n after connecting",
+    "ifx_isolation_level": ": run SET ISOLATION TO ... after connecting",
+    "newlocale": ": pass encoding=... for text that is not in the code set that the database names",
+}
+
+
+def _put(found: dict[str, object], name: str, value: str, where: str) -> None:
+    if name in found:
+        raise InterfaceError(f"{where} gives {name!r} twice")
+    if value or name == "password":
+        found[name] = value
+
+
+def _check_protocol(value: str) -> None:
+    """The nettype: TCP is ours; others are refused with what they are."""
+    from .sqlhosts import is_tls
+
+    if is_tls(value):
+        raise NotSupportedError(f"PROTOCOL={value} (TLS) is not supported yet")

@@ -1,0 +1,125 @@
+"""sqlhosts files: server names and groups of them to addresses.
+
+A line is ``dbservername nettype host service [options]``; a group is ``name group - - i=N,c=1`` and its members say
+``g=name`` among their options. The first line with a name counts. ``#`` begins a comment.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..wire.errors import InterfaceError, NotSupportedError
+from .parameters import Endpoint
+
+_TCP = ("soctcp", "tlitcp")
+_TLS = ("socssl",)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the file; ``options`` by their letters (``g``, ``c``, ``s`` ...)."""
+
+    name: str
+    nettype: str
+    host: str
+    service: str
+    options: Mapping[str, str]
+    line: int
+
+
+def default_path(environ: Mapping[str, str]) -> str:
+    """``$INFORMIXSQLHOSTS``, else ``$INFORMIXDIR/etc/sqlhosts``; "" when neither is set."""
+    if environ.get("INFORMIXSQLHOSTS"):
+        return environ["INFORMIXSQLHOSTS"]
+    return f"{environ['INFORMIXDIR']}/etc/sqlhosts" if environ.get("INFORMIXDIR") else ""
+
+
+def read(path: Path, server: str) -> list[Endpoint]:
+    """The addresses of ``server`` in the order to try them: one, or the members of a group.
+
+    A group with ``c=1`` starts at a random member and goes on in the file's order, so that clients spread.
+
+    Raises
+    ------
+    InterfaceError
+        The file cannot be read, has no such server or a malformed line for it; names file and line.
+    NotSupportedError
+        The server listens by shared memory, pipes or DRDA only.
+    """
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InterfaceError(f"the sqlhosts file {path} cannot be read: {error.strerror}") from None
+    entries = parse(text, str(path))
+    found = next((entry for entry in entries if entry.name == server), None)
+    if found is None:
+        names = ", ".join(dict.fromkeys(entry.name for entry in entries)) or "nothing"
+        raise InterfaceError(f"no server {server!r} in {path}, which has {names}")
+    if found.nettype != "group":
+        return [_endpoint(found, path)]
+    members = [entry for entry in entries if entry.options.get("g") == server and entry.nettype != "group"]
+    if not members:
+        raise InterfaceError(f"the group {server!r} of {path} has no members (g={server})")
+    if found.options.get("c") == "1":
+        first = random.randrange(len(members))
+        members = members[first:] + members[:first]
+    return [_endpoint(entry, path) for entry in members]
+
+
+def parse(text: str, path: str = "sqlhosts") -> list[Entry]:
+    """All lines of a file. ``InterfaceError`` naming the line that is none."""
+    entries = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if len(words) < 4:
+            raise InterfaceError(
+                f"line {number} of {path} is not 'dbservername nettype host service [options]'"
+            )
+        options: dict[str, str] = {}
+        for item in ",".join(words[4:]).split(","):
+            key, _, value = item.partition("=")
+            if key:
+                options[key] = value
+        entries.append(Entry(words[0], words[1].lower(), words[2], words[3], options, number))
+    return entries
+
+
+def is_tls(nettype: str) -> bool:
+    """Whether a nettype such as ``onsocssl`` is TLS. ``NotSupportedError`` for one that is not TCP at all."""
+    family, transport = nettype.lower()[:2], nettype.lower()[2:]
+    if family in ("on", "ol") and transport in (*_TCP, *_TLS):
+        return transport in _TLS
+    kind = "local memory or pipes" if transport.startswith("ipc") else "not known here"
+    if family == "dr":
+        kind = "DRDA"
+    raise NotSupportedError(f"the nettype {nettype!r} is {kind}; a TCP listener (onsoctcp) is needed")
+
+
+def _endpoint(entry: Entry, path: Path) -> Endpoint:
+    where = f"line {entry.line} of {path} ({entry.name})"
+    tls = is_tls(entry.nettype)
+    if "csm" in entry.options:
+        raise NotSupportedError(f"{where}: csm= (communication support modules) is not supported; use TLS")
+    if entry.options.get("s") == "6":
+        raise InterfaceError(f"{where}: s=6 marks a port between servers, not for clients")
+    host = entry.host.removeprefix("*")
+    if not host or host == "-":
+        raise InterfaceError(f"{where} names no host that a client can connect to")
+    return Endpoint(host, _port(entry.service, where), entry.name, tls)
+
+
+def _port(service: str, where: str) -> int:
+    if service.isdecimal() and 0 < int(service) < 65536:
+        return int(service)
+    try:
+        return socket.getservbyname(service, "tcp")
+    except OSError:
+        raise InterfaceError(
+            f"{where}: the service {service!r} is no port and not in the services file"
+        ) from None

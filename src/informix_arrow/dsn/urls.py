@@ -1,0 +1,83 @@
+"""``informix://`` URLs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from ..wire.errors import InterfaceError, NotSupportedError
+from .parameters import is_known, known
+
+_TLS = ("informixs", "informix+onsocssl")
+_PLAIN = ("informix", "informix+onsoctcp", "informix+ontlitcp")
+
+
+def parse(url: str) -> Mapping[str, object]:
+    """``informix://[user[:password]@]host[:port][/database][?key=value&...]``, all parts percent-decoded."""
+    scheme, _, rest = url.partition("://")
+    if scheme.lower() in _TLS:
+        raise NotSupportedError(
+            f"{scheme}:// (TLS) is not supported yet; use informix:// on a trusted network"
+        )
+    if scheme.lower() not in _PLAIN:
+        raise InterfaceError(
+            "not an informix:// URL; write informix://user:password@host:9088/database?server=..."
+        )
+    if "#" in url:
+        raise InterfaceError("a '#' in a connection URL must be written %23")
+    parts = _split(f"informix://{rest}")
+    if parts is None:
+        raise InterfaceError(
+            "malformed connection URL: the port must be a number, an IPv6 host in [ ], and '/', '?', '@' and "
+            "':' inside a user, a password or a database name percent-encoded"
+        )
+    host, port = parts.hostname, parts.port
+    # urlsplit lower-cases the host; fine for names and addresses alike.
+    found: dict[str, object] = {}
+    if host:
+        found["host"] = unquote(host)
+    if port is not None:
+        found["port"] = port
+    if parts.username is not None:
+        found["user"] = unquote(parts.username)
+    if parts.password is not None:
+        found["password"] = unquote(parts.password)
+    database = unquote(parts.path[1:])
+    if database:
+        found["database"] = database
+    environment: dict[str, str] = {}
+    for key, value in parse_qsl(parts.query, keep_blank_values=True):
+        if key.startswith("env."):
+            environment[key[4:]] = value
+            continue
+        name = known(key, "the URL")
+        if name in found:
+            raise InterfaceError(f"the URL gives {name!r} twice")
+        found[name] = value
+    if environment:
+        found["env"] = environment
+    return found
+
+
+def _split(url: str) -> SplitResult | None:
+    """The URL's parts, None when it is malformed.
+
+    Raised is nothing: urlsplit quotes what it dislikes, which may be the password, and an exception keeps the
+    one that it was raised in. For the same reason a bare ``@`` behind the host is refused: what stands before
+    it is most likely the end of a password that holds a ``/`` or a ``?``, and would be shown as the name of a
+    database or a key.
+    """
+    if any(character < " " for character in url):
+        return None  # urlsplit would drop some of them in silence
+    try:
+        parts = urlsplit(url)
+        _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if "@" in parts.path:
+        return None
+    keys = [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    foreign = not all(key.startswith("env.") or is_known(key) for key in keys)
+    if foreign and "@" in parts.query and "@" not in parts.netloc:
+        return None
+    return parts
