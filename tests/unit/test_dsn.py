@@ -88,7 +88,7 @@ def test_a_key_given_twice_in_a_url_is_an_error() -> None:
         ("jdbc:informix-sqli://h:9088/d/s3cret:user=u", InterfaceError, "property 1 .*withheld"),
         ("jdbc:informix-sqli://h:9088/d:user=u;pasword=s3cret", InterfaceError, "did you mean 'password'"),
         ("jdbc:informix-sqli://h:9088/d:SSLCONNECTION=true;password=s3cret", NotSupportedError, "TLS"),
-        ("jdbc:informix-sqli://h/d:IFX_LOCK_MODE_WAIT=5;password=s3cret", NotSupportedError, "SET LOCK MODE"),
+        ("jdbc:informix-sqli://h/d:NEWLOCALE=x;password=s3cret", NotSupportedError, "encoding="),
         ("jdbc:informix-sqli://h:1/d:HOST=g;password=s3cret", InterfaceError, "'host' twice"),
         ("HOST=h;PWD=s3cret;{}", InterfaceError, "item 3 .*withheld"),
         ("HOST=h;s3cret", InterfaceError, "item 2 .*withheld"),
@@ -111,6 +111,9 @@ def test_a_key_given_twice_in_a_url_is_an_error() -> None:
         ("informix://h/d?fetch_buffer_size=100", InterfaceError, "4096"),
         ("informix://h/d?autocommit=perhaps", InterfaceError, "true or false"),
         ("informix://h/d?read_timeout=-1", InterfaceError, "positive"),
+        ("informix://h/d?lock_wait=-2", InterfaceError, "-1..32767"),
+        ("informix://h/d?isolation=snapshot", InterfaceError, "one of 'dirty', 'committed'"),
+        ("jdbc:informix-sqli://h/d:IFX_ISOLATION_LEVEL=2U", NotSupportedError, "2U"),
     ],
 )
 def test_what_cannot_be_used_is_refused_by_name_and_without_secrets(

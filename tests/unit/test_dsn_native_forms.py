@@ -80,6 +80,21 @@ def test_newcodeset_names_the_code_set_that_the_bytes_really_are_in() -> None:
     assert p.encoding == "gb18030"
 
 
+def test_isolation_and_lock_wait_have_their_own_parameters() -> None:
+    p = plain("jdbc:informix-sqli://h/d:IFX_LOCK_MODE_WAIT=5;IFX_ISOLATION_LEVEL=5")
+    assert (p.lock_wait, p.isolation) == (5, "last committed")
+    assert plain("informix://h?isolation=Dirty_Read&lock_wait=-1") == Parameters(
+        "h", isolation="dirty", lock_wait=-1
+    )
+
+
+def test_jdbc_counts_time_limits_in_milliseconds_and_zero_is_none() -> None:
+    p = plain("jdbc:informix-sqli://h/d:LOGINTIMEOUT=2500;IFX_SOC_TIMEOUT=60000")
+    assert (p.connect_timeout, p.read_timeout) == (2.5, 60.0)
+    assert plain("jdbc:informix-sqli://h/d:LOGINTIMEOUT=0").connect_timeout is None
+    assert plain("HOST=h;INFORMIXCONTIME=20").connect_timeout == 20.0
+
+
 # ---- ODBC
 
 

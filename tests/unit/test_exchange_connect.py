@@ -204,3 +204,14 @@ def test_leaving_takes_silence_too() -> None:
     peer.hang_up = True
     peer.run(leave(session))
     assert isinstance(session, Session)
+
+
+def test_isolation_and_lock_wait_are_set_after_the_database_was_opened() -> None:
+    peer = LoginPeer()
+    peer.run(connect(replace(PARAMETERS, isolation="last committed", lock_wait=10)))
+    commands = [message.sql for group in peer.groups for message in group if isinstance(message, m.Command)]
+    assert commands == ["SET ISOLATION TO COMMITTED READ LAST COMMITTED", "SET LOCK MODE TO WAIT 10"]
+    for wait, sql in ((0, "SET LOCK MODE TO NOT WAIT"), (-1, "SET LOCK MODE TO WAIT")):
+        peer = LoginPeer()
+        peer.run(connect(replace(PARAMETERS, lock_wait=wait)))
+        assert [g.sql for group in peer.groups for g in group if isinstance(g, m.Command)] == [sql]

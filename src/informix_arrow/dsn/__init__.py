@@ -17,9 +17,9 @@ from pathlib import Path
 
 from ..wire.errors import InterfaceError, NotSupportedError
 from . import jdbc, odbc, sqlhosts, urls
-from .parameters import CHECKS, MAX_FETCH_BUFFER, MIN_FETCH_BUFFER, Endpoint, Parameters, known
+from .parameters import CHECKS, ISOLATIONS, MAX_FETCH_BUFFER, MIN_FETCH_BUFFER, Endpoint, Parameters, known
 
-__all__ = ["ENVIRONMENT", "Endpoint", "Parameters", "resolve"]
+__all__ = ["ENVIRONMENT", "ISOLATIONS", "Endpoint", "Parameters", "resolve"]
 
 #: Environment variables read when the parameter is given nowhere else.
 ENVIRONMENT = {

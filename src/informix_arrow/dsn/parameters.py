@@ -15,6 +15,16 @@ MIN_FETCH_BUFFER = 4096
 MAX_FETCH_BUFFER = (1 << 31) - 1
 
 
+#: Values of ``isolation`` and what SET ISOLATION TO calls them.
+ISOLATIONS = {
+    "dirty": "DIRTY READ",
+    "committed": "COMMITTED READ",
+    "last committed": "COMMITTED READ LAST COMMITTED",
+    "cursor stability": "CURSOR STABILITY",
+    "repeatable": "REPEATABLE READ",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """One listener: where it is, what the server behind it is called, and whether it speaks TLS."""
@@ -41,6 +51,10 @@ class Parameters:
     fetch_buffer_size: int = 1 << 20  # bytes of tuples in one fetch reply, 4096..2147483647
     client_locale: str = "en_US.utf8"  # CLIENT_LOCALE of the first login
     db_locale: str = ""  # DB_LOCALE; "" = ask the database
+    isolation: str = ""  # one of ISOLATIONS; "" = as the server does by default
+    lock_wait: int | None = (
+        None  # seconds to wait for a lock; 0 = fail at once, -1 = for ever; None = server's default
+    )
     encoding: str = ""  # Python codec of text on the wire; "" = the database's code set
     application: str = "informix-arrow"  # shown by onstat -g ses
     env: Mapping[str, str] = field(
@@ -121,7 +135,7 @@ def _flag(key: str, value: object) -> bool:
 
 def _integer(low: int, high: int) -> Callable[[str, object], int]:
     def check(key: str, value: object) -> int:
-        if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
+        if isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]+\s*", value):
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise InterfaceError(f"{key} must be a whole number {low}..{high}, got {value!r}")
@@ -141,6 +155,13 @@ def _seconds(key: str, value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise InterfaceError(f"{key} must be a positive number of seconds (leave it out for no limit)")
     return float(value)
+
+
+def _isolation(key: str, value: object) -> str:
+    text = " ".join(_text(key, value).lower().replace("_", " ").split()).removesuffix(" read")
+    if text and text not in ISOLATIONS:
+        raise InterfaceError(f"{key} must be one of {', '.join(map(repr, ISOLATIONS))}, got {value!r}")
+    return text
 
 
 def _pairs(key: str, value: object) -> Mapping[str, str]:
@@ -164,6 +185,8 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "fetch_buffer_size": _integer(MIN_FETCH_BUFFER, MAX_FETCH_BUFFER),
     "client_locale": _text,
     "db_locale": _text,
+    "isolation": _isolation,
+    "lock_wait": _integer(-1, 32767),
     "encoding": _codec,
     "application": _text,
     "env": _pairs,

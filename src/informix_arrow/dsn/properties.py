@@ -41,12 +41,13 @@ PARAMETERS = {
     "fet_buf_size": "fetch_buffer_size",
     "fbs": "fetch_buffer_size",
     "informixcontime": "connect_timeout",
-    "logintimeout": "connect_timeout",
-    "ifx_soc_timeout": "read_timeout",
     "appname": "application",
+    "ifx_lock_mode_wait": "lock_wait",
     "sqlh_file": "sqlhosts",
     "informixsqlhosts": "sqlhosts",
 }
+#: Time limits that JDBC counts in milliseconds.
+MILLISECONDS = {"logintimeout": "connect_timeout", "ifx_soc_timeout": "read_timeout"}
 #: Variables of the session: sent with the login under their own name.
 SESSION = frozenset(
     {
@@ -67,6 +68,13 @@ IGNORED = frozenset(
         "tracefile", "protocoltrace", "protocoltracefile", "usedtenv", "ifx_trimtrailingspaces",
     }
 )  # fmt: skip
+#: Properties whose effect would be missed, with what to do instead.
+REFUSED = {
+    "newlocale": ": pass encoding=... for text that is not in the code set that the database names",
+    "security": "",
+    "trusted_context": "",
+    "trustedcontext": "",
+}
 _TLS_NAMES = frozenset(
     {"sslconnection", "ssltruststore", "ssltruststorepassword", "sslkeystore", "sslkeystorepassword"}
 )
@@ -87,6 +95,8 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
             session[name.upper()] = value
         elif name in PARAMETERS:
             _put(found, PARAMETERS[name], value, where)
+        elif name in MILLISECONDS:
+            _put(found, MILLISECONDS[name], _seconds(key, value), where)
         elif name in ("protocol", "pro"):
             _check_protocol(value)
         elif name in _TLS_NAMES:
@@ -95,17 +105,10 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
         elif name == "newcodeset":
             # "gb18030,8859-1,819": the code set that the bytes really are in, and what the label says.
             _put(found, "encoding", value.partition(",")[0], where)
-        elif name in (
-            "newlocale",
-            "security",
-            "trusted_context",
-            "trustedcontext",
-            "ifx_lock_mode_wait",
-            "ifx_isolation_level",
-        ):
-            raise NotSupportedError(
-                f"{key} is not supported as a connection property{_INSTEAD.get(name, '')}"
-            )
+        elif name == "ifx_isolation_level":
+            _put(found, "isolation", _isolation(key, value), where)
+        elif name in REFUSED:
+            raise NotSupportedError(f"{key} is not supported as a connection property{REFUSED[name]}")
         elif name not in IGNORED:
             _put(found, known(key.strip(), where, PARAMETERS), value, where)
     if session:
@@ -113,11 +116,18 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
     return found
 
 
-_INSTEAD = {
-    "ifx_lock_mode_wait": ": run SET LOCK MODE TO WAIT n after connecting",
-    "ifx_isolation_level": ": run SET ISOLATION TO ... after connecting",
-    "newlocale": ": pass encoding=... for text that is not in the code set that the database names",
-}
+def _seconds(key: str, value: str) -> str:
+    if not value.strip().isdecimal():
+        raise InterfaceError(f"{key} must be a whole number of milliseconds")
+    return "none" if int(value) == 0 else str(int(value) / 1000)
+
+
+def _isolation(key: str, value: str) -> str:
+    """The numbers of IFX_ISOLATION_LEVEL; a U behind them ("retain update locks") is refused."""
+    levels = {"1": "dirty", "2": "committed", "4": "repeatable", "5": "last committed", "8": "repeatable"}
+    if value.strip() not in levels:
+        raise NotSupportedError(f"{key}={value} is not supported; known are {', '.join(levels)}")
+    return levels[value.strip()]
 
 
 def _put(found: dict[str, object], name: str, value: str, where: str) -> None:

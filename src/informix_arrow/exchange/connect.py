@@ -12,7 +12,7 @@ import platform
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..dsn import Parameters
+from ..dsn import ISOLATIONS, Parameters
 from ..wire import messages as m
 from ..wire.capabilities import CLIENT_OFFER, Framing, codec_of_locale
 from ..wire.errors import (
@@ -64,11 +64,25 @@ def connect(parameters: Parameters) -> Exchange[Session]:
                 session = yield from _log_in(parameters, found, found)
                 yield from open_database(session, parameters.database)
             session.locale = found
+        yield from _set_up(session, parameters)
     except Error as error:
         if session.usable_after(error):
             yield from leave(session)
         raise
     return session
+
+
+def _set_up(session: Session, parameters: Parameters) -> Exchange[None]:
+    """Say how to read and how long to wait for locks, where the user said it."""
+    settings = []
+    if parameters.isolation:
+        settings.append(f"SET ISOLATION TO {ISOLATIONS[parameters.isolation]}")
+    if parameters.lock_wait is not None:
+        wait = {0: "NOT WAIT", -1: "WAIT"}.get(parameters.lock_wait, f"WAIT {parameters.lock_wait}")
+        settings.append(f"SET LOCK MODE TO {wait}")
+    for sql in settings:
+        reply = yield from ask(session, (m.Command(sql), m.NDescribe(), m.Execute(), m.Release()))
+        reply.check(sql)
 
 
 def _alternatives(parameters: Parameters) -> Iterator[Parameters]:
