@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from .connection import Connection, connect, read_arrow
 from .cursor import Cursor
+from .pool import Pool
 from .result import Result
 from .wire.errors import (
     DatabaseError,
@@ -42,6 +43,7 @@ __all__ = [
     "InternalError",
     "NotSupportedError",
     "OperationalError",
+    "Pool",
     "ProgrammingError",
     "ProtocolError",
     "Result",

@@ -195,6 +195,18 @@ class Connection:
         """
         self._run(rollback(self._session))
 
+    def ping(self) -> None:
+        """Ask the server for a sign of life; one round trip for each step of a small query.
+
+        Any answer is one, an error of the server's too. Raises ``OperationalError`` when the connection is lost; it is
+        closed then.
+        """
+        try:
+            self.read_arrow("SELECT tabid FROM systables WHERE tabid = 1")
+        except errors.Error as error:
+            if error.sqlcode is None:
+                raise
+
     def close(self) -> None:
         """End the session; an open transaction is rolled back. May be called again; other use is an error
         then.

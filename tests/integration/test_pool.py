@@ -1,0 +1,223 @@
+"""The pool: lending, waiting, checking, retiring, on the embedded server."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow.pool import Pool
+from informix_arrow.server import Server
+
+ONE = "SELECT 1 AS v FROM systables WHERE tabid = 1"
+
+
+@pytest.fixture
+def make(server: Server) -> Iterator[Callable[..., Pool]]:
+    pools: list[Pool] = []
+
+    def pool(**keywords: object) -> Pool:
+        pools.append(Pool(server.url("stores_demo"), **keywords))  # type: ignore[arg-type]
+        return pools[-1]
+
+    yield pool
+    for each in pools:
+        each.close()
+        assert each.statistics.size == each.statistics.in_use
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what another thread is about to do."""
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.001)
+
+
+def test_a_connection_is_lent_again_after_it_came_back(make: Callable[..., Pool]) -> None:
+    pool = make()
+    with pool.connection() as first:
+        assert first.read_arrow(ONE).num_rows == 1
+    with pool.connection() as second:
+        assert second is first
+    s = pool.statistics
+    assert (s.size, s.idle, s.in_use, s.served, s.opened) == (1, 1, 0, 2, 1)
+
+
+def test_min_size_is_opened_at_once_and_no_more_than_max_size_ever(make: Callable[..., Pool]) -> None:
+    pool = make(min_size=2, max_size=3, timeout=0.05)
+    assert pool.statistics.opened == 2
+    lent = [pool.acquire() for _ in range(3)]
+    assert len({id(each) for each in lent}) == 3
+    with pytest.raises(ifx.OperationalError, match=r"within 0.05 seconds: all 3 are lent"):
+        pool.acquire()
+    assert pool.statistics.timeouts == 1
+    for each in lent:
+        pool.release(each)
+    assert pool.statistics.idle == 3
+
+
+def test_whoever_asks_first_is_served_first(make: Callable[..., Pool]) -> None:
+    pool = make(max_size=1)
+    held = pool.acquire()
+    order: list[int] = []
+    threads = []
+    for number in range(5):
+
+        def work(number: int = number) -> None:
+            with pool.connection():
+                order.append(number)
+
+        threads.append(threading.Thread(target=work))
+        threads[-1].start()
+        until(lambda number=number: pool.statistics.waiting == number + 1)  # type: ignore[misc]
+    pool.release(held)
+    for thread in threads:
+        thread.join(20)
+    assert order == [0, 1, 2, 3, 4]
+    assert pool.statistics.opened == 1
+
+
+def test_work_that_was_not_committed_is_undone_and_the_next_borrower_sees_nothing_of_it(
+    make: Callable[..., Pool],
+) -> None:
+    pool = make(max_size=1)
+    with pool.connection() as conn:
+        conn.execute("CREATE TABLE pool_rows (a INT)")
+    conn = pool.acquire()
+    conn.execute("INSERT INTO pool_rows VALUES (1)")
+    assert conn.in_transaction
+    pool.release(conn)
+    with pool.connection() as conn:
+        assert not conn.in_transaction
+        assert conn.read_arrow("SELECT a FROM pool_rows").num_rows == 0
+        conn.execute("DROP TABLE pool_rows")
+
+
+def test_a_block_that_raises_rolls_back(make: Callable[..., Pool]) -> None:
+    pool = make(max_size=1)
+    with pool.connection() as conn:
+        conn.execute("CREATE TABLE pool_raises (a INT)")
+
+    def fail(conn: ifx.Connection) -> None:
+        conn.execute("INSERT INTO pool_raises VALUES (1)")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), pool.connection() as conn:
+        fail(conn)
+    with pool.connection() as conn:
+        assert conn.read_arrow("SELECT a FROM pool_raises").num_rows == 0
+        conn.execute("DROP TABLE pool_raises")
+
+
+def test_a_connection_that_was_closed_or_lost_is_replaced(make: Callable[..., Pool]) -> None:
+    pool = make(max_size=1, check_after=0)
+    with pool.connection() as first:
+        first.close()
+    assert (pool.statistics.broken, pool.statistics.size) == (1, 0)
+    with pool.connection() as second:
+        assert second is not first
+    second._transport.close()  # as if the network had gone while nobody looked
+    with pool.connection() as third:
+        assert third.read_arrow(ONE).num_rows == 1
+    assert third is not second
+    assert pool.statistics.broken == 2
+
+
+def test_connections_are_retired_for_their_age_and_for_being_idle(make: Callable[..., Pool]) -> None:
+    pool = make(max_age=0.0)
+    pool.release(pool.acquire())
+    assert (pool.statistics.retired, pool.statistics.idle) == (1, 0)
+    pool = make(min_size=1, max_size=3, max_idle=0.0)
+    for each in [pool.acquire(), pool.acquire(), pool.acquire()]:
+        pool.release(each)
+    pool.release(pool.acquire())
+    assert pool.statistics.retired == 2  # down to min_size
+
+
+def test_what_was_not_lent_cannot_be_given_back(make: Callable[..., Pool], server: Server) -> None:
+    pool = make()
+    conn = pool.acquire()
+    pool.release(conn)
+    with pytest.raises(ifx.InterfaceError, match="given back already"):
+        pool.release(conn)
+    with ifx.connect(server.url("stores_demo")) as foreign, pytest.raises(ifx.InterfaceError):
+        pool.release(foreign)
+
+
+def test_a_closed_pool_lends_nothing_and_wakes_those_who_wait(make: Callable[..., Pool]) -> None:
+    pool = make(max_size=1)
+    held = pool.acquire()
+    errors: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            pool.acquire()
+        except ifx.InterfaceError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    until(lambda: pool.statistics.waiting == 1)
+    pool.close()
+    thread.join(20)
+    assert [str(e) for e in errors] == ["the pool is closed"]
+    with pytest.raises(ifx.InterfaceError, match="the pool is closed"):
+        pool.acquire()
+    pool.release(held)
+    assert held.closed
+    assert pool.statistics.size == 0
+
+
+def test_a_connection_that_cannot_be_opened_frees_its_place_for_the_next(server: Server) -> None:
+    pool = Pool(server.url("stores_demo"), max_size=1, password="wrong")
+    for _ in range(3):
+        with pytest.raises(ifx.OperationalError, match="-951"):
+            pool.acquire()
+    assert pool.statistics.size == 0
+
+
+def test_on_connect_prepares_every_connection(make: Callable[..., Pool]) -> None:
+    pool = make(on_connect=lambda conn: conn.execute("CREATE TEMP TABLE mine (a INT)"))
+    lent = [pool.acquire(), pool.acquire()]
+    for each in lent:
+        assert each.read_arrow("SELECT a FROM mine").num_rows == 0
+        pool.release(each)
+
+
+def test_many_threads_get_their_own_answers(make: Callable[..., Pool]) -> None:
+    pool = make(max_size=4)
+    wrong: list[object] = []
+
+    def work(number: int) -> None:
+        for n in range(20):
+            token = number * 1000 + n
+            with pool.connection() as conn:
+                sql = "SELECT ?::INT AS v FROM systables WHERE tabid = 1"
+                got = conn.read_arrow(sql, (token,))["v"][0].as_py()
+            if got != token:
+                wrong.append((token, got))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
+    s = pool.statistics
+    assert s.served == 240
+    assert s.opened <= 4
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, 1), (2, 1), (0, 0)])
+def test_sizes_that_make_no_sense_are_refused(low: int, high: int) -> None:
+    with pytest.raises(ifx.InterfaceError, match="min_size"):
+        Pool("informix://h/d", min_size=low, max_size=high)
+
+
+def test_the_password_is_in_no_repr(server: Server) -> None:
+    with Pool(server.url("stores_demo")) as pool:
+        assert server.password not in repr(pool)
