@@ -26,18 +26,26 @@ enum ia_kind {
     IA_DATETIME_TIMESTAMP = 16,/* DATETIME YEAR TO HOUR.. FRACTION(5)                   -> timestamp s, ms or us by qualifier */
     IA_DATETIME_TIME32 = 17,   /* DATETIME HOUR TO MINUTE.. SECOND                      -> time32[s] */
     IA_DATETIME_TIME64 = 18,   /* DATETIME HOUR TO FRACTION(n)                          -> time64[us] */
-    IA_DATETIME_TEXT = 19      /* any other DATETIME                                    -> utf8, Informix's literal form */
+    IA_DATETIME_TEXT = 19,     /* any other DATETIME                                    -> utf8, Informix's literal form */
+    IA_INTERVAL_MONTHS = 20,   /* INTERVAL YEAR .. MONTH                                -> int32, months */
+    IA_INTERVAL_DURATION = 21, /* INTERVAL DAY .. FRACTION                              -> duration us */
+    IA_INTERVAL_MDN = 22,      /* INTERVAL of either class                              -> month_day_nano */
+    IA_LOB = 23,               /* BYTE, TEXT: descriptor, NULL in bit 0 of byte 39      -> fixed_size_binary(width) */
+    IA_OPAQUE = 24,            /* BLOB and CLOB locators, opaque types: envelope        -> binary */
+    IA_DECIMAL_INT64 = 25      /* DECIMAL without fraction digits                       -> int64 */
 };
 
 /* Flags of a plan op. */
 #define IA_FLAG_TRIM 1         /* CHAR: remove trailing blanks (char_padding="strip") */
 #define IA_FLAG_BINARY_BOOL 2  /* BOOLEAN: the encoder writes 1/0 instead of 't'/'f' (SQ_RETTYPE asked for type 45) */
-#define IA_FLAG_LARGE 4        /* strings with 64-bit offsets (large_utf8) */
+#define IA_FLAG_LARGE 4        /* strings with 64-bit offsets (large_utf8, large_binary) */
+#define IA_FLAG_REPLACE 8      /* decoded text: bytes outside the code set become U+FFFD (encoding_errors="replace") */
+#define IA_FLAG_RAW 16         /* text as it lies on the wire, neither checked nor transcoded -> binary */
 
 struct ia_op {
     int32_t kind;
     int32_t width; /* tuple bytes of fixed kinds and CHAR; maximum content bytes of VARCHAR and LVARCHAR */
-    int32_t arg;   /* DECIMAL128: precision << 8 | scale; other DECIMAL: encoded length; DATETIME: qualifier; else 0 */
+    int32_t arg;   /* DECIMAL128: precision << 8 | scale; other DECIMAL: encoded length; DATETIME, INTERVAL: qualifier; else 0 */
     int32_t flags;
 };
 

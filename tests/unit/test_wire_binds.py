@@ -12,19 +12,20 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from informix_arrow.wire.bind_values import bind_value, blob_descriptor, bound_to_python
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.datetimes import DatetimeValue, IntervalValue, unpack_datetime
+from informix_arrow.wire.datetimes import DatetimeValue, IntervalValue, parse_datetime, unpack_datetime
 from informix_arrow.wire.errors import DataError, NotSupportedError, ProgrammingError, ProtocolError
+from informix_arrow.wire.intervals import YearMonthInterval, parse_interval
 from informix_arrow.wire.messages import NULL_VALUE, Bind, BoundValue
 from informix_arrow.wire.primitives import Reader
 from informix_arrow.wire.types import ColumnType, Qualifier
-from informix_arrow.wire.values import bind_value, bound_to_python
 
-from .wire_vectors import load
+from .wire_vectors import column_type, load
 
 MODERN = Framing()
 JDBC = load("jdbc_binds.json")
-WORKED = [v for v in load("types.json") if v["bind_hex"] and v["type"] not in (11, 12)]
+WORKED = [v for v in load("types.json") if v["bind_hex"]]
 
 
 def parse_one(hexes: str) -> BoundValue:
@@ -110,12 +111,16 @@ def test_a_parameter_of_jdbc_is_what_was_given_to_its_setter(case: tuple[str, st
 
 @pytest.mark.parametrize("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
 def test_no_parameter_of_jdbc_is_misunderstood(entry: dict[str, Any]) -> None:
-    """Every form gives a value, or is refused by the name of its type (BYTE, TEXT, opaque types)."""
+    """Every form gives a value. Of BYTE and TEXT it is what the conversation puts in the descriptor's place."""
     encoding = "utf-8" if "unicode" in entry["case"] else "latin-1"
     bound = parse_one(entry["param_hex"])
-    if bound.data is not None and entry["described"] in ("byte", "text", "udtvar"):
-        with pytest.raises(NotSupportedError, match=r"BYTE|TEXT|myudt"):
-            bound_to_python(bound, encoding)
+    if bound.data is not None and entry["described"] in ("byte", "text"):
+        assert bound.type == {"byte": 11, "text": 12}[entry["described"]]
+        assert len(bound.data) == 56
+        assert bound_to_python(bound._replace(data=b"content"), encoding) == b"content"
+        return
+    if bound.data is not None and entry["described"] == "udtvar":
+        assert bound_to_python(bound, encoding) == (b"\1\2\xff" if entry["case"] == "setBytes 3" else b"")
         return
     value = bound_to_python(bound, encoding)
     if "NULL" in entry["case"] or "null" in entry["case"]:
@@ -126,8 +131,13 @@ def test_no_parameter_of_jdbc_is_misunderstood(entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
 def test_the_worked_parameters_give_their_values(vector: dict[str, Any]) -> None:
-    value = bound_to_python(parse_one(vector["bind_hex"]), "utf-8")
+    bound = parse_one(vector["bind_hex"])
+    value = bound_to_python(bound, "utf-8")
     stated = vector["value"]
+    if vector["type"] in (11, 12) and stated is not None:
+        assert bound.data == blob_descriptor(stated["size"])
+        assert bound.type == vector["type"]
+        return
     if vector["name"] == "BOOLEAN" and stated is not None:
         stated = "t" if stated else "f"  # bound as CHAR; the server converts
     if isinstance(value, dt.date):
@@ -136,6 +146,43 @@ def test_the_worked_parameters_give_their_values(vector: dict[str, Any]) -> None
         assert value == Decimal(stated)
     else:
         assert as_text(value) == stated
+
+
+def python_value(vector: dict[str, Any]) -> object:
+    """The object that a user would give for a vector's value."""
+    stated, ct = vector["value"], column_type(vector)
+    if stated is None or isinstance(stated, (bool, int, float)):
+        return stated
+    if ct.precision is not None:
+        return Decimal(stated)
+    if ct.code == 7:
+        return dt.date.fromisoformat(stated)
+    if ct.code == 10:
+        return DatetimeValue(ct.qualifier, parse_datetime(stated, ct.qualifier)).natural()  # type: ignore[arg-type]
+    if ct.code == 14:
+        return parse_interval(stated, ct.qualifier)  # type: ignore[arg-type]
+    return b"x" * stated["size"] if isinstance(stated, dict) else stated
+
+
+@pytest.mark.parametrize("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
+def test_the_value_of_a_worked_parameter_goes_out_as_the_same_value(vector: dict[str, Any]) -> None:
+    """The form may be another (INT for SMALLINT, CHAR for a DATETIME without a Python type), what a server
+    makes of it is the same."""
+    given, ct = python_value(vector), column_type(vector)
+    bound = bind_value(given, "utf-8", ct)
+    worked = parse_one(vector["bind_hex"])
+    assert parse_one(Bind((bound,)).encode(MODERN)[4:].hex()) == bound
+    if vector["type"] in (11, 12):
+        assert bound == worked or given is None
+        return
+    ours, theirs = bound_to_python(bound, "utf-8"), bound_to_python(worked, "utf-8")
+    if isinstance(ours, DatetimeValue) and isinstance(theirs, DatetimeValue):
+        ours, theirs = ours.natural(), theirs.natural()
+    if isinstance(theirs, DatetimeValue) and isinstance(given, dt.date):
+        theirs = theirs.natural()
+    assert as_text(ours) == as_text(theirs)
+    if type(given) in (int, float, Decimal, str, bool) and ct.code in (2, 3, 5, 13, 52):
+        assert bound.type == worked.type or isinstance(given, int)
 
 
 @pytest.mark.parametrize(
@@ -161,6 +208,12 @@ def test_the_worked_parameters_give_their_values(vector: dict[str, Any]) -> None
         (dt.time(13, 14, 15), "000a0000066a0004c30d0e0f"),
         (dt.time(0, 0), "000a0000066a000480000000"),
         (dt.time(0, 0, 0, 10), "000a00000b6f0007c30000000000 0a00".replace(" ", "")),
+        (dt.timedelta(days=3, microseconds=500_000), "000e0000144f000cc80000000003000000320000"),
+        (dt.timedelta(0), "000e0000144f000c800000000000000000000000"),
+        (-dt.timedelta(microseconds=10), "000e0000144f000c37636363636363636363635a"),
+        (dt.timedelta.max - dt.timedelta(microseconds=9), "000e0000144f000cc80963636363173b3b63635a"),
+        (YearMonthInterval("5-03"), "000e00000b020007ca000000000503 00".replace(" ", "")),
+        (YearMonthInterval(-1), "000e00000b0200073563636363636300".replace(" ", "")),
     ],
     ids=str,
 )  # fmt: skip
@@ -170,6 +223,9 @@ def test_python_values_go_out_in_the_proven_forms(value: object, hexes: str) -> 
     back = bound_to_python(parse_one(hexes), "utf-8")
     if isinstance(back, DatetimeValue):
         back = back.natural()
+    if isinstance(back, IntervalValue):
+        months = back.months
+        back = dt.timedelta(0, 0, back.microseconds or 0) if months is None else YearMonthInterval(months)
     if isinstance(value, bool):
         value = "t" if value else "f"
     assert back == value or (isinstance(back, float) and math.isnan(back))
@@ -210,10 +266,16 @@ def test_numpy_and_pyarrow_scalars_are_unwrapped(value: object, plain: object) -
 @pytest.mark.parametrize(
     ("value", "error"),
     [
-        (b"bytes", NotSupportedError),
-        (dt.timedelta(1), NotSupportedError),
         (object(), ProgrammingError),
-        ([1], ProgrammingError),
+        ([1], DataError),
+        ({1}, DataError),
+        ((1, 2), DataError),
+        ({"a": 1}, DataError),
+        (dt.timedelta(microseconds=1), DataError),  # a sixth digit is refused, never cut
+        (pd.Timedelta(10_001, "ns"), DataError),
+        (pa.MonthDayNano([1, 1, 0]), DataError),  # an INTERVAL has months or days
+        (pa.MonthDayNano([0, 0, 1]), DataError),
+        (YearMonthInterval(12 * 10**9), DataError),
         ("€", DataError),
         (Decimal("NaN"), DataError),
         (Decimal("1." + "1" * 32), DataError),
@@ -241,8 +303,13 @@ def test_what_cannot_be_sent_is_refused(value: object, error: type[Exception]) -
         (BoundValue(7, b"\x7f\xff\xff\xff"), DataError),
         (BoundValue(10, b"\0\2\x80\0", 0xFFFF), DataError),
         (BoundValue(10, b"\0\5\xc7\x14\x1a\x0d\1", 0x0804), DataError),
-        (BoundValue(41, b"\0\0\0\1x", extended_name="blob"), NotSupportedError),
-        (BoundValue(12, bytes(56)), NotSupportedError),
+        (BoundValue(41, b"\0\0\0\1x", extended_name="blob"), ProtocolError),
+        (BoundValue(41, b"\0\0\0\x90" + b"zz" * 72, extended_name="blob"), ProtocolError),
+        (BoundValue(40, b"\0\0\0\2x", extended_name="myudt"), ProtocolError),
+        (BoundValue(23, b"\0\0\0\1x", extended_name="x"), NotSupportedError),
+        (BoundValue(14, b"\0\2\x80\0", 0x0804), DataError),  # YEAR TO DAY mixes the classes
+        (BoundValue(14, b"\0\3\xc4\1\x18", 0x0446), DataError),  # 24 hours
+        (BoundValue(14, b"\0\2\x80\0", 0xFFFF), DataError),
     ],
     ids=repr,
 )
@@ -296,9 +363,19 @@ def test_moments_that_are_missing_are_null(value: object) -> None:
     assert bind_value(value, "utf-8") is NULL_VALUE
 
 
-def test_a_timedelta_of_numpy_in_nanoseconds_is_refused_as_any_other() -> None:
-    with pytest.raises(NotSupportedError, match="timedelta"):
-        bind_value(np.timedelta64(5, "ns"), "utf-8")
+@pytest.mark.parametrize(
+    "value",
+    [np.timedelta64(5, "ns"), np.timedelta64(10**12, "D"), np.timedelta64(5), np.timedelta64(1, "ps")],
+)
+def test_a_timedelta_of_numpy_that_no_interval_holds_is_refused(value: object) -> None:
+    with pytest.raises(DataError):
+        bind_value(value, "utf-8")
+
+
+def test_a_numpy_moment_far_outside_is_refused_where_a_conversion_would_wrap() -> None:
+    for seconds in (10**13, 2**62, -(2**62), 18446744073709552 + 1_700_000_000):
+        with pytest.raises(DataError, match="years 1 to 9999"):
+            bind_value(np.datetime64(seconds, "s"), "utf-8")
 
 
 @pytest.mark.parametrize("value", [np.array([5]), np.array([1, 2]), pd.Series([5])], ids=["1", "2", "Series"])
@@ -315,3 +392,135 @@ def test_a_sixth_fraction_digit_of_a_bind_is_cut_but_of_a_tuple_refused() -> Non
     assert bound.text == "2026-08-31 12:30:15.99999"
     with pytest.raises(DataError, match="digits beyond"):
         unpack_datetime(data, Qualifier.from_encoded(0x130F))
+
+
+# ---- large objects, intervals, collections
+# ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"a", bytearray(b"ab"), memoryview(b"abc"), memoryview(bytes(8)).cast("I")]
+)
+def test_bytes_go_out_as_a_descriptor_of_their_size(content: bytes | bytearray | memoryview) -> None:
+    size = len(bytes(content))
+    for target, code in (
+        (None, 11),
+        (ColumnType.byte(), 11),
+        (ColumnType.text(), 12),
+        (ColumnType.varchar(9), 11),
+    ):
+        bound = bind_value(content, "utf-8", target)
+        assert bound == BoundValue(code, blob_descriptor(size))
+    assert blob_descriptor(size) == bytes(16) + size.to_bytes(4, "big") + bytes(36)
+
+
+def test_a_descriptor_of_more_than_its_field_holds_is_refused() -> None:
+    assert blob_descriptor(2**31 - 1)[16:20] == b"\x7f\xff\xff\xff"
+    for size in (2**31, -1):
+        with pytest.raises(DataError, match="2147483647"):
+            blob_descriptor(size)
+
+
+def test_bytes_for_an_opaque_type_go_out_whole_as_jdbc_sends_them() -> None:
+    entry = next(e for e in JDBC if (e["case"], e["described"]) == ("setBytes 3", "udtvar"))
+    target = ColumnType(40, 2048, 0, 2050, "informix", "myudt")
+    assert bind_value(b"\1\2\xff", "utf-8", target) == parse_one(entry["param_hex"])
+    for ct in (ColumnType.lvarchar(9), ColumnType.boolean(), ColumnType.parse_sql("JSON")):
+        with pytest.raises(DataError, match="decode it to a str"):
+            bind_value(b"x", "utf-8", ct)
+
+
+@pytest.mark.parametrize("code", [40, 41, 44])
+@pytest.mark.parametrize("name", ["blob", "clob", "CLOB"])
+def test_a_locator_is_72_bytes_in_either_form(code: int, name: str) -> None:
+    locator = bytes(range(100, 172))
+    for form in (locator, locator.hex().encode(), locator.hex().upper().encode()):
+        bound = BoundValue(code, len(form).to_bytes(4, "big") + form, owner="informix", extended_name=name)
+        assert bound_to_python(bound, "utf-8") == locator
+
+
+def test_json_is_text_and_other_opaque_types_are_bytes() -> None:
+    data = b"\0\0\0\3\xc3\xa9!"
+    assert bound_to_python(BoundValue(40, data, extended_name="json"), "utf-8") == "é!"
+    assert bound_to_python(BoundValue(40, data, extended_name="bson"), "utf-8") == b"\xc3\xa9!"
+    assert bound_to_python(BoundValue(44, data, extended_name="ifx_lo_stat"), "utf-8") == b"\xc3\xa9!"
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "text"),
+    [
+        (pa.MonthDayNano([63, 0, 0]), None, "5-03"),
+        (pa.MonthDayNano([0, -1, -1_500_000_000]), None, "-1 00:00:01.50000"),
+        (pa.MonthDayNano([0, 1, -1_000_000_000]), None, "0 23:59:59.00000"),
+        (pa.MonthDayNano([0, 0, 0]), None, "0 00:00:00.00000"),
+        (pa.MonthDayNano([0, 0, 0]), ColumnType.interval("YEAR TO MONTH"), "0-00"),
+        (pa.scalar(pa.MonthDayNano([1, 0, 0])), None, "0-01"),
+        (pa.scalar(dt.timedelta(hours=-1), pa.duration("us")), None, "-0 01:00:00.00000"),
+        (pa.scalar(3_600_000_000_000, pa.duration("ns")), None, "0 01:00:00.00000"),
+        (63, ColumnType.interval("MONTH(3) TO MONTH"), "5-03"),
+        (-63, ColumnType.interval("YEAR TO MONTH"), "-5-03"),
+        (np.int32(63), ColumnType.interval("YEAR TO MONTH"), "5-03"),
+        (np.timedelta64(63, "M"), None, "5-03"),
+        (np.timedelta64(-2, "Y"), None, "-2-00"),
+        (np.timedelta64(90, "m"), None, "0 01:30:00.00000"),
+        (np.timedelta64(-10_000, "ns"), None, "-0 00:00:00.00001"),
+        (np.timedelta64(200_000, "D"), None, "200000 00:00:00.00000"),
+        (pd.Timedelta("1 days 00:00:00.5"), None, "1 00:00:00.50000"),
+        (IntervalValue(Qualifier.parse("HOUR(3) TO MINUTE", True), True, (100, 5)), None, "-100:05"),
+        ("5-03", ColumnType.interval("YEAR TO MONTH"), "5-03"),  # as text: the server converts
+    ],
+    ids=str,
+)  # fmt: skip
+def test_spans_of_time_go_out_as_intervals_of_their_class(
+    value: object, target: ColumnType | None, text: str
+) -> None:
+    assert as_text(bound_to_python(bind_value(value, "utf-8", target), "utf-8")) == text
+
+
+@pytest.mark.parametrize("value", [5, True])
+def test_an_int_is_no_interval_of_days(value: int) -> None:
+    if value is not True:
+        with pytest.raises(DataError, match=r"INTERVAL DAY\(2\) TO SECOND: give a datetime.timedelta"):
+            bind_value(value, "utf-8", ColumnType.interval("DAY TO SECOND"))
+    assert bind_value(value, "utf-8", ColumnType.bigint()).type in (1, 2)
+
+
+def test_missing_spans_are_null() -> None:
+    for value in (np.timedelta64("NaT"), np.timedelta64("NaT", "ns"), pa.scalar(None, pa.duration("us"))):
+        assert bind_value(value, "utf-8") is NULL_VALUE
+
+
+def test_collections_go_out_as_their_literal_when_the_target_tells_what_they_hold() -> None:
+    def sent(value: object, sql: str) -> object:
+        return bound_to_python(bind_value(value, "utf-8", ColumnType.parse_sql(sql)), "utf-8")
+
+    assert sent([1, 2], "LIST(INTEGER NOT NULL)") == "LIST{1,2}"
+    assert sent({"it's"}, "SET(VARCHAR(9) NOT NULL)") == "SET{'it''s'}"
+    assert sent(frozenset(), "MULTISET(DATE NOT NULL)") == "MULTISET{}"
+    assert sent({"b": None, "a": "x"}, "ROW(a CHAR(1), b INTEGER)") == "ROW('x',NULL)"
+    assert sent(("x", 1), "ROW(a CHAR(1), b INTEGER)") == "ROW('x',1)"
+    assert sent("SET{1}", "SET(INTEGER NOT NULL)") == "SET{1}"
+
+
+@pytest.mark.parametrize(
+    "target", [None, ColumnType(19, 0), ColumnType.named_row("person_t"), ColumnType.integer()], ids=str
+)
+def test_a_collection_without_a_known_target_says_what_to_do(target: ColumnType | None) -> None:
+    with pytest.raises(DataError, match="write an SQL literal instead"):
+        bind_value([1], "utf-8", target)
+
+
+def test_a_long_literal_goes_out_as_lvarchar() -> None:
+    target = ColumnType.parse_sql("LIST(LVARCHAR(30000) NOT NULL)")
+    bound = bind_value(["x" * 30_000, "y" * 30_000], "utf-8", target)
+    assert bound.type == 43
+    assert bound_to_python(bound, "utf-8") == f"LIST{{'{'x' * 30_000}','{'y' * 30_000}'}}"
+
+
+def test_a_member_is_measured_in_the_connections_code_set() -> None:
+    target = ColumnType.parse_sql("SET(CHAR(3) NOT NULL)")
+    assert bind_value(["éé"], "latin-1", target).data == b"\0\x09SET{'\xe9\xe9'}"
+    with pytest.raises(DataError, match="4 bytes of text in CHAR"):
+        bind_value(["éé"], "utf-8", target)
+    with pytest.raises(DataError, match=r"U\+20AC"):
+        bind_value(["€"], "latin-1", target)

@@ -1,23 +1,37 @@
-"""Parameters of SQ_BIND <-> Python objects (TYPES "Bind" column, JDBC section 6)."""
+"""Python objects -> parameters of SQ_BIND (TYPES "Bind" column, JDBC section 6). ``bound_values`` reads them."""
 
 from __future__ import annotations
 
 import datetime as dt
 import numbers
+import re
 import struct
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from .binds import NULL_VALUE, BoundValue
-from .column_types import ColumnType, TypeCode
-from .datetimes import unpack_datetime, unpack_interval
-from .decimals import MAX_DIGITS, pack_decimal, unpack_decimal
-from .errors import DataError, NotSupportedError, ProgrammingError, ProtocolError
-from .primitives import encode_text
-from .qualifiers import Qualifier
+import pyarrow as pa
 
-_DATE_EPOCH = dt.date(1899, 12, 31).toordinal()
+from .binds import NULL_VALUE, BoundValue
+from .bound_values import bound_to_python
+from .column_types import ColumnType, TypeCode
+from .datetimes import IntervalValue, pack_interval
+from .decimals import MAX_DIGITS, pack_decimal, significant_digits
+from .errors import DataError, ProgrammingError
+from .intervals import (
+    DAY9_TO_FRACTION5,
+    YEAR9_TO_MONTH,
+    YearMonthInterval,
+    interval_of,
+    split_month_day_nano,
+)
+from .nested import definition_of, format_literal
+from .primitives import encode_strictly
+from .qualifiers import Qualifier
+from .type_codes import DATE_EPOCH, LOB_DESCRIPTOR_SIZE, LOB_SIZE_OFFSET
+
+__all__ = ["bind_value", "blob_descriptor", "bound_to_python"]
+
 _CHAR_MAX = 32767
 _INT_PRECISION, _SMALLINT_PRECISION, _BIGINT_PRECISION = 0x0A00, 0x0500, 0x1300
 
@@ -51,10 +65,18 @@ def bind_value(value: object, encoding: str, target: ColumnType | None = None) -
     int goes as INT, BIGINT or, beyond 64 bits, DECIMAL; float as FLOAT; str as CHAR, above 32767 bytes as
     LVARCHAR; bool as ``t``/``f``, or 1/0 where ``target`` is a number; date as DATE; datetime and time as
     DATETIME with FRACTION(5) when they have microseconds, of which Informix holds five digits: a sixth is
-    refused. numpy and pyarrow scalars are unwrapped, pandas.NaT is NULL.
+    refused. timedelta goes as INTERVAL DAY(9) TO FRACTION(5), :class:`YearMonthInterval` as YEAR(9) TO MONTH,
+    ``pa.MonthDayNano`` as whichever of the two it is, and so does an int where ``target`` is an INTERVAL of
+    years and months. list, tuple, set, frozenset and dict go as the literal of a collection or ROW, which only
+    ``target`` can tell. numpy and pyarrow scalars are unwrapped, pandas.NaT is NULL.
 
-    ``DataError`` for a value out of range or a character outside ``encoding``, ``NotSupportedError`` for
-    bytes, ``ProgrammingError`` for a type without a meaning here.
+    bytes, bytearray and memoryview go as BYTE: the value holds a **descriptor** with nothing but the size. The
+    content travels apart: who sends the Bind sends a BlobBind with the number of such parameters behind it,
+    then the content of each as BlobChunks of at most 1024 bytes, closed by an empty one (SQLI section 14).
+    Where ``target`` is an opaque type other than BLOB and CLOB, bytes go whole in its own form.
+
+    ``DataError`` for a value out of range, a character outside ``encoding``, or a collection without a
+    ``target``; ``ProgrammingError`` for a type without a meaning here.
     """
     if value is None:
         return NULL_VALUE
@@ -91,15 +113,53 @@ def _unwrapped(value: Any) -> object:
         return value
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     inner = value.item()
-    if kind == "m" and isinstance(inner, int):
-        return dt.timedelta()  # refused, as every timedelta is
-    if kind != "M" or not isinstance(inner, int):
+    if kind not in ("m", "M") or not isinstance(inner, int):
         return inner
-    coarse = value.astype("datetime64[us]")
-    inner = coarse.item()
-    if coarse != value or not isinstance(inner, dt.datetime):
-        raise DataError(f"{value} has nanoseconds or is outside the years 1 to 9999: not a DATETIME")
-    return inner
+    return _exact_moment(value) if kind == "M" else _exact_span(value)
+
+
+_FEMTOSECONDS = {
+    "W": 604800 * 10**15, "D": 86400 * 10**15, "h": 3600 * 10**15, "m": 60 * 10**15, "s": 10**15,
+    "ms": 10**12, "us": 10**9, "ns": 10**6, "ps": 10**3, "fs": 1,
+}  # fmt: skip
+_NUMPY_UNIT = re.compile(r".*\[(\d*)([A-Za-z]+)\]")
+
+
+def _microseconds(value: Any) -> int | None:
+    """Microseconds in a numpy time, exactly; None when it is finer, or in a unit of no fixed length."""
+    match = _NUMPY_UNIT.fullmatch(str(value.dtype))
+    factor = _FEMTOSECONDS.get(match.group(2)) if match else None
+    if match is None or factor is None:
+        return None
+    whole, rest = divmod(int(value.astype("int64")) * int(match.group(1) or 1) * factor, 10**9)
+    return None if rest else whole
+
+
+def _exact_moment(value: Any) -> dt.datetime:
+    """A datetime64 that Python's datetime cannot hold by itself."""
+    whole = _microseconds(value)
+    try:
+        if whole is not None:
+            return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=whole)
+    except OverflowError:
+        pass
+    raise DataError(f"{value} has nanoseconds or is outside the years 1 to 9999: not a DATETIME")
+
+
+def _exact_span(value: Any) -> object:
+    """A timedelta64 that Python's timedelta cannot hold by itself; years and months are INTERVAL's other
+    class."""
+    match = _NUMPY_UNIT.fullmatch(str(value.dtype))
+    if match is not None and match.group(2) in ("Y", "M"):
+        months = int(value.astype("int64")) * int(match.group(1) or 1)
+        return YearMonthInterval(months * 12 if match.group(2) == "Y" else months)
+    whole = _microseconds(value)
+    try:
+        if whole is not None:
+            return dt.timedelta(microseconds=whole)
+    except OverflowError:
+        pass
+    raise DataError(f"{value!r} has no unit, nanoseconds, or more days than an INTERVAL holds")
 
 
 def _bind_bool(value: bool, encoding: str, target: ColumnType | None) -> BoundValue:
@@ -109,6 +169,8 @@ def _bind_bool(value: bool, encoding: str, target: ColumnType | None) -> BoundVa
 
 
 def _bind_int(value: int, encoding: str, target: ColumnType | None) -> BoundValue:
+    if target is not None and target.code == TypeCode.INTERVAL:
+        return _bind_months(value, encoding, target)
     if -0x8000_0000 < value <= 0x7FFF_FFFF:  # the lowest pattern is NULL
         return BoundValue(2, value.to_bytes(4, "big", signed=True), _INT_PRECISION)
     if -(2**63) < value < 2**63:
@@ -126,7 +188,7 @@ def _bind_decimal(value: Decimal, encoding: str, target: ColumnType | None) -> B
     _, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         raise DataError(f"{value} cannot be a DECIMAL")
-    if len("".join(map(str, digits)).strip("0")) > MAX_DIGITS:
+    if significant_digits(value) > MAX_DIGITS:
         raise DataError(f"{value} has more than {MAX_DIGITS} significant digits: round it first")
     data = pack_decimal(value)
     scale = max(-exponent, 0)
@@ -135,14 +197,14 @@ def _bind_decimal(value: Decimal, encoding: str, target: ColumnType | None) -> B
 
 
 def _bind_str(value: str, encoding: str, target: ColumnType | None) -> BoundValue:
-    data = encode_text(value, encoding, "a parameter")
+    data = encode_strictly(value, encoding, "a parameter")
     if len(data) <= _CHAR_MAX:
         return BoundValue(0, len(data).to_bytes(2, "big") + data)
     return BoundValue(TypeCode.LVARCHAR.value, len(data).to_bytes(4, "big") + data)
 
 
 def _bind_date(value: dt.date, encoding: str, target: ColumnType | None) -> BoundValue:
-    return BoundValue(7, (value.toordinal() - _DATE_EPOCH).to_bytes(4, "big", signed=True))
+    return BoundValue(7, (value.toordinal() - DATE_EPOCH).to_bytes(4, "big", signed=True))
 
 
 def _bind_datetime(value: dt.datetime, encoding: str, target: ColumnType | None) -> BoundValue:
@@ -190,12 +252,75 @@ def _fraction(microsecond: int) -> bytes:
     return bytes((microsecond // 10000, microsecond // 100 % 100, microsecond % 100))
 
 
-def _refuse_bytes(value: bytes, encoding: str, target: ColumnType | None) -> BoundValue:
-    raise NotSupportedError("bytes as a parameter (BYTE, TEXT or BLOB) is not supported by this version")
+def _bind_months(value: int, encoding: str, target: ColumnType | None) -> BoundValue:
+    qualifier = None if target is None else target.qualifier
+    if qualifier is None or not qualifier.is_year_month:
+        declared = "" if target is None else f" {target.sql}"
+        raise DataError(f"an int cannot be an{declared}: give a datetime.timedelta")
+    return _interval(interval_of(value, YEAR9_TO_MONTH))
 
 
-def _refuse_timedelta(value: dt.timedelta, encoding: str, target: ColumnType | None) -> BoundValue:
-    raise NotSupportedError("timedelta as a parameter (INTERVAL) is not supported by this version")
+def _bind_year_month(value: YearMonthInterval, encoding: str, target: ColumnType | None) -> BoundValue:
+    return _interval(interval_of(value, YEAR9_TO_MONTH))
+
+
+def _bind_timedelta(value: dt.timedelta, encoding: str, target: ColumnType | None) -> BoundValue:
+    return _interval(interval_of(value, DAY9_TO_FRACTION5))
+
+
+def _bind_month_day_nano(value: Any, encoding: str, target: ColumnType | None) -> BoundValue:
+    months, nanoseconds = split_month_day_nano(value)
+    qualifier = None if target is None else target.qualifier
+    zero_months = qualifier is not None and qualifier.is_year_month and not nanoseconds
+    return _interval(interval_of(value, YEAR9_TO_MONTH if months or zero_months else DAY9_TO_FRACTION5))
+
+
+def _bind_interval(value: IntervalValue, encoding: str, target: ColumnType | None) -> BoundValue:
+    return _interval(value)
+
+
+def _interval(value: IntervalValue) -> BoundValue:
+    """Not normalised, as JDBC binds (JDBC section 6)."""
+    data = pack_interval(value, normalise=False)
+    return BoundValue(TypeCode.INTERVAL.value, len(data).to_bytes(2, "big") + data, value.qualifier.encoded)
+
+
+def blob_descriptor(size: int) -> bytes:
+    """The descriptor of a BYTE or TEXT parameter with ``size`` bytes of content (SQLI section 14).
+
+    All but the size is zero; 56 bytes, for this package never agrees to bit 70. ``DataError`` above
+    2^31 - 1 bytes.
+    """
+    if not 0 <= size < 1 << 31:
+        raise DataError(f"{size} bytes in a BYTE or TEXT parameter, which holds at most 2147483647")
+    tail = LOB_DESCRIPTOR_SIZE - LOB_SIZE_OFFSET - 4
+    return bytes(LOB_SIZE_OFFSET) + size.to_bytes(4, "big") + bytes(tail)
+
+
+def _bind_bytes(
+    value: bytes | bytearray | memoryview, encoding: str, target: ColumnType | None
+) -> BoundValue:
+    if target is not None and target.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED):
+        if target.is_boolean or target.is_lvarchar or target.is_json:
+            raise DataError(f"{type(value).__name__} cannot be {target.sql}: decode it to a str")
+        if not target.is_large_object:
+            data = bytes(value)
+            inner = len(data).to_bytes(4, "big") + data
+            length = target.encoded_length & 0xFFFF
+            return BoundValue(target.code, inner, length, 0, target.owner, target.extended_name)
+    size = value.nbytes if isinstance(value, memoryview) else len(value)
+    text = target is not None and target.code == TypeCode.TEXT
+    return BoundValue((TypeCode.TEXT if text else TypeCode.BYTE).value, blob_descriptor(size))
+
+
+def _bind_nested(value: object, encoding: str, target: ColumnType | None) -> BoundValue:
+    if target is None or not target.is_complex or definition_of(target) is None:
+        into = "" if target is None else f" for {target.sql}"
+        raise DataError(
+            f"a {type(value).__name__} as a parameter{into}: only a collection or ROW whose description tells what "
+            'it holds takes it; write an SQL literal instead, as in "SET{1,2}" or "ROW(\'a\',1)"'
+        )
+    return _bind_str(format_literal(value, target, encoding), encoding, target)
 
 
 _BINDERS: dict[type, Callable[..., BoundValue]] = {
@@ -207,159 +332,16 @@ _BINDERS: dict[type, Callable[..., BoundValue]] = {
     dt.datetime: _bind_datetime,
     dt.date: _bind_date,
     dt.time: _bind_time,
-    dt.timedelta: _refuse_timedelta,
-    bytes: _refuse_bytes,
-    bytearray: _refuse_bytes,
-    memoryview: _refuse_bytes,
+    dt.timedelta: _bind_timedelta,
+    YearMonthInterval: _bind_year_month,
+    IntervalValue: _bind_interval,
+    bytes: _bind_bytes,
+    bytearray: _bind_bytes,
+    memoryview: _bind_bytes,
+    pa.MonthDayNano: _bind_month_day_nano,  # a tuple, too
+    list: _bind_nested,
+    tuple: _bind_nested,
+    set: _bind_nested,
+    frozenset: _bind_nested,
+    dict: _bind_nested,
 }
-
-
-def bound_to_python(bv: BoundValue, encoding: str) -> object:
-    """A parameter as a server sees it: int, float, Decimal, str, date, DatetimeValue, IntervalValue, bool or
-    None.
-
-    Reads every form that JDBC and the public Python driver send. The patterns that stand for NULL inside a
-    value (INT 80000000 and so on) are NULL here too (TYPES section 3). ``DataError`` for a value that is
-    none, ``NotSupportedError`` naming a type that is not handled, ``ProtocolError`` for a wrong inner length.
-    """
-    data = bv.data
-    if data is None:
-        return None
-    reader = _READERS.get(bv.type & 0xFF)
-    if reader is None:
-        name = f" {bv.extended_name!r}" if bv.extended_name else ""
-        raise NotSupportedError(f"a parameter of type {_type_name(bv.type)}{name} is not supported")
-    return reader(data, bv, encoding)
-
-
-def _type_name(code: int) -> str:
-    try:
-        return f"{TypeCode(code & 0xFF).name} ({code})"
-    except ValueError:
-        return str(code)
-
-
-def _counted(data: bytes, prefix: int) -> bytes:
-    if len(data) < prefix or int.from_bytes(data[:prefix], "big") != len(data) - prefix:
-        raise ProtocolError(f"a parameter whose inner length is wrong: {data[:16].hex()}")
-    return data[prefix:]
-
-
-def _read_text(data: bytes, prefix: int, encoding: str) -> str:
-    raw = _counted(data, prefix)
-    try:
-        return raw.decode(encoding)
-    except UnicodeDecodeError as e:
-        raise DataError(
-            f"a parameter holds bytes that are no {encoding} text at position {e.start}"
-        ) from None
-
-
-def _read_char(data: bytes, bv: BoundValue, encoding: str) -> object:
-    return _read_text(data, 2, encoding)
-
-
-_INTEGERS = {
-    2: (struct.Struct(">h"), -0x8000),
-    4: (struct.Struct(">i"), -0x8000_0000),
-    8: (struct.Struct(">q"), -(2**63)),
-}
-
-
-def _read_int(data: bytes, bv: BoundValue, encoding: str) -> object:
-    layout, null = _INTEGERS[len(data)]
-    value = layout.unpack(data)[0]
-    return None if value == null else value
-
-
-def _read_int8(data: bytes, bv: BoundValue, encoding: str) -> object:
-    sign, low, high = struct.unpack(">hII", data)
-    magnitude = high << 32 | low
-    return None if sign == 0 else -magnitude if sign < 0 else magnitude
-
-
-def _read_float(data: bytes, bv: BoundValue, encoding: str) -> object:
-    if data.count(0xFF) == len(data):
-        return None
-    return struct.unpack(">f" if len(data) == 4 else ">d", data)[0]
-
-
-def _read_decimal(data: bytes, bv: BoundValue, encoding: str) -> object:
-    return unpack_decimal(_counted(data, 2))
-
-
-def _read_date(data: bytes, bv: BoundValue, encoding: str) -> object:
-    days = int.from_bytes(data, "big", signed=True)
-    if days == -0x8000_0000:
-        return None
-    try:
-        return dt.date.fromordinal(days + _DATE_EPOCH)
-    except (ValueError, OverflowError):
-        raise DataError(f"a DATE parameter with day number {days} is outside the years 1 to 9999") from None
-
-
-def _qualifier(bv: BoundValue) -> Qualifier:
-    try:
-        return Qualifier.from_encoded(bv.precision)
-    except ValueError as e:
-        raise DataError(f"a parameter with an impossible {e}") from None
-
-
-def _read_datetime(data: bytes, bv: BoundValue, encoding: str) -> object:
-    # informix-driver sends microseconds in FRACTION(5): servers keep five digits, without rounding.
-    return unpack_datetime(_counted(data, 2), _qualifier(bv), cut=True)
-
-
-def _read_interval(data: bytes, bv: BoundValue, encoding: str) -> object:
-    return unpack_interval(_counted(data, 2), _qualifier(bv))
-
-
-def _read_lvarchar(data: bytes, bv: BoundValue, encoding: str) -> object:
-    return _read_text(data, 4, encoding)
-
-
-def _read_boolean(data: bytes, bv: BoundValue, encoding: str) -> object:
-    raw = _counted(data, 4)
-    if raw in (b"\1", b"t", b"T"):
-        return True
-    if raw in (b"\0", b"f", b"F"):
-        return False
-    raise ProtocolError(f"a BOOLEAN parameter with the value 0x{raw.hex()}")
-
-
-def _read_opaque(data: bytes, bv: BoundValue, encoding: str) -> object:
-    if bv.extended_name == "lvarchar":
-        return _read_lvarchar(data, bv, encoding)
-    if bv.extended_name == "boolean":
-        return _read_boolean(data, bv, encoding)
-    raise NotSupportedError(
-        f"a parameter of the type {bv.extended_name or _type_name(bv.type)!r} is not supported"
-    )
-
-
-_BY_CODE: dict[TypeCode, Callable[[bytes, BoundValue, str], object]] = {
-    TypeCode.CHAR: _read_char,
-    TypeCode.VARCHAR: _read_char,
-    TypeCode.NCHAR: _read_char,
-    TypeCode.NVARCHAR: _read_char,
-    TypeCode.SMALLINT: _read_int,
-    TypeCode.INTEGER: _read_int,
-    TypeCode.SERIAL: _read_int,
-    TypeCode.BIGINT: _read_int,
-    TypeCode.BIGSERIAL: _read_int,
-    TypeCode.INT8: _read_int8,
-    TypeCode.SERIAL8: _read_int8,
-    TypeCode.FLOAT: _read_float,
-    TypeCode.SMALLFLOAT: _read_float,
-    TypeCode.DECIMAL: _read_decimal,
-    TypeCode.MONEY: _read_decimal,
-    TypeCode.DATE: _read_date,
-    TypeCode.DATETIME: _read_datetime,
-    TypeCode.INTERVAL: _read_interval,
-    TypeCode.LVARCHAR: _read_lvarchar,
-    TypeCode.BOOL: _read_boolean,
-    TypeCode.UDTVAR: _read_opaque,
-    TypeCode.UDTFIXED: _read_opaque,
-    TypeCode.SENDRECV: _read_opaque,
-}
-_READERS = {code.value: reader for code, reader in _BY_CODE.items()}  # plain ints hash faster

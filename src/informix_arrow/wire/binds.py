@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from .capabilities import Framing
-from .column_types import TypeCode, has_type_name
+from .column_types import FLAG_DISTINCT, TypeCode, has_type_name
 from .errors import ProtocolError
 from .message_base import Message
 from .primitives import NeedMoreData, Reader, Writer, decode_text, encode_text
@@ -155,6 +155,36 @@ class Bind(Message):
         finally:
             reader.pos = pos
         return cls(tuple(values))
+
+
+def encode_result_value(value: BoundValue, framing: Framing) -> bytes:
+    """One value as SQ_FPROUTINE carries it: as in SQ_BIND, but a distinct type has its name too (SQLI section
+    16)."""
+    w = Writer().ushort(value.type)
+    if _NAMED[value.type & 0xFF] or value.type & FLAG_DISTINCT:
+        w.pstr(encode_text(value.owner, framing.encoding, "type owner"), "type owner")
+        w.pstr(encode_text(value.extended_name, framing.encoding, "type name"), "type name")
+    if value.data is None:
+        return w.short(value.indicator or -1).ushort(value.precision).getvalue()
+    return w.short(0).ushort(value.precision).raw(value.data).pad(len(value.data)).getvalue()
+
+
+def parse_result_value(reader: Reader, framing: Framing) -> BoundValue:
+    """The reverse of :func:`encode_result_value`."""
+    code = reader.ushort()
+    owner = extended_name = ""
+    if _NAMED[code & 0xFF] or code & FLAG_DISTINCT:
+        owner = decode_text(reader.pstr("type owner"), framing.encoding)
+        extended_name = decode_text(reader.pstr("type name"), framing.encoding)
+    indicator, precision = reader.short(), reader.ushort()
+    if indicator < 0:
+        return BoundValue(code, None, precision, indicator, owner, extended_name)
+    size = _LAYOUT[code & 0xFF]
+    if size <= 0:
+        size = _data_size(reader.data, reader.pos, reader.end, code & 0xFF, framing)
+    data = reader.take(size)
+    reader.pad(size)
+    return BoundValue(code, data, precision, 0, owner, extended_name)
 
 
 def _data_size(data: bytes | bytearray | memoryview, pos: int, end: int, code: int, framing: Framing) -> int:

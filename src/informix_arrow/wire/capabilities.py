@@ -7,10 +7,25 @@ change framing matter to the codec; they become one :class:`Framing` that every 
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
+
+from .code_sets import codec_of_locale, is_multibyte, locale_code
+
+__all__ = [
+    "CLIENT_OFFER",
+    "PRESET",
+    "SERVER_ANSWER",
+    "Bit",
+    "Framing",
+    "bits_of",
+    "codec_of_locale",
+    "is_multibyte",
+    "locale_code",
+    "mask_of",
+    "server_answer",
+]
 
 CLIENT_OFFER = bytes.fromhex("fffc7ffc3c8caa97")
 """What our client offers: eight bytes, so that bits 69 and 70 can never be in force (SQLI 5.1)."""
@@ -115,63 +130,3 @@ def server_answer(offer: bytes) -> bytes:
     2)."""
     offered = bits_of(offer)
     return mask_of((bit for bit in bits_of(SERVER_ANSWER) if bit < 64 or bit in offered), len(SERVER_ANSWER))
-
-
-# Informix code set number -> (Python codec, names it goes by in a locale). Single-byte sets and UTF-8 only:
-# the C codecs take a table of 256 entries or UTF-8.
-_CODE_SETS: dict[int, tuple[str, tuple[str, ...]]] = {
-    364: ("ascii", ("ascii", "us-ascii")),
-    819: ("latin-1", ("8859-1", "iso8859-1", "iso-8859-1", "latin1", "latin-1")),
-    912: ("iso8859-2", ("8859-2",)),
-    57346: ("iso8859-3", ("8859-3",)),
-    57347: ("iso8859-4", ("8859-4",)),
-    915: ("iso8859-5", ("8859-5",)),
-    1089: ("iso8859-6", ("8859-6",)),
-    813: ("iso8859-7", ("8859-7",)),
-    916: ("iso8859-8", ("8859-8",)),
-    920: ("iso8859-9", ("8859-9",)),
-    866: ("cp866", ("cp866", "pc866")),
-    1250: ("cp1250", ("cp1250",)),
-    1251: ("cp1251", ("cp1251",)),
-    1252: ("cp1252", ("cp1252",)),
-    1253: ("cp1253", ("cp1253",)),
-    1254: ("cp1254", ("cp1254",)),
-    1255: ("cp1255", ("cp1255",)),
-    1256: ("cp1256", ("cp1256",)),
-    1257: ("cp1257", ("cp1257",)),
-    57372: ("utf-8", ("utf8", "utf-8")),
-}
-_CODE_SET_NUMBERS: dict[str, int] = {
-    name: number for number, (_, names) in _CODE_SETS.items() for name in (*names, str(number))
-}
-
-
-def _parts_of_locale(locale: str) -> tuple[str, int]:
-    """Split ``en_US.utf8@modifier`` into ``en_US`` and the code set's number."""
-    text = locale.split("@", 1)[0].strip()
-    language, dot, code_set = text.partition(".")
-    number = _CODE_SET_NUMBERS.get(code_set.strip().lower())
-    if not dot or not language or number is None:
-        known = ", ".join(names[0] for _, names in _CODE_SETS.values())
-        raise ValueError(
-            f"locale {locale!r}: expected language_TERRITORY.codeset; code sets (or their numbers): {known}"
-        )
-    tongue, underscore, territory = language.partition("_")
-    return f"{tongue.lower()}{underscore}{territory.upper()}", number
-
-
-def codec_of_locale(locale: str) -> str:
-    """Python codec of an Informix locale: ``en_US.8859-1`` and ``en_US.819`` are ``latin-1``, ``.utf8`` is
-    ``utf-8``.
-
-    Raises ``ValueError`` naming a locale whose code set is not known.
-    """
-    codec = _CODE_SETS[_parts_of_locale(locale)[1]][0]
-    codecs.lookup(codec)
-    return codec
-
-
-def locale_code(locale: str) -> str:
-    """The canonical number form, as systables shows it: ``en_us.utf8`` is ``en_US.57372``."""
-    language, number = _parts_of_locale(locale)
-    return f"{language}.{number}"

@@ -1,95 +1,49 @@
-"""Type codes and column types as DESCRIBE tells them (SQLI section 8, TYPES section 2)."""
+"""Column types as DESCRIBE tells them (SQLI section 8, TYPES section 2)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, replace
 
 from .qualifiers import Qualifier
+from .type_codes import (
+    CHAR_TYPES,
+    COMPLEX_CODES,
+    DECIMAL_TYPES,
+    ENVELOPE_MIN,
+    FIXED_TYPES,
+    FLAG_CLIENT_COLLECTION,
+    FLAG_DISTINCT,
+    FLAG_DISTINCT_BOOLEAN,
+    FLAG_DISTINCT_LVARCHAR,
+    FLAG_HOST_VARIABLE,
+    FLAG_NAMED_ROW,
+    FLAG_NOT_NULL,
+    FLOATING_SCALE,
+    LOCATOR_SIZE,
+    LVARCHAR_MAX,
+    VARCHAR_TYPES,
+    ExtendedId,
+    TypeCode,
+    has_type_name,
+)
 
-
-class TypeCode(IntEnum):
-    """Low byte of the type word."""
-
-    CHAR = 0
-    SMALLINT = 1
-    INTEGER = 2
-    FLOAT = 3
-    SMALLFLOAT = 4
-    DECIMAL = 5
-    SERIAL = 6
-    DATE = 7
-    MONEY = 8
-    NULL = 9
-    DATETIME = 10
-    BYTE = 11
-    TEXT = 12
-    VARCHAR = 13
-    INTERVAL = 14
-    NCHAR = 15
-    NVARCHAR = 16
-    INT8 = 17
-    SERIAL8 = 18
-    SET = 19
-    MULTISET = 20
-    LIST = 21
-    ROW = 22
-    COLLECTION = 23
-    UDTVAR = 40
-    UDTFIXED = 41
-    LVARCHAR = 43
-    SENDRECV = 44
-    BOOL = 45
-    BIGINT = 52
-    BIGSERIAL = 53
-
-
-# Flags in the high byte of the type word (SQLI section 8).
-FLAG_NOT_NULL = 0x0100
-FLAG_HOST_VARIABLE = 0x0200
-FLAG_DISTINCT = 0x0800
-FLAG_NAMED_ROW = 0x1000
-FLAG_DISTINCT_LVARCHAR = 0x2000
-FLAG_DISTINCT_BOOLEAN = 0x4000
-FLAG_CLIENT_COLLECTION = 0x8000
-
-LVARCHAR_MAX = 32739
-_LVARCHAR_ID = 1
-_BOOLEAN_ID = 5
-_FLOATING = 255
-
-
-def has_type_name(code: int) -> bool:
-    """Whether BIND and RET_TYPE carry owner and type name after this type word: above 18, but not 52 and
-    53."""
-    low = code & 0xFF
-    return low > TypeCode.SERIAL8 and low not in (TypeCode.BIGINT, TypeCode.BIGSERIAL)
-
-
-_FIXED: dict[int, tuple[str, int, int]] = {  # code -> (SQL name, encoded length, tuple bytes)
-    TypeCode.SMALLINT: ("SMALLINT", 2, 2),
-    TypeCode.INTEGER: ("INTEGER", 4, 4),
-    TypeCode.FLOAT: ("FLOAT", 8, 8),
-    TypeCode.SMALLFLOAT: ("SMALLFLOAT", 4, 4),
-    TypeCode.SERIAL: ("SERIAL", 4, 4),
-    TypeCode.DATE: ("DATE", 4, 4),
-    TypeCode.INT8: ("INT8", 10, 10),
-    TypeCode.SERIAL8: ("SERIAL8", 10, 10),
-    TypeCode.BIGINT: ("BIGINT", 8, 8),
-    TypeCode.BIGSERIAL: ("BIGSERIAL", 8, 8),
-    TypeCode.BYTE: ("BYTE", 56, 56),
-    TypeCode.TEXT: ("TEXT", 56, 56),
-}
-_COLLECTIONS = {
-    TypeCode.SET: "SET",
-    TypeCode.MULTISET: "MULTISET",
-    TypeCode.LIST: "LIST",
-    TypeCode.ROW: "ROW",
-    TypeCode.COLLECTION: "COLLECTION",
-}
-_CHARS = {TypeCode.CHAR: "CHAR", TypeCode.NCHAR: "NCHAR"}
-_VARCHARS = {TypeCode.VARCHAR: "VARCHAR", TypeCode.NVARCHAR: "NVARCHAR"}
-_DECIMALS = {TypeCode.DECIMAL: "DECIMAL", TypeCode.MONEY: "MONEY"}
+__all__ = [
+    "COMPLEX_CODES",
+    "ENVELOPE_MIN",
+    "FLAG_CLIENT_COLLECTION",
+    "FLAG_DISTINCT",
+    "FLAG_DISTINCT_BOOLEAN",
+    "FLAG_DISTINCT_LVARCHAR",
+    "FLAG_HOST_VARIABLE",
+    "FLAG_NAMED_ROW",
+    "FLAG_NOT_NULL",
+    "LOCATOR_SIZE",
+    "LVARCHAR_MAX",
+    "ColumnType",
+    "ExtendedId",
+    "TypeCode",
+    "has_type_name",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +90,12 @@ class ColumnType:
     @property
     def precision(self) -> int | None:
         """Decimal digits of DECIMAL and MONEY, else None."""
-        return (self.encoded_length >> 8) & 0xFF if self.code in _DECIMALS else None
+        return (self.encoded_length >> 8) & 0xFF if self.code in DECIMAL_TYPES else None
 
     @property
     def scale(self) -> int | None:
         """Digits after the point of DECIMAL and MONEY; None when the column is floating or no decimal."""
-        if self.code not in _DECIMALS or self.encoded_length & 0xFF == _FLOATING:
+        if self.code not in DECIMAL_TYPES or self.encoded_length & 0xFF == FLOATING_SCALE:
             return None
         return self.encoded_length & 0xFF
 
@@ -158,7 +112,7 @@ class ColumnType:
         if self.code == TypeCode.BOOL or self.flags & FLAG_DISTINCT_BOOLEAN:
             return True
         return self.code == TypeCode.UDTFIXED and (
-            self.extended_id == _BOOLEAN_ID or self.extended_name == "boolean"
+            self.extended_id == ExtendedId.BOOLEAN or self.type_name == "boolean"
         )
 
     @property
@@ -167,18 +121,72 @@ class ColumnType:
         if self.code == TypeCode.LVARCHAR or self.flags & FLAG_DISTINCT_LVARCHAR:
             return True
         return self.code == TypeCode.UDTVAR and (
-            self.extended_id == _LVARCHAR_ID or self.extended_name == "lvarchar"
+            self.extended_id == ExtendedId.LVARCHAR or self.type_name == "lvarchar"
         )
+
+    @property
+    def type_name(self) -> str:
+        """The extended type's name as it is compared: lower case, without blanks around it."""
+        return self.extended_name.strip().lower()
+
+    @property
+    def is_blob(self) -> bool:
+        """BLOB by name or id, or distinct of it."""
+        return self._is_smart_object("blob", ExtendedId.BLOB)
+
+    @property
+    def is_clob(self) -> bool:
+        """CLOB by name or id, or distinct of it."""
+        return self._is_smart_object("clob", ExtendedId.CLOB)
+
+    def _is_smart_object(self, name: str, extended_id: int) -> bool:
+        if self.code not in (TypeCode.UDTFIXED, TypeCode.SENDRECV):
+            return False
+        if self.flags & FLAG_DISTINCT and self.source_type == extended_id:
+            return True
+        return self.type_name == name or self.extended_id == extended_id
+
+    @property
+    def is_large_object(self) -> bool:
+        """BYTE, TEXT, BLOB or CLOB: the tuple holds a descriptor or locator, the content comes apart."""
+        return self.code in (TypeCode.BYTE, TypeCode.TEXT) or self.is_blob or self.is_clob
+
+    @property
+    def is_json(self) -> bool:
+        """JSON, whose content is text; BSON's is not."""
+        return self.code == TypeCode.UDTVAR and self.type_name == "json"
+
+    @property
+    def is_complex(self) -> bool:
+        """A collection or ROW."""
+        return self.code in COMPLEX_CODES
+
+    @property
+    def source(self) -> ColumnType | None:
+        """The type that a DISTINCT type is made of; None for other types.
+
+        Of an opaque source only code, length and id are known, of a collection not even what it holds.
+        """
+        if not self.flags & FLAG_DISTINCT:
+            return None
+        flags = self.flags & ~(FLAG_DISTINCT | FLAG_DISTINCT_LVARCHAR | FLAG_DISTINCT_BOOLEAN)
+        if self.is_boolean:
+            return replace(ColumnType.boolean(), flags=flags)
+        if self.is_lvarchar:
+            return replace(ColumnType.lvarchar(self.content_width), flags=flags)
+        if self.is_blob or self.is_clob:
+            return replace(ColumnType.blob() if self.is_blob else ColumnType.clob(), flags=flags)
+        return ColumnType(self.code, self.encoded_length, flags, self.source_type)
 
     @property
     def width(self) -> int | None:
         """Bytes in a tuple; None when they vary by value."""
-        fixed = _FIXED.get(self.code)
+        fixed = FIXED_TYPES.get(self.code)
         if fixed is not None:
             return fixed[2]
-        if self.code in _CHARS:
+        if self.code in CHAR_TYPES:
             return self.encoded_length
-        if self.code in _DECIMALS or self.code in (TypeCode.DATETIME, TypeCode.INTERVAL):
+        if self.code in DECIMAL_TYPES or self.code in (TypeCode.DATETIME, TypeCode.INTERVAL):
             # precision and scale, or digits and end field: the parity of the low byte decides the last pair
             return ((self.encoded_length >> 8 & 0xFF) + (self.encoded_length & 1) + 3) // 2
         return None
@@ -186,12 +194,14 @@ class ColumnType:
     @property
     def content_width(self) -> int:
         """Longest content of a character type in bytes, without a length prefix; 0 for other types."""
-        if self.code in _CHARS:
+        if self.code in CHAR_TYPES:
             return self.encoded_length
-        if self.code in _VARCHARS:
+        if self.code in VARCHAR_TYPES:
             return self.encoded_length & 0xFF or 255
         if self.is_lvarchar:
             return self.encoded_length if 0 < self.encoded_length <= 0x7FFF else LVARCHAR_MAX
+        if self.is_complex or self.is_json:
+            return max(self.encoded_length, ENVELOPE_MIN)
         return 0
 
     @property
@@ -200,7 +210,7 @@ class ColumnType:
         width = self.width
         if width is not None:
             return width
-        if self.code in _VARCHARS:
+        if self.code in VARCHAR_TYPES:
             return 1 + self.content_width
         if self.is_boolean:
             return 6
@@ -208,54 +218,24 @@ class ColumnType:
             return 5 + self.content_width
         if self.code == TypeCode.NULL:
             return 0
-        if self.code == TypeCode.UDTFIXED:
-            return 5 + 2 * self.encoded_length  # a LOB locator travels as hexadecimal text (TYPES section 13)
-        return 5 + max(self.encoded_length, 0)
+        if self.is_blob or self.is_clob:
+            return 5 + 2 * LOCATOR_SIZE  # as hexadecimal text
+        return 5 + max(self.encoded_length, ENVELOPE_MIN)
 
     @property
     def sql(self) -> str:
-        """The declared type: ``DECIMAL(8,2)``, ``DATETIME YEAR TO SECOND``, ``VARCHAR(20)``, ``SERIAL``
-        ..."""
-        fixed = _FIXED.get(self.code)
-        if self.flags & FLAG_DISTINCT and self.extended_name:
-            return self.extended_name
-        if fixed is not None:
-            return fixed[0]
-        if self.code in _CHARS:
-            return f"{_CHARS[TypeCode(self.code)]}({self.encoded_length})"
-        if self.code in _VARCHARS:
-            name, reserve = _VARCHARS[TypeCode(self.code)], self.encoded_length >> 8 & 0xFF
-            return f"{name}({self.content_width},{reserve})" if reserve else f"{name}({self.content_width})"
-        if self.code in _DECIMALS:
-            name = _DECIMALS[TypeCode(self.code)]
-            return (
-                f"{name}({self.precision})"
-                if self.scale is None
-                else f"{name}({self.precision},{self.scale})"
-            )
-        if self.code == TypeCode.DATETIME:
-            return f"DATETIME {Qualifier.from_encoded(self.encoded_length).sql}"
-        if self.code == TypeCode.INTERVAL:
-            return f"INTERVAL {Qualifier.from_encoded(self.encoded_length).interval_sql}"
-        if self.is_boolean:
-            return "BOOLEAN"
-        if self.is_lvarchar:
-            return f"LVARCHAR({self.content_width})"
-        if self.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED, TypeCode.SENDRECV) and self.extended_name:
-            builtin = {"blob", "clob", "json", "bson"}
-            return self.extended_name.upper() if self.extended_name in builtin else self.extended_name
-        if self.code in _COLLECTIONS:
-            return self.extended_name or _COLLECTIONS[TypeCode(self.code)]
-        if self.code == TypeCode.NULL:
-            return "NULL"
-        return f"type {self.code}"
+        """The declared type, which :meth:`parse_sql` reads back: ``DECIMAL(8,2)``, ``SET(INTEGER NOT NULL)``,
+        ``DATETIME YEAR TO SECOND``, ``SERIAL`` ... DISTINCT types and named ROWs go by their name."""
+        from .type_names import declared
+
+        return declared(self)
 
     # ---- constructors
     # -------------------------------------------------------------------------------------------
 
     @classmethod
     def _fixed(cls, code: TypeCode, not_null: bool) -> ColumnType:
-        return cls(code.value, _FIXED[code][1], FLAG_NOT_NULL if not_null else 0)
+        return cls(code.value, FIXED_TYPES[code][1], FLAG_NOT_NULL if not_null else 0)
 
     @classmethod
     def smallint(cls, *, not_null: bool = False) -> ColumnType:
@@ -355,13 +335,48 @@ class ColumnType:
         if not 1 <= n <= LVARCHAR_MAX:
             raise ValueError(f"LVARCHAR({n}): the length must be 1..{LVARCHAR_MAX}")
         flags = FLAG_NOT_NULL if not_null else 0
-        return cls(TypeCode.UDTVAR.value, n, flags, _LVARCHAR_ID, "informix", "lvarchar")
+        return cls(TypeCode.UDTVAR.value, n, flags, ExtendedId.LVARCHAR.value, "informix", "lvarchar")
 
     @classmethod
     def boolean(cls, *, not_null: bool = False) -> ColumnType:
         """BOOLEAN."""
         flags = FLAG_NOT_NULL if not_null else 0
-        return cls(TypeCode.UDTFIXED.value, 1, flags, _BOOLEAN_ID, "informix", "boolean")
+        return cls(TypeCode.UDTFIXED.value, 1, flags, ExtendedId.BOOLEAN.value, "informix", "boolean")
+
+    @classmethod
+    def blob(cls, *, not_null: bool = False) -> ColumnType:
+        """BLOB (smart large object)."""
+        return cls._smart_object(ExtendedId.BLOB, "blob", not_null)
+
+    @classmethod
+    def clob(cls, *, not_null: bool = False) -> ColumnType:
+        """CLOB (smart large object)."""
+        return cls._smart_object(ExtendedId.CLOB, "clob", not_null)
+
+    @classmethod
+    def _smart_object(cls, extended_id: int, name: str, not_null: bool) -> ColumnType:
+        flags = FLAG_NOT_NULL if not_null else 0
+        return cls(TypeCode.UDTFIXED.value, LOCATOR_SIZE, flags, int(extended_id), "informix", name)
+
+    @classmethod
+    def named_row(
+        cls, name: str, extended_id: int = 0, owner: str = "", *, not_null: bool = False
+    ) -> ColumnType:
+        """A column of a named ROW type; DESCRIBE tells its name and not its fields."""
+        flags = FLAG_NAMED_ROW | (FLAG_NOT_NULL if not_null else 0)
+        return cls(TypeCode.ROW.value, 0, flags, extended_id, owner, name)
+
+    @classmethod
+    def distinct(
+        cls, name: str, source: ColumnType, extended_id: int = 0, owner: str = "", *, not_null: bool = False
+    ) -> ColumnType:
+        """A DISTINCT type of ``source``: its code and length, flagged, with the new type's name."""
+        flags = source.flags & ~FLAG_NOT_NULL | FLAG_DISTINCT | (FLAG_NOT_NULL if not_null else 0)
+        if source.is_boolean:
+            flags |= FLAG_DISTINCT_BOOLEAN
+        elif source.is_lvarchar:
+            flags |= FLAG_DISTINCT_LVARCHAR
+        return cls(source.code, source.encoded_length, flags, extended_id, owner, name, source.extended_id)
 
     @classmethod
     def decimal(cls, p: int = 16, s: int | None = None, *, not_null: bool = False) -> ColumnType:
@@ -377,7 +392,9 @@ class ColumnType:
     def _decimal(cls, code: TypeCode, p: int, s: int | None, not_null: bool) -> ColumnType:
         if not 1 <= p <= 32 or (s is not None and not 0 <= s <= p):
             raise ValueError(f"{code.name}({p},{s}): precision must be 1..32, scale 0..precision")
-        return cls(code.value, p << 8 | (_FLOATING if s is None else s), FLAG_NOT_NULL if not_null else 0)
+        return cls(
+            code.value, p << 8 | (FLOATING_SCALE if s is None else s), FLAG_NOT_NULL if not_null else 0
+        )
 
     @classmethod
     def datetime(
@@ -393,8 +410,10 @@ class ColumnType:
     @classmethod
     def interval(cls, text: str, *, not_null: bool = False) -> ColumnType:
         """``interval("DAY(3) TO SECOND")``."""
-        encoded = Qualifier.parse(text, interval=True).encoded
-        return cls(TypeCode.INTERVAL.value, encoded, FLAG_NOT_NULL if not_null else 0)
+        qualifier = Qualifier.parse(text, interval=True)
+        if not qualifier.is_interval:
+            raise ValueError(f"INTERVAL {text.strip()}: years and months never mix with days and times")
+        return cls(TypeCode.INTERVAL.value, qualifier.encoded, FLAG_NOT_NULL if not_null else 0)
 
     @classmethod
     def parse_sql(cls, text: str) -> ColumnType:

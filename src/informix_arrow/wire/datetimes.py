@@ -124,7 +124,10 @@ class DatetimeValue:
 
 @dataclass(frozen=True, slots=True)
 class IntervalValue:
-    """An INTERVAL with its qualifier. ``fields`` as in :class:`DatetimeValue`, all of them not negative."""
+    """An INTERVAL with its qualifier. ``fields`` as in :class:`DatetimeValue`, all of them not negative.
+
+    ``intervals`` has the ways to and from Python's and Arrow's own types.
+    """
 
     qualifier: Qualifier
     negative: bool
@@ -171,8 +174,10 @@ def format_datetime(fields: Sequence[int], qualifier: Qualifier, interval: bool 
             parts.append(f"{value:0{qualifier.fraction_digits}d}")
         elif interval and not parts and name in ("YEAR", "MONTH", "DAY", "SECOND"):
             parts.append(str(value))
+        elif interval and not parts:
+            parts.append(f"{value:0{min(qualifier.leading, 2)}d}")
         else:
-            parts.append(f"{value:04d}" if name == "YEAR" and not interval else f"{value:02d}")
+            parts.append(f"{value:04d}" if name == "YEAR" else f"{value:02d}")
     return "".join(parts)
 
 
@@ -213,16 +218,12 @@ def check_datetime(fields: Sequence[int], qualifier: Qualifier) -> tuple[int, ..
 def datetime_fields(value: object, qualifier: Qualifier) -> tuple[int, ...]:
     """Fields of a datetime, date, time, text or DatetimeValue under ``qualifier``.
 
-    A fraction finer than the qualifier is cut, as the server does when it stores one; other fields that the
-    value has not got raise ``DataError``.
+    ``DataError`` for fields that the value has not got, and for parts of it that are finer than the qualifier's
+    last field and not zero: nothing is cut. Parts coarser than the first field are left out.
     """
     if isinstance(value, str):
         return parse_datetime(value, qualifier)
-    if isinstance(value, DatetimeValue):
-        parts = dict(zip(value.qualifier.field_names, value.fields, strict=True))
-        microsecond: int | None = value.microsecond
-    else:
-        parts, microsecond = _parts_of(value)
+    parts, microsecond = _parts_of(value)
     result = []
     for name in _shape(qualifier).names:
         if name == "FRACTION" and microsecond is not None:
@@ -231,10 +232,21 @@ def datetime_fields(value: object, qualifier: Qualifier) -> tuple[int, ...]:
             result.append(parts[name])
         else:
             raise DataError(f"{value!r} has no {name} for a DATETIME {qualifier.sql}")
+    finer = [name for name, code in _TIME_CODES if code > qualifier.end and parts.get(name)]
+    rest = (microsecond or 0) % 10 ** (6 - qualifier.fraction_digits)
+    if finer or rest or getattr(value, "nanosecond", 0):
+        raise DataError(f"{value} has parts finer than DATETIME {qualifier.sql}: round or cut it first")
     return check_datetime(result, qualifier)
 
 
+_TIME_CODES = (("HOUR", Field.HOUR), ("MINUTE", Field.MINUTE), ("SECOND", Field.SECOND))
+
+
 def _parts_of(value: object) -> tuple[dict[str, int], int | None]:
+    """Fields by name without the fraction, and the microseconds where the value has a time."""
+    if isinstance(value, DatetimeValue):
+        named = dict(zip(value.qualifier.field_names, value.fields, strict=True))
+        return named, value.microsecond
     parts: dict[str, int] = {}
     microsecond: int | None = None
     if isinstance(value, (dt.datetime, dt.time)) and value.tzinfo is not None:
@@ -297,7 +309,7 @@ def unpack_fields(
 def pack_fields(
     fields: Sequence[int], qualifier: Qualifier, *, negative: bool = False, normalise: bool = True
 ) -> bytes:
-    """The reverse of :func:`unpack_fields`, ``qualifier.width`` bytes.
+    """The reverse of :func:`unpack_fields`, ``qualifier.width`` bytes. A negative zero is zero.
 
     ``normalise`` drops leading zero digits and lowers the exponent, as servers do; without it the exponent is
     always the full one, as clients do (JDBC section 6).
@@ -348,12 +360,12 @@ def pack_datetime(value: object, qualifier: Qualifier, *, normalise: bool = True
     return pack_fields(fields, qualifier, normalise=normalise)
 
 
-def unpack_interval(data: bytes, qualifier: Qualifier) -> IntervalValue | None:
-    """An INTERVAL; None for NULL."""
-    parts = unpack_fields(data, qualifier)
+def unpack_interval(data: bytes, qualifier: Qualifier, *, cut: bool = False) -> IntervalValue | None:
+    """An INTERVAL; None for NULL. ``cut`` as in :func:`unpack_fields`."""
+    parts = unpack_fields(data, qualifier, cut=cut)
     return None if parts is None else IntervalValue(qualifier, *parts)
 
 
-def pack_interval(value: IntervalValue) -> bytes:
-    """The bytes of an INTERVAL, normalised."""
-    return pack_fields(value.fields, value.qualifier, negative=value.negative)
+def pack_interval(value: IntervalValue, *, normalise: bool = True) -> bytes:
+    """The bytes of an INTERVAL; ``normalise`` as in :func:`pack_fields`."""
+    return pack_fields(value.fields, value.qualifier, negative=value.negative, normalise=normalise)

@@ -20,8 +20,11 @@ _NINES = bytes(99 - n if n <= 99 else 0 for n in range(256))
 
 
 def is_null_number(data: bytes) -> bool:
-    """NULL has two zero bytes in front: one is not enough, ``00 5a`` is -1E125 (TYPES section 5)."""
-    return data[:2] == b"\0\0"[: len(data[:2])]
+    """NULL is zero bytes only: ``00 5a`` is -1E125, and ``00 00 0a`` -9.99E125 (TYPES section 5).
+
+    JDBC looks at two bytes only and takes the latter for NULL.
+    """
+    return not any(data)
 
 
 def split_number(data: bytes) -> tuple[bool, int, bytes]:
@@ -45,10 +48,7 @@ def join_number(negative: bool, exponent: int, digits: bytes) -> bytes:
         raise DataError(f"a decimal with exponent {exponent} of 100; the limits are -64 and 63")
     if not negative:
         return bytes((exponent + 0xC0,)) + digits
-    data = bytes(((exponent + 0xC0) ^ 0xFF,)) + _complement(digits)
-    if is_null_number(data):
-        raise DataError("a negative decimal this close to the limit would read as NULL")
-    return data
+    return bytes(((exponent + 0xC0) ^ 0xFF,)) + _complement(digits)
 
 
 def _complement(digits: bytes) -> bytes:
@@ -91,6 +91,56 @@ def make_decimal(coefficient: int, exponent: int) -> Decimal:
     """An exact Decimal with just this exponent; arithmetic would round to the context's precision."""
     sign = 1 if coefficient < 0 else 0
     return Decimal((sign, tuple(map(int, str(abs(coefficient)))), exponent))
+
+
+def fit_decimal(number: Decimal, precision: int, scale: int, what: str) -> Decimal:
+    """The same number with exactly ``scale`` places; ``DataError`` when it has more, or more than ``precision``
+    digits in all. Nothing is rounded."""
+    sign, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int):
+        raise DataError(f"{number} cannot be {what}")
+    kept = "".join(map(str, digits)).lstrip("0")
+    exponent += len(kept) - len(kept.rstrip("0"))
+    kept = kept.rstrip("0")
+    if not kept:
+        return make_decimal(0, -scale)
+    if exponent < -scale or len(kept) + exponent > precision - scale:
+        raise DataError(f"{number} does not fit {what}")
+    coefficient = int(kept) * 10 ** (exponent + scale)
+    return make_decimal(-coefficient if sign else coefficient, -scale)
+
+
+def decimal_of(value: object, precision: int, scale: int | None, what: str) -> Decimal:
+    """A Decimal, int, float or text as the number that a DECIMAL column stores; ``scale`` None is floating.
+
+    Decimals, ints and texts must fit exactly. A float stands for its shortest text, which must fit a fixed
+    scale exactly; a floating column takes the number of its precision that is nearest to the float.
+    ``DataError`` for what does not fit, and for NaN and infinities.
+    """
+    if isinstance(value, bool) or not isinstance(value, (Decimal, int, float, str)):
+        raise DataError(f"a {type(value).__name__} cannot be {what}")
+    try:
+        number = Decimal(repr(float(value)) if isinstance(value, float) else value)
+    except ArithmeticError:
+        raise DataError(f"{value!r} is no number") from None
+    if not number.is_finite():
+        raise DataError(f"{value} cannot be {what}")
+    if scale is not None:
+        try:
+            return fit_decimal(number, precision, scale, what)
+        except DataError as e:
+            hint = ": round it or cast it first" if isinstance(value, float) else ""
+            raise DataError(f"{e}{hint}") from None
+    if significant_digits(number) > precision:
+        if not isinstance(value, float):
+            raise DataError(f"{value} has more than the {precision} digits of {what}")
+        number = Decimal(f"{value:.{precision - 1}e}")  # correctly rounded from the float itself
+    return number
+
+
+def significant_digits(number: Decimal) -> int:
+    """Digits between the first and the last that are not 0."""
+    return len("".join(map(str, number.as_tuple().digits)).strip("0"))
 
 
 def pack_decimal(value: Decimal, width: int | None = None) -> bytes:

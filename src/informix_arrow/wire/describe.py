@@ -13,8 +13,21 @@ import pyarrow as pa
 from .capabilities import Framing
 from .errors import ProtocolError
 from .message_base import Message
+from .nested import nested_type
 from .primitives import Reader, Writer, decode_text, encode_text
-from .types import DEFAULT_OPTIONS, ColumnType, PlanOp, TypeOptions, arrow_type_of_op, plan_op
+from .types import (
+    DEFAULT_OPTIONS,
+    FLAG_RAW,
+    FLAG_REPLACE,
+    TEXT_KINDS,
+    ColumnType,
+    PlanOp,
+    TypeCode,
+    TypeOptions,
+    arrow_type_of_op,
+    plan_op,
+    text_type,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -248,31 +261,80 @@ def _name_at(names: bytes, offset: int, framing: Framing) -> str:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the codecs follow for one result: an op and an Arrow field per column, and the longest tuple in
-    bytes."""
+    """What the codecs follow for one result: an op per column, what they hand over, and what users get.
+
+    ``decoded`` is the schema of the C decoder's batches: descriptors and locators of large objects, literal
+    text of collections, plain strings. ``schema`` is the schema of the final batches: contents, lists and
+    structs, string views and dictionaries; columns that ``lobs="skip"`` leaves out are missing there.
+    ``kept`` has, for each field of ``schema``, its index among the columns. Both schemas are known before the
+    first row and are the same for every batch.
+    """
 
     ops: tuple[PlanOp, ...]
     schema: Any  # pyarrow.Schema
-    max_tuple: int
+    max_tuple: int  # bytes of the longest tuple
+    decoded: Any  # pyarrow.Schema
+    kept: tuple[int, ...]
 
 
 def compile_plan(
-    columns: Sequence[Column], options: TypeOptions = DEFAULT_OPTIONS, *, bool_binary: bool = False
+    columns: Sequence[Column],
+    options: TypeOptions = DEFAULT_OPTIONS,
+    *,
+    bool_binary: bool = False,
+    raw_text: bool = False,
 ) -> Plan:
     """Compile the plan of a result.
 
-    Names are kept as they are, duplicates too. Fields carry ``informix.type`` (the declared type) in their
-    metadata and ``informix.not_null`` where the column is declared so; they stay nullable, because an outer
-    join brings NULLs into such columns. Raises ``NotSupportedError`` naming the first column that no codec
-    handles.
+    Names are kept as they are, duplicates too. Fields stay nullable, because an outer join brings NULLs into
+    NOT NULL columns. Their metadata, all in text:
+
+    * ``informix.type``: the declared type, which re-creates the column; a DISTINCT type's name
+    * ``informix.source_type``: the type that a DISTINCT type is made of
+    * ``informix.not_null``: ``true`` where the column is declared so
+    * ``informix.nested``: of collections and ROWs, ``arrow`` (list, struct) or ``literal`` (their SQL literal)
+
+    ``raw_text``: text is decoded as the bytes that it has on the wire, ``binary`` in ``decoded``, because the
+    C decoder has no table for the code set; ``schema`` is the same as without.
+
+    Raises ``NotSupportedError`` naming the first column that no codec handles.
     """
     ops: list[PlanOp] = []
-    fields: list[Any] = []
-    for column in columns:
-        op = plan_op(column.type, options, bool_binary=bool_binary, column=column.name)
-        metadata = {b"informix.type": column.type.sql.encode()}
-        if column.type.not_null:
-            metadata[b"informix.not_null"] = b"true"
+    decoded: list[Any] = []
+    final: list[Any] = []
+    kept: list[int] = []
+    for index, column in enumerate(columns):
+        ct = column.type
+        op = plan_op(ct, options, bool_binary=bool_binary, column=column.name)
+        if raw_text and op.kind in TEXT_KINDS:
+            op = replace(op, flags=op.flags & ~FLAG_REPLACE | FLAG_RAW)
         ops.append(op)
-        fields.append(pa.field(column.name, arrow_type_of_op(op), nullable=True, metadata=metadata))
-    return Plan(tuple(ops), pa.schema(fields), sum(column.type.max_width for column in columns))
+        decoded.append(pa.field(column.name, arrow_type_of_op(op)))
+        if ct.is_large_object and options.lobs == "skip":
+            continue
+        kept.append(index)
+        final.append(_final_field(column, op, options))
+    size = sum(column.type.max_width for column in columns)
+    return Plan(tuple(ops), pa.schema(final), size, pa.schema(decoded), tuple(kept))
+
+
+def _final_field(column: Column, op: PlanOp, options: TypeOptions) -> Any:
+    ct = column.type
+    metadata = {"informix.type": ct.sql}
+    source = ct.source
+    if source is not None:
+        metadata["informix.source_type"] = source.sql
+    if ct.not_null:
+        metadata["informix.not_null"] = "true"
+    arrow = arrow_type_of_op(op)
+    if ct.is_large_object:
+        if options.lobs == "inline":
+            text = (ct.code == TypeCode.TEXT or ct.is_clob) and options.encoding_errors != "binary"
+            arrow = pa.large_utf8() if text else pa.large_binary()
+    elif ct.is_complex:
+        nested = nested_type(ct, options)
+        metadata["informix.nested"] = "literal" if nested is None else "arrow"
+        arrow = text_type(options) if nested is None else nested
+    elif op.kind in TEXT_KINDS:
+        arrow = text_type(options)
+    return pa.field(column.name, arrow, nullable=True, metadata=metadata)

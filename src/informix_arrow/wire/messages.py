@@ -1,9 +1,10 @@
 """All messages of SQLI after the login, and the way from a tag to the class that parses it (SQLI section 6).
 
 Every message is a small frozen dataclass with ``TAG``, ``encode(framing)`` and ``parse(reader, framing)``.
-They live in ``messages_session``, ``messages_statement``, ``messages_server``, ``binds`` and ``describe`` and
-are all importable from here. A tag whose layout is not known ends the conversation: there is no framing that
-would let one skip it.
+They live in ``messages_session``, ``messages_statement``, ``messages_server``, ``messages_lob``, ``binds`` and
+``describe`` and are all importable from here. A tag whose layout is not known ends the conversation: there is
+no framing that would let one skip it. Messages whose layout depends on what was asked before are not in the
+tables by tag: :func:`parse_file_answer` and :func:`parse_as` read them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,25 @@ from .capabilities import Framing
 from .describe import Describe, InputDescribe
 from .errors import ProtocolError
 from .message_base import Message, tag_name
+from .messages_lob import (
+    ExecuteRoutine,
+    FileAnswer,
+    FileOp,
+    FileRead,
+    FileRequest,
+    FileTotal,
+    FileWrite,
+    FileWritten,
+    LoData,
+    LoDataReply,
+    LoOp,
+    RoutineHandle,
+    RoutineResult,
+    Whence,
+    expect_tag,
+    parse_as,
+    parse_file_answer,
+)
 from .messages_server import (
     Accept,
     Challenge,
@@ -95,9 +115,17 @@ __all__ = [
     "EndOfTurn",
     "Err",
     "Execute",
+    "ExecuteRoutine",
     "Exit",
     "Fetch",
     "FetchBlob",
+    "FileAnswer",
+    "FileOp",
+    "FileRead",
+    "FileRequest",
+    "FileTotal",
+    "FileWrite",
+    "FileWritten",
     "GeneratedKeys",
     "GetRoutine",
     "Hold",
@@ -106,6 +134,9 @@ __all__ = [
     "InputDescribe",
     "InputDescribeRequest",
     "InsertDone",
+    "LoData",
+    "LoDataReply",
+    "LoOp",
     "Message",
     "NDescribe",
     "Open",
@@ -118,6 +149,8 @@ __all__ = [
     "RetType",
     "Rollback",
     "RollbackToSavepoint",
+    "RoutineHandle",
+    "RoutineResult",
     "Scroll",
     "ScrollFetch",
     "SetSavepoint",
@@ -125,8 +158,12 @@ __all__ = [
     "TupleId",
     "Version",
     "WantDone",
+    "Whence",
     "XactStat",
+    "expect_tag",
+    "parse_as",
     "parse_client_message",
+    "parse_file_answer",
     "parse_group",
     "parse_server_message",
 ]
@@ -152,14 +189,17 @@ _CLIENT = _by_tag(
     DbList,
     DbOpen,
     Execute,
+    ExecuteRoutine,
     Fetch,
     FetchBlob,
+    FileWritten,
     GeneratedKeys,
     GetRoutine,
     Hold,
     Id,
     Info,
     InputDescribeRequest,
+    LoData,
     NDescribe,
     Open,
     Prepare,
@@ -185,8 +225,13 @@ _SERVER = _by_tag(
     Describe,
     Done,
     Err,
+    FileRequest,
+    FileWrite,
     InputDescribe,
     InsertDone,
+    LoDataReply,
+    RoutineHandle,
+    RoutineResult,
     Tuple,
     TupleId,
     XactStat,

@@ -40,11 +40,19 @@ class Kind(IntEnum):
     DATETIME_TIME32 = 17
     DATETIME_TIME64 = 18
     DATETIME_TEXT = 19
+    INTERVAL_MONTHS = 20
+    INTERVAL_DURATION = 21
+    INTERVAL_MDN = 22
+    LOB = 23
+    OPAQUE = 24
+    DECIMAL_INT64 = 25
 
 
 FLAG_TRIM = 1
 FLAG_BINARY_BOOL = 2
 FLAG_LARGE = 4
+FLAG_REPLACE = 8
+FLAG_RAW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +60,31 @@ class TypeOptions:
     """Choices where one Informix type has several good Arrow types; the defaults are the project's.
 
     ``floating_decimals`` is "float64", "string" or a ``pyarrow.Decimal128Type``: exact, or a DataError.
+    ``intervals``: "native" is int32 months and duration[us]. ``lobs``: "inline" holds the contents, "skip"
+    leaves large object columns out, "lazy" holds what opens them later. ``nested``: collections and ROWs as
+    list and struct, or as "text" in Informix's literal form. ``encoding_errors``: a byte that is no text is a
+    DataError, becomes U+FFFD, or all text columns arrive as "binary". ``integer_aggregates``: DECIMAL(p,0),
+    which COUNT(*) and SUM of integers are, as int64: exact, or a DataError.
     """
 
     decimals: Literal["decimal128", "float64"] = "decimal128"
     floating_decimals: Any = "float64"
     char_padding: Literal["strip", "keep"] = "strip"
-    strings: Literal["utf8", "large"] = "utf8"
+    strings: Literal["utf8", "large", "view", "dictionary"] = "utf8"
+    intervals: Literal["native", "month_day_nano"] = "native"
+    lobs: Literal["inline", "skip", "lazy"] = "inline"
+    nested: Literal["arrow", "text"] = "arrow"
+    encoding_errors: Literal["strict", "replace", "binary"] = "strict"
+    integer_aggregates: bool = False
 
     def __post_init__(self) -> None:
         _choice("decimals", self.decimals, ("decimal128", "float64"))
         _choice("char_padding", self.char_padding, ("strip", "keep"))
-        _choice("strings", self.strings, ("utf8", "large"))
+        _choice("strings", self.strings, ("utf8", "large", "view", "dictionary"))
+        _choice("intervals", self.intervals, ("native", "month_day_nano"))
+        _choice("lobs", self.lobs, ("inline", "skip", "lazy"))
+        _choice("nested", self.nested, ("arrow", "text"))
+        _choice("encoding_errors", self.encoding_errors, ("strict", "replace", "binary"))
         if not isinstance(self.floating_decimals, pa.Decimal128Type):
             _choice("floating_decimals", self.floating_decimals, ("float64", "string"))
         elif not 0 <= self.floating_decimals.scale <= self.floating_decimals.precision:
@@ -111,7 +133,7 @@ def plan_op(
     """Compile one column. ``bool_binary``: the encoder writes BOOLEAN as 0/1 because SQ_RETTYPE asked for
     type 45.
 
-    Raises ``NotSupportedError`` naming type and column for a type that no codec handles yet, and
+    Raises ``NotSupportedError`` naming type and column for a type that no codec handles, and
     ``ProtocolError`` for a description that cannot be.
     """
     try:
@@ -121,11 +143,18 @@ def plan_op(
 
 
 def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: str) -> PlanOp:
-    large = FLAG_LARGE if options.strings == "large" else 0
+    text = FLAG_LARGE if options.strings == "large" else 0
+    text |= {"strict": 0, "replace": FLAG_REPLACE, "binary": FLAG_RAW}[options.encoding_errors]
     if ct.is_boolean:
         return PlanOp(Kind.BOOL, ct.max_width, 0, FLAG_BINARY_BOOL if bool_binary else 0)
-    if ct.is_lvarchar:
-        return PlanOp(Kind.LVARCHAR, ct.content_width, 0, large)
+    if ct.is_lvarchar or ct.is_json:
+        return PlanOp(Kind.LVARCHAR, ct.content_width, 0, text)
+    if ct.is_complex:  # their literal form, whatever is made of it later
+        return PlanOp(Kind.LVARCHAR, ct.content_width, 0, text)
+    if ct.code in (TypeCode.BYTE, TypeCode.TEXT):
+        return PlanOp(Kind.LOB, ct.max_width, 0, 0)
+    if ct.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED):  # locators of BLOB and CLOB, opaque types
+        return PlanOp(Kind.OPAQUE, ct.max_width - 5, 0, 0)
     kind = _FIXED_KINDS.get(ct.code)
     if kind is not None:
         return PlanOp(kind, ct.max_width, 0, 0)
@@ -133,17 +162,25 @@ def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: st
         if ct.encoded_length < 1:
             raise ValueError(f"CHAR of {ct.encoded_length} bytes")
         trim = FLAG_TRIM if options.char_padding == "strip" else 0
-        return PlanOp(Kind.CHAR, ct.encoded_length, 0, trim | large)
+        return PlanOp(Kind.CHAR, ct.encoded_length, 0, trim | text)
     if ct.code in (TypeCode.VARCHAR, TypeCode.NVARCHAR):
-        return PlanOp(Kind.VARCHAR, ct.content_width, 0, large)
+        return PlanOp(Kind.VARCHAR, ct.content_width, 0, text)
     if ct.code in (TypeCode.DECIMAL, TypeCode.MONEY):
         return _decimal_op(ct, options)
     if ct.code == TypeCode.DATETIME:
         qualifier = Qualifier.from_encoded(ct.encoded_length)
         return PlanOp(_datetime_kind(qualifier), qualifier.width, qualifier.encoded, 0)
+    if ct.code == TypeCode.INTERVAL:
+        qualifier = Qualifier.from_encoded(ct.encoded_length)
+        if not qualifier.is_interval:
+            raise ValueError(f"INTERVAL {qualifier.interval_sql} is impossible")
+        kind = Kind.INTERVAL_MONTHS if qualifier.is_year_month else Kind.INTERVAL_DURATION
+        if options.intervals == "month_day_nano":
+            kind = Kind.INTERVAL_MDN
+        return PlanOp(kind, qualifier.width, qualifier.encoded, 0)
     where = f"column {column!r}" if column else "a column"
     raise NotSupportedError(
-        f"{where} has the type {ct.sql}, which this version cannot read or write yet; "
+        f"{where} has the type {ct.sql}, which cannot be read or written; "
         "leave it out of the select list, or cast it to a character type on the server",
         column=column or None,
     )
@@ -156,6 +193,8 @@ def _decimal_op(ct: ColumnType, options: TypeOptions) -> PlanOp:
     width, encoded = ct.max_width, ct.encoded_length & 0xFFFF
     if options.decimals == "float64":
         return PlanOp(Kind.DECIMAL_FLOAT64, width, encoded, 0)
+    if scale == 0 and options.integer_aggregates:
+        return PlanOp(Kind.DECIMAL_INT64, width, encoded, 0)
     if scale is not None:
         return PlanOp(Kind.DECIMAL128, width, precision << 8 | scale, 0)
     floating = options.floating_decimals
@@ -192,13 +231,33 @@ def arrow_type(ct: ColumnType, options: TypeOptions = DEFAULT_OPTIONS) -> Any:
     return arrow_type_of_op(plan_op(ct, options))
 
 
+TEXT_KINDS = frozenset({Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR})
+"""Kinds whose content is text in the connection's code set."""
+
+
+def text_type(options: TypeOptions) -> Any:
+    """The Arrow type in which users get text columns."""
+    if options.encoding_errors == "binary":
+        plain, large, view = pa.binary(), pa.large_binary(), pa.binary_view()
+    else:
+        plain, large, view = pa.utf8(), pa.large_utf8(), pa.string_view()
+    kinds = {"utf8": plain, "large": large, "view": view, "dictionary": pa.dictionary(pa.int32(), plain)}
+    return kinds[options.strings]
+
+
 def arrow_type_of_op(op: PlanOp) -> Any:
-    """The Arrow type that the codecs put beside one op."""
+    """The Arrow type that the C codecs put beside one op; what users get may be made of it afterwards."""
     simple = _ARROW.get(op.kind)
     if simple is not None:
         return simple
-    if op.kind in (Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR):
+    if op.kind in TEXT_KINDS:
+        if op.flags & FLAG_RAW:
+            return pa.large_binary() if op.flags & FLAG_LARGE else pa.binary()
         return pa.large_utf8() if op.flags & FLAG_LARGE else pa.utf8()
+    if op.kind == Kind.OPAQUE:
+        return pa.large_binary() if op.flags & FLAG_LARGE else pa.binary()
+    if op.kind == Kind.LOB:
+        return pa.binary(op.width)
     if op.kind == Kind.DECIMAL128:
         return pa.decimal128(op.arg >> 8, op.arg & 0xFF)
     return pa.timestamp(timestamp_unit(Qualifier.from_encoded(op.arg)))
@@ -219,4 +278,8 @@ _ARROW: dict[Kind, Any] = {
     Kind.DATETIME_TIME32: pa.time32("s"),
     Kind.DATETIME_TIME64: pa.time64("us"),
     Kind.DATETIME_TEXT: pa.utf8(),
+    Kind.INTERVAL_MONTHS: pa.int32(),
+    Kind.INTERVAL_DURATION: pa.duration("us"),
+    Kind.INTERVAL_MDN: pa.month_day_nano_interval(),
+    Kind.DECIMAL_INT64: pa.int64(),
 }

@@ -241,6 +241,19 @@ def encode_text(text: str, encoding: str, what: str) -> bytes:
             ) from None
 
 
+def encode_strictly(text: str, encoding: str, what: str) -> bytes:
+    """Encode a user's text; ``DataError`` names a character that the code set lacks, lone surrogates included:
+    nothing that is no text gets into a database by way of a str."""
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as e:
+        bad = text[e.start]
+        raise DataError(
+            f"{what}: the character {bad!r} (U+{ord(bad):04X}) at position {e.start + 1} "
+            f"does not exist in the connection's code set {encoding}"
+        ) from None
+
+
 def decode_text(data: bytes, encoding: str) -> str:
     """Decode SQL text or a name. A byte that is no text becomes a lone surrogate: the framing is sound, so
     whoever uses the text decides what to make of it, and the original bytes are not lost."""

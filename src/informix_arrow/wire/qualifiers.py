@@ -98,6 +98,8 @@ class Qualifier:
         first = _START_CODES[first_name.upper()]
         last = _code(last_name.upper() if fraction is None else f"FRACTION({fraction})", False)
         if first == FRACTION_START:
+            if leading is not None:
+                raise ValueError(f"FRACTION takes its precision at the end of a qualifier: {text!r}")
             return cls(first, last, last - 10)
         if leading is None:
             return cls(first, last, (4 if first == Field.YEAR else 2) + last - first)
@@ -116,6 +118,16 @@ class Qualifier:
     def fraction_digits(self) -> int:
         """Digits of FRACTION(n), 0 without one."""
         return max(self.end - 10, 0)
+
+    @property
+    def is_year_month(self) -> bool:
+        """Whether an INTERVAL with this qualifier belongs to the YEAR TO MONTH class."""
+        return self.end <= Field.MONTH
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether an INTERVAL can have this qualifier: YEAR and MONTH never mix with DAY to FRACTION."""
+        return self.start > Field.MONTH or self.end <= Field.MONTH
 
     @property
     def has_seconds_fraction(self) -> bool:

@@ -7,6 +7,7 @@ The pieces live in ``column_types``, ``qualifiers`` and ``plan_ops``; this modul
 from __future__ import annotations
 
 from .column_types import (
+    COMPLEX_CODES,
     FLAG_CLIENT_COLLECTION,
     FLAG_DISTINCT,
     FLAG_DISTINCT_BOOLEAN,
@@ -22,17 +23,22 @@ from .plan_ops import (
     DEFAULT_OPTIONS,
     FLAG_BINARY_BOOL,
     FLAG_LARGE,
+    FLAG_RAW,
+    FLAG_REPLACE,
     FLAG_TRIM,
+    TEXT_KINDS,
     Kind,
     PlanOp,
     TypeOptions,
     arrow_type,
     arrow_type_of_op,
     plan_op,
+    text_type,
 )
 from .qualifiers import FRACTION_START, Field, Qualifier
 
 __all__ = [
+    "COMPLEX_CODES",
     "DEFAULT_OPTIONS",
     "FLAG_BINARY_BOOL",
     "FLAG_CLIENT_COLLECTION",
@@ -43,8 +49,11 @@ __all__ = [
     "FLAG_LARGE",
     "FLAG_NAMED_ROW",
     "FLAG_NOT_NULL",
+    "FLAG_RAW",
+    "FLAG_REPLACE",
     "FLAG_TRIM",
     "FRACTION_START",
+    "TEXT_KINDS",
     "ColumnType",
     "Field",
     "Kind",
@@ -56,4 +65,5 @@ __all__ = [
     "arrow_type_of_op",
     "has_type_name",
     "plan_op",
+    "text_type",
 ]

@@ -1,0 +1,426 @@
+"""Messages of smart large objects, of files on the client's side and of the fast path (SQLI sections 15 and 16,
+JDBC section 11).
+
+Three of their tags mean different things by direction or by what was asked before:
+
+* 97 is :class:`LoData` from a client and :class:`LoDataReply` from a server.
+* 101 is ``GetRoutine`` from a client and :class:`RoutineHandle` from a server.
+* 106 and 107 carry the two halves of a file transfer. A server sends 107 with a piece to write
+  (:class:`FileWrite`) and the client answers 107 with the number of bytes written (:class:`FileWritten`). A client
+  answers a read with 106 and the total (:class:`FileTotal`), then 106 with each piece (:class:`FileRead`): the same
+  tag twice with nothing in it to tell them apart, so :func:`parse_file_answer` reads them by their place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from .binds import BoundValue, encode_result_value, parse_result_value
+from .capabilities import Framing
+from .errors import ProtocolError
+from .message_base import Message, parse_name, tag_name
+from .primitives import PSTR_MAX, Reader, Writer, encode_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+LO_CHUNK = 32000
+"""Piece size that clients ask for in SQ_LODATA, bytes (SQLI section 15)."""
+
+_END_OF_TURN = 12
+_INT8_LIMIT = 1 << 63
+
+
+class LoOp(IntEnum):
+    """What SQ_LODATA is to do."""
+
+    READ = 0  # from where the descriptor stands
+    SEEK_READ = 1  # from ``offset``, seen from ``whence``
+    WRITE = 2
+
+
+class Whence(IntEnum):
+    """From where an offset counts, as in lseek."""
+
+    SET = 0
+    CURRENT = 1
+    END = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LoData(Message):
+    """SQ_LODATA of a client: read from or write to an open smart large object (SQLI section 15).
+
+    Wire: ``short op, short fd, int count, short piece size``, for op 1 ``INT8 offset (10 bytes), short whence``,
+    for op 2 ``PSTR piece`` until ``count`` bytes are there. ``fd`` is what ``ifx_lo_open`` gave.
+    """
+
+    TAG: ClassVar[int] = 97
+    op: int
+    fd: int
+    count: int = 0  # bytes wanted, or bytes in data
+    piece: int = LO_CHUNK  # largest piece of the answer or of data, bytes
+    offset: int = 0  # op 1
+    whence: int = Whence.SET.value  # op 1
+    data: bytes = b""  # op 2
+
+    @classmethod
+    def read(cls, fd: int, count: int, offset: int | None = None) -> LoData:
+        """Read ``count`` bytes from ``offset``, or from where the last read ended."""
+        if offset is None:
+            return cls(LoOp.READ.value, fd, count)
+        return cls(LoOp.SEEK_READ.value, fd, count, offset=offset)
+
+    @classmethod
+    def write(cls, fd: int, data: bytes) -> LoData:
+        """Write ``data`` where the descriptor stands."""
+        return cls(LoOp.WRITE.value, fd, len(data), data=data)
+
+    def encode(self, framing: Framing) -> bytes:
+        w = Writer().short(self.TAG).short(self.op).short(self.fd).int(self.count).short(self.piece)
+        if self.op == LoOp.SEEK_READ:
+            _put_int8(w, self.offset).short(self.whence)
+        elif self.op == LoOp.WRITE:
+            if self.count != len(self.data):
+                raise ValueError(f"SQ_LODATA: count {self.count}, but {len(self.data)} bytes to write")
+            if self.count and self.piece < 1:
+                raise ValueError(f"SQ_LODATA: pieces of {self.piece} bytes")
+            _put_pieces(w, self.data, self.piece)
+        elif self.op != LoOp.READ:
+            raise ValueError(f"SQ_LODATA with the operation {self.op}, whose layout is not known")
+        return w.getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        op, fd, count, piece = reader.short(), reader.short(), reader.int(), reader.short()
+        if op == LoOp.READ:
+            return cls(op, fd, count, piece)
+        if op == LoOp.SEEK_READ:
+            return cls(op, fd, count, piece, _get_int8(reader), reader.short())
+        if op == LoOp.WRITE:
+            return cls(op, fd, count, piece, data=_get_pieces(reader, count, "SQ_LODATA"))
+        raise ProtocolError(f"SQ_LODATA with the operation {op}, whose layout is not known")
+
+
+@dataclass(frozen=True, slots=True)
+class LoDataReply(Message):
+    """SQ_LODATA of a server: the bytes that were read, or how many were written (SQLI section 15).
+
+    Wire: ``short op``; for op 0 and 1 ``int size``, then ``PSTR piece`` until ``size`` bytes are there, or, when
+    size is below 1, ``short status`` (an error or the end of the object); for op 2 ``int written``.
+    """
+
+    TAG: ClassVar[int] = 97
+    op: int
+    size: int  # bytes read or written; 0 or below: nothing was read, see status
+    data: bytes = b""
+    status: int = 0
+
+    @classmethod
+    def of_data(cls, op: int, data: bytes) -> LoDataReply:
+        """The answer to a read; no data is the end of the object."""
+        return cls(op, len(data), data)
+
+    def encode(self, framing: Framing) -> bytes:
+        w = Writer().short(self.TAG).short(self.op).int(self.size)
+        if self.op == LoOp.WRITE:
+            return w.getvalue()
+        if self.op not in (LoOp.READ, LoOp.SEEK_READ):
+            raise ValueError(f"SQ_LODATA with the operation {self.op}, whose layout is not known")
+        if self.size < 1:
+            return w.short(self.status).getvalue()
+        if self.size != len(self.data):
+            raise ValueError(f"SQ_LODATA: size {self.size}, but {len(self.data)} bytes of data")
+        return _put_pieces(w, self.data, LO_CHUNK).getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        op, size = reader.short(), reader.int()
+        if op == LoOp.WRITE:
+            return cls(op, size)
+        if op not in (LoOp.READ, LoOp.SEEK_READ):
+            raise ProtocolError(f"SQ_LODATA with the operation {op}, whose layout is not known")
+        if size < 1:
+            return cls(op, size, status=reader.short())
+        return cls(op, size, _get_pieces(reader, size, "SQ_LODATA"))
+
+
+class FileOp(IntEnum):
+    """What SQ_FILE asks of the client."""
+
+    OPEN = 0
+    CLOSE = 1
+    READ = 2
+    WRITE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FileRequest(Message):
+    """SQ_FILE: a server wants something of a file on the client's side, in the middle of a reply (SQLI section 15).
+
+    Wire: ``short op``; for op 0 ``PSTR name, int mode, int flags, int offset``; for op 2 ``short buffer size, int
+    amount`` (-1: all); nothing more for 1 and 3. After op 3 the pieces follow as :class:`FileWrite`. An EndOfTurn
+    closes the request; the client answers, and the interrupted reply goes on. A client must serve only names that
+    the application registered, never whatever file the server names.
+    """
+
+    TAG: ClassVar[int] = 98
+    op: int
+    name: str = ""
+    mode: int = 0
+    flags: int = 0
+    offset: int = 0
+    buffer_size: int = 0  # largest piece of the answer, bytes
+    amount: int = 0  # bytes wanted, -1 for all
+
+    def encode(self, framing: Framing) -> bytes:
+        w = Writer().short(self.TAG).short(self.op)
+        if self.op == FileOp.OPEN:
+            w.pstr(encode_text(self.name, framing.encoding, "a file name"), "a file name")
+            w.int(self.mode).int(self.flags).int(self.offset)
+        elif self.op == FileOp.READ:
+            w.short(self.buffer_size).int(self.amount)
+        elif self.op not in (FileOp.CLOSE, FileOp.WRITE):
+            raise ValueError(f"SQ_FILE with the operation {self.op}, whose layout is not known")
+        return w.getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        op = reader.short()
+        if op == FileOp.OPEN:
+            return cls(op, parse_name(reader, framing), reader.int(), reader.int(), reader.int())
+        if op == FileOp.READ:
+            return cls(op, buffer_size=reader.short(), amount=reader.int())
+        if op in (FileOp.CLOSE, FileOp.WRITE):
+            return cls(op)
+        raise ProtocolError(f"SQ_FILE with the operation {op}, whose layout is not known")
+
+
+@dataclass(frozen=True, slots=True)
+class FileTotal(Message):
+    """SQ_FILE_READ, first part of a client's answer to a read: ``int total``, bytes that follow as FileRead."""
+
+    TAG: ClassVar[int] = 106
+    total: int
+
+    def encode(self, framing: Framing) -> bytes:
+        return Writer().short(self.TAG).int(self.total).getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        return cls(reader.int())
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead(Message):
+    """SQ_FILE_READ, a piece of the file that a client was asked for: ``PSTR data``."""
+
+    TAG: ClassVar[int] = 106
+    data: bytes
+
+    def encode(self, framing: Framing) -> bytes:
+        return Writer().short(self.TAG).pstr(self.data, "a piece of a file").getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        return cls(reader.pstr("piece of a file"))
+
+
+@dataclass(frozen=True, slots=True)
+class FileWrite(Message):
+    """SQ_FILE_WRITE of a server: a piece for the client's file: ``PSTR data``."""
+
+    TAG: ClassVar[int] = 107
+    data: bytes
+
+    def encode(self, framing: Framing) -> bytes:
+        return Writer().short(self.TAG).pstr(self.data, "a piece of a file").getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        return cls(reader.pstr("piece of a file"))
+
+
+@dataclass(frozen=True, slots=True)
+class FileWritten(Message):
+    """SQ_FILE_WRITE of a client: ``int total``, bytes that it wrote to its file."""
+
+    TAG: ClassVar[int] = 107
+    total: int
+
+    def encode(self, framing: Framing) -> bytes:
+        return Writer().short(self.TAG).int(self.total).getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        return cls(reader.int())
+
+
+@dataclass(frozen=True, slots=True)
+class FileAnswer:
+    """All that a client says to one FileRequest, up to and with its EndOfTurn: ``000c`` after open and close,
+    ``006a int total {006a PSTR}* 000c`` after a read, ``006b int total 000c`` after a write."""
+
+    op: int
+    data: bytes = b""  # of a read
+    written: int = 0  # of a write, bytes
+
+    def encode(self, framing: Framing, piece: int = LO_CHUNK) -> bytes:
+        """The answer in pieces of at most ``piece`` bytes; a read must not exceed the request's buffer size."""
+        end = _END_OF_TURN.to_bytes(2, "big")
+        if self.op in (FileOp.OPEN, FileOp.CLOSE):
+            return end
+        if self.op == FileOp.WRITE:
+            return FileWritten(self.written).encode(framing) + end
+        if self.op != FileOp.READ:
+            raise ValueError(f"an answer to SQ_FILE with the unknown operation {self.op}")
+        step = min(piece, PSTR_MAX)
+        if step < 1:
+            raise ValueError(f"pieces of {piece} bytes")
+        out = bytearray(FileTotal(len(self.data)).encode(framing))
+        for at in range(0, len(self.data), step):
+            out += FileRead(self.data[at : at + step]).encode(framing)
+        return bytes(out) + end
+
+
+def parse_file_answer(op: int, reader: Reader, framing: Framing) -> FileAnswer:
+    """Read a client's whole answer to the FileRequest with operation ``op``, EndOfTurn included.
+
+    A file in one piece: a server that wants to see it in bounded pieces reads FileTotal, then FileRead until the
+    total is there, then the EndOfTurn, each with :func:`parse_as`. ``ProtocolError`` for another message.
+    """
+    answer = FileAnswer(op)
+    if op == FileOp.READ:
+        total = parse_as(FileTotal, reader, framing).total
+        data = bytearray()
+        while len(data) < total:
+            piece = parse_as(FileRead, reader, framing).data
+            if not piece or len(data) + len(piece) > total:
+                raise ProtocolError(f"an answer to SQ_FILE: {total} bytes announced, others came")
+            data += piece
+        answer = FileAnswer(op, bytes(data))
+    elif op == FileOp.WRITE:
+        answer = FileAnswer(op, written=parse_as(FileWritten, reader, framing).total)
+    elif op not in (FileOp.OPEN, FileOp.CLOSE):
+        raise ValueError(f"an answer to SQ_FILE with the unknown operation {op}")
+    expect_tag(_END_OF_TURN, reader)
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineHandle(Message):
+    """SQ_GETROUTINE of a server: the handle of a routine (SQLI section 16). Wire: ``PSTR database, int handle``."""
+
+    TAG: ClassVar[int] = 101
+    database: str
+    handle: int
+
+    def encode(self, framing: Framing) -> bytes:
+        name = encode_text(self.database, framing.encoding, "a database name")
+        return Writer().short(self.TAG).pstr(name, "a database name").int(self.handle).getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        return cls(parse_name(reader, framing), reader.int())
+
+
+@dataclass(frozen=True, slots=True)
+class ExecuteRoutine(Message):
+    """SQ_EXFPROUTINE: call a routine by its handle; its arguments follow as a Bind (SQLI section 16).
+
+    Wire: ``PSTR database, int handle, short number of arguments, short 0``. JDBC leaves the database empty from
+    the second call of a routine on (JDBC section 11).
+    """
+
+    TAG: ClassVar[int] = 102
+    database: str
+    handle: int
+    nparams: int
+    fparam: int = 0
+
+    def encode(self, framing: Framing) -> bytes:
+        name = encode_text(self.database, framing.encoding, "a database name")
+        w = Writer().short(self.TAG).pstr(name, "a database name").int(self.handle)
+        return w.short(self.nparams).short(self.fparam).getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        return cls(parse_name(reader, framing), reader.int(), reader.short(), reader.short())
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineResult(Message):
+    """SQ_FPROUTINE: what a routine returned (SQLI section 16).
+
+    Wire: ``short n``, then per value what SQ_BIND has per parameter: ``short type, [PSTR owner, PSTR type name:
+    type > 18 and not 52, 53, or distinct], short indicator, short precision, data``, padded to even.
+    """
+
+    TAG: ClassVar[int] = 103
+    values: tuple[BoundValue, ...]
+
+    def encode(self, framing: Framing) -> bytes:
+        w = Writer().short(self.TAG).short(len(self.values))
+        for value in self.values:
+            w.raw(encode_result_value(value, framing))
+        return w.getvalue()
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> Self:
+        count = reader.short()
+        if count < 0:
+            raise ProtocolError(f"SQ_FPROUTINE: {count} values")
+        return cls(tuple(parse_result_value(reader, framing) for _ in range(count)))
+
+
+_M = TypeVar("_M", bound=Message)
+
+
+def parse_as(cls: type[_M], reader: Reader, framing: Framing) -> _M:
+    """Read one message whose class the conversation knows, tag first; ``ProtocolError`` for another tag."""
+    expect_tag(cls.TAG, reader)
+    return cls.parse(reader, framing)
+
+
+def expect_tag(tag: int, reader: Reader) -> None:
+    """Read a tag that must be this one."""
+    at = reader.pos
+    found = reader.short()
+    if found != tag:
+        raise ProtocolError(f"{tag_name(tag)} was expected at offset {at}, but {tag_name(found)} came")
+
+
+def _put_int8(w: Writer, value: int) -> Writer:
+    """INT8: sign word, low half, high half of the magnitude (TYPES section 3)."""
+    if not -_INT8_LIMIT < value < _INT8_LIMIT:
+        raise ValueError(f"{value} does not fit an INT8")
+    magnitude = abs(value)
+    return w.short(-1 if value < 0 else 1).uint(magnitude & 0xFFFF_FFFF).uint(magnitude >> 32)
+
+
+def _get_int8(reader: Reader) -> int:
+    sign = reader.short()
+    magnitude = reader.uint() | reader.uint() << 32
+    return -magnitude if sign < 0 else magnitude if sign else 0
+
+
+def _put_pieces(w: Writer, data: bytes, piece: int) -> Writer:
+    step = min(piece, PSTR_MAX)
+    for at in range(0, len(data), step):
+        w.pstr(data[at : at + step])
+    return w
+
+
+def _get_pieces(reader: Reader, size: int, what: str) -> bytes:
+    """Padded strings until ``size`` bytes are there; an empty one would never end."""
+    if size < 0:
+        raise ProtocolError(f"{what}: {size} bytes announced")
+    data = bytearray()
+    while len(data) < size:
+        piece = reader.pstr(f"{what} piece")
+        if not piece or len(data) + len(piece) > size:
+            raise ProtocolError(f"{what}: {size} bytes announced, others came")
+        data += piece
+    return bytes(data)

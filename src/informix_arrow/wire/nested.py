@@ -1,0 +1,326 @@
+"""Collections and ROWs: their types from the description, their values from and to SQL literals (TYPES section 11).
+
+On the wire such a value is its literal: ``SET{1          ,2          }``, ``ROW('Alice',30         )``, with
+numbers blank-padded to their display width. What it is made of stands in the extended type's name, as DESCRIBE
+carries it: ``SET(INTEGER NOT NULL)``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from .column_types import ColumnType
+from .errors import DataError, NotSupportedError, ProtocolError
+from .nested_values import format_value, parse_value
+from .plan_ops import DEFAULT_OPTIONS, TypeOptions, arrow_type, plan_op
+from .type_codes import COLLECTION_TYPES, FLAG_NAMED_ROW, TypeCode
+from .type_names import Definition, NamedType, parse_definition
+
+_OPENING = {"{": "}", "(": ")"}
+_WORD = re.compile(r"[A-Za-z_]+")
+_CALL = re.compile(r"(DATETIME|INTERVAL)\s*\(([^()]*)\)\s*", re.IGNORECASE)
+_QUALIFIER = re.compile(r"[A-Z]+\s*(?:\(\s*\d+\s*\))?\s+TO\s+[A-Z]+(?:\s*\(\s*\d+\s*\))?", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def definition_of(ct: ColumnType) -> Definition | None:
+    """What a collection or ROW is made of; None when its description does not tell."""
+    if not ct.is_complex or ct.flags & FLAG_NAMED_ROW or not ct.extended_name:
+        return None
+    try:
+        definition = parse_definition(ct.extended_name)
+    except ValueError:
+        return None
+    if ct.code != TypeCode.COLLECTION and definition.kind != COLLECTION_TYPES[TypeCode(ct.code)]:
+        return None
+    return definition
+
+
+@lru_cache(maxsize=1024)
+def nested_type(ct: ColumnType, options: TypeOptions = DEFAULT_OPTIONS) -> Any:
+    """The Arrow type of a collection (list) or ROW (struct); None when it is read as its literal text.
+
+    That is so when ``options`` say it (``nested="text"``, ``encoding_errors="binary"``), when the description
+    does not tell the types of all members, and for members that have no literal form. Members have the Arrow
+    types that columns of theirs would have, but for string views and dictionaries: those are plain utf8.
+    """
+    if options.nested == "text" or options.encoding_errors == "binary":
+        return None
+    definition = definition_of(ct)
+    if definition is None:
+        return None
+    types = []
+    for _, member in definition.members:
+        member_type = None if isinstance(member, NamedType) else _member_type(member, options)
+        if member_type is None:
+            return None
+        types.append(member_type)
+    if not definition.is_row:
+        return pa.list_(types[0])
+    names = [field_name(name) for name, _ in definition.members]
+    if len(set(names)) != len(names):
+        return None
+    return pa.struct([pa.field(name, kind) for name, kind in zip(names, types, strict=True)])
+
+
+def _member_type(ct: ColumnType, options: TypeOptions) -> Any:
+    if ct.is_complex:
+        return nested_type(ct, options)
+    if not _has_literal(ct):
+        return None
+    try:
+        return arrow_type(ct, _member_options(options))
+    except (NotSupportedError, ProtocolError):
+        return None
+
+
+def _member_options(options: TypeOptions) -> TypeOptions:
+    return replace(
+        options, strings="large" if options.strings == "large" else "utf8", encoding_errors="strict"
+    )
+
+
+def _has_literal(ct: ColumnType) -> bool:
+    """Large objects and opaque types but LVARCHAR, BOOLEAN and JSON have no literal that is known."""
+    if ct.is_large_object:
+        return False
+    return (
+        ct.is_lvarchar or ct.is_boolean or ct.is_json or ct.code not in (TypeCode.UDTVAR, TypeCode.UDTFIXED)
+    )
+
+
+def field_name(name: str) -> str:
+    """A ROW field's name; a delimited one without its quotes."""
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
+def parse_literal(text: str, ct: ColumnType, options: TypeOptions = DEFAULT_OPTIONS) -> object:
+    """Read the literal of a collection (a list) or ROW (a dict by field names).
+
+    Members are what a column of their type would give under ``options``. Accepted are any case of the keywords,
+    blanks around values, either kind of quotes, doubled inside, ``NULL``, nested literals quoted or bare, and
+    moments as ``'2026-01-02 03:04'`` or ``DATETIME (2026-01-02 03:04) YEAR TO MINUTE``.
+
+    Raises ``DataError`` with the position of what does not parse, or when the type does not tell its members.
+    """
+    scanner = _Scanner(text)
+    value = _complex(scanner, ct, _member_options(options))
+    scanner.skip_blanks()
+    if not scanner.at_end:
+        raise scanner.error("something follows the value")
+    return value
+
+
+def format_literal(value: object, ct: ColumnType, encoding: str | None = None) -> str:
+    """Write the literal of a collection or ROW: ``SET{1,2}``, ``ROW('Alice',30)``.
+
+    Collections take lists, tuples and sets, ROWs take mappings with all their fields, or sequences in their
+    order. Strings are quoted whatever they hold. With ``encoding`` the sizes of strings are checked in bytes.
+    ``parse_literal`` gives the members back.
+
+    Raises ``DataError`` for what the type cannot hold, and for None where the element is NOT NULL.
+    """
+    definition = definition_of(ct)
+    if definition is None:
+        raise DataError(f"{ct.sql} does not tell what it holds: write its value as an SQL literal in a str")
+    if definition.is_row:
+        members = _row_members(value, ct, definition)
+        opening, closing = "ROW(", ")"
+    else:
+        if not isinstance(value, (list, tuple, set, frozenset)):
+            raise DataError(f"a {type(value).__name__} cannot be {ct.sql}: give a list or a set")
+        members = [(definition.element, item) for item in value]
+        opening, closing = f"{definition.kind}{{", "}"
+    return opening + ",".join(_format(member, item, ct, encoding) for member, item in members) + closing
+
+
+def _row_members(value: object, ct: ColumnType, definition: Definition) -> list[tuple[Any, object]]:
+    names = [field_name(name) for name, _ in definition.members]
+    if isinstance(value, dict):
+        missing = [name for name in names if name not in value]
+        extra = [str(name) for name in value if name not in names]
+        if missing or extra:
+            told = [
+                f"{text} {', '.join(found)}" for text, found in (("no", missing), ("unknown", extra)) if found
+            ]
+            raise DataError(f"{ct.sql}: {' and '.join(told)}")
+        items = [value[name] for name in names]
+    elif isinstance(value, (list, tuple)):
+        items = list(value)
+        if len(items) != len(names):
+            raise DataError(f"{ct.sql} has {len(names)} fields, {len(items)} values were given")
+    else:
+        raise DataError(f"a {type(value).__name__} cannot be {ct.sql}: give a dict by field names")
+    return [(member, item) for (_, member), item in zip(definition.members, items, strict=True)]
+
+
+def _format(member: ColumnType | NamedType, value: object, ct: ColumnType, encoding: str | None) -> str:
+    if value is None:
+        if member.not_null:
+            raise DataError(f"{ct.sql}: None for a NOT NULL member")
+        return "NULL"
+    if isinstance(member, NamedType):
+        raise DataError(
+            f"{ct.sql}: what a {member.name} holds is not known; write the value as an SQL literal"
+        )
+    if member.is_complex:
+        return format_literal(value, member, encoding)
+    if not _has_literal(member):
+        raise DataError(f"{ct.sql}: a {member.sql} has no literal")
+    return format_value(value, member, encoding)
+
+
+class _Scanner:
+    """A place in a literal."""
+
+    __slots__ = ("pos", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pos = 0
+
+    @property
+    def at_end(self) -> bool:
+        return self.pos >= len(self.text)
+
+    @property
+    def next(self) -> str:
+        """The next character, "" at the end."""
+        return self.text[self.pos : self.pos + 1]
+
+    def error(self, what: str, at: int | None = None) -> DataError:
+        """A DataError that tells the 1-based position and what stands there."""
+        place = self.pos if at is None else at
+        rest = self.text[place : place + 20]
+        found = f"before {rest!r}" if rest else "at the end"
+        return DataError(
+            f"{what}, at position {place + 1} {found} of a literal of {len(self.text)} characters"
+        )
+
+    def skip_blanks(self) -> None:
+        text, pos = self.text, self.pos
+        while pos < len(text) and text[pos].isspace():
+            pos += 1
+        self.pos = pos
+
+    def word(self) -> str:
+        """The word that stands here, "" for none; it is not passed."""
+        match = _WORD.match(self.text, self.pos)
+        return match.group().upper() if match else ""
+
+    def quoted(self) -> str:
+        """A quoted string; the quote inside is doubled."""
+        quote, start = self.next, self.pos
+        parts = []
+        at = start + 1
+        while True:
+            end = self.text.find(quote, at)
+            if end < 0:
+                raise self.error("a quoted string does not end", start)
+            parts.append(self.text[at:end])
+            if self.text[end + 1 : end + 2] != quote:
+                self.pos = end + 1
+                return quote.join(parts)
+            at = end + 2
+
+    def bare(self) -> str:
+        """Text up to the next comma or closing bracket."""
+        start = self.pos
+        while not self.at_end and self.next not in ",})":
+            self.pos += 1
+        return self.text[start : self.pos].strip()
+
+
+def _complex(scanner: _Scanner, ct: ColumnType, options: TypeOptions) -> object:
+    definition = definition_of(ct)
+    if definition is None:
+        raise DataError(f"{ct.sql} does not tell what it holds")
+    scanner.skip_blanks()
+    word = scanner.word()
+    if word != definition.kind and not (
+        definition.kind == "COLLECTION" and word in ("SET", "MULTISET", "LIST")
+    ):
+        raise scanner.error(f"{definition.kind} was expected")
+    scanner.pos += len(word)
+    scanner.skip_blanks()
+    opening = scanner.next
+    if opening != ("(" if definition.is_row else "{"):
+        raise scanner.error(f"{'(' if definition.is_row else '{'} was expected")
+    scanner.pos += 1
+    members = [member for _, member in definition.members]
+    values = _members(scanner, members, _OPENING[opening], not definition.is_row, options)
+    if not definition.is_row:
+        return values
+    names = [field_name(name) for name, _ in definition.members]
+    return dict(zip(names, values, strict=True))
+
+
+def _members(
+    scanner: _Scanner, members: list[Any], closing: str, repeated: bool, options: TypeOptions
+) -> list[object]:
+    """The values up to the closing bracket: any number of the one member, or one of each."""
+    values: list[object] = []
+    scanner.skip_blanks()
+    if repeated and scanner.next == closing:
+        scanner.pos += 1
+        return values
+    while True:
+        if not repeated and len(values) == len(members):
+            raise scanner.error(f"a ROW of {len(members)} fields has more values")
+        values.append(_value(scanner, members[0 if repeated else len(values)], options))
+        scanner.skip_blanks()
+        mark = scanner.next
+        if mark not in (",", closing) or not mark:
+            raise scanner.error(f"a comma or {closing} was expected")
+        scanner.pos += 1
+        if mark == closing:
+            break
+    if not repeated and len(values) < len(members):
+        raise scanner.error(f"a ROW of {len(members)} fields has only {len(values)} values", scanner.pos - 1)
+    return values
+
+
+def _value(scanner: _Scanner, member: ColumnType | NamedType, options: TypeOptions) -> object:
+    scanner.skip_blanks()
+    if scanner.word() == "NULL":
+        scanner.pos += 4
+        return None
+    if isinstance(member, NamedType):
+        raise scanner.error(f"what a {member.name} holds is not known")
+    start = scanner.pos
+    quoted = scanner.next in ("'", '"') and bool(scanner.next)
+    if member.is_complex:
+        if not quoted:
+            return _complex(scanner, member, options)
+        inner = _Scanner(scanner.quoted())
+        value = _complex(inner, member, options)
+        inner.skip_blanks()
+        if not inner.at_end:
+            raise inner.error("something follows a quoted value")
+        return value
+    qualifier = ""
+    if quoted:
+        text = scanner.quoted()
+    elif (call := _CALL.match(scanner.text, scanner.pos)) is not None:
+        text = call.group(2)
+        scanner.pos = call.end()
+        found = _QUALIFIER.match(scanner.text, scanner.pos)
+        if found is None:
+            raise scanner.error(f"{call.group(1).upper()} without its qualifier")
+        qualifier = f"{call.group(1)} {found.group()}"
+        scanner.pos = found.end()
+    else:
+        text = scanner.bare()
+        if not text:
+            raise scanner.error("a value was expected", start)
+    try:
+        return parse_value(
+            text, member, plan_op(member, options), options, quoted=quoted, qualifier=qualifier
+        )
+    except DataError as e:
+        raise scanner.error(str(e), start) from None

@@ -1,0 +1,212 @@
+"""Members of collections and ROWs <-> the text of their literals (TYPES section 11)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import numbers
+import re
+from decimal import Decimal
+from typing import Any
+
+from .column_types import ColumnType
+from .datetimes import DatetimeValue, datetime_fields, format_datetime, parse_datetime
+from .decimals import decimal_of, fit_decimal
+from .errors import DataError
+from .intervals import interval_of, parse_interval, to_month_day_nano, to_months, to_timedelta
+from .plan_ops import FLAG_TRIM, Kind, PlanOp, TypeOptions
+from .qualifiers import Qualifier
+from .type_codes import FLAG_NOT_NULL, TypeCode
+
+_WHOLE = re.compile(r"[-+]?\d+")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_DATE = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
+_BITS = {Kind.INT16: 16, Kind.INT32: 32, Kind.INT64: 64, Kind.INT8: 64}
+_FLOATS = (Kind.FLOAT32, Kind.FLOAT64)
+_DATETIMES = (
+    Kind.DATETIME_DATE32,
+    Kind.DATETIME_TIMESTAMP,
+    Kind.DATETIME_TIME32,
+    Kind.DATETIME_TIME64,
+    Kind.DATETIME_TEXT,
+)
+
+
+def parse_value(
+    text: str, ct: ColumnType, op: PlanOp, options: TypeOptions, *, quoted: bool, qualifier: str
+) -> object:
+    """The text of one member as the Python object that a column of its type gives.
+
+    ``quoted``: the text stood in quotes, which are gone. ``qualifier``: what followed ``DATETIME (..)`` or
+    ``INTERVAL (..)``, both words in front, else "". ``DataError`` for what is no value of the type.
+    """
+    kind = op.kind
+    if qualifier:
+        _same_qualifier(qualifier, ct)
+    if kind in (Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR):
+        if not quoted:
+            raise DataError(f"a {ct.sql} must stand in quotes")
+        return text.rstrip(" ") if op.flags & FLAG_TRIM else text
+    text = text.strip()
+    if kind in _BITS:
+        return _whole(text, ct, _BITS[kind])
+    if kind in _FLOATS:
+        return float(_number(text, ct))
+    if kind == Kind.BOOL:
+        return _boolean(text)
+    if kind == Kind.DATE:
+        return _date(text)
+    if kind in _DATETIMES:
+        datetime_qualifier = Qualifier.from_encoded(op.arg)
+        return DatetimeValue(datetime_qualifier, parse_datetime(text, datetime_qualifier)).natural()
+    if kind in (Kind.INTERVAL_MONTHS, Kind.INTERVAL_DURATION, Kind.INTERVAL_MDN):
+        interval = parse_interval(text, Qualifier.from_encoded(op.arg))
+        if kind == Kind.INTERVAL_MDN:
+            return to_month_day_nano(interval)
+        return to_months(interval) if kind == Kind.INTERVAL_MONTHS else to_timedelta(interval)
+    return _decimal(text, ct, op)
+
+
+def _same_qualifier(text: str, ct: ColumnType) -> None:
+    """A moment's own qualifier must be its column's: nothing is converted here."""
+    try:
+        own = ColumnType.parse_sql(text)
+    except ValueError as e:
+        raise DataError(str(e)) from None
+    if (own.code, own.encoded_length) != (ct.code, ct.encoded_length):
+        raise DataError(f"{own.sql} where {ct.sql} is declared")
+
+
+def _whole(text: str, ct: ColumnType, bits: int) -> int:
+    if _WHOLE.fullmatch(text) is None:
+        raise DataError(f"{text!r} is no {ct.sql}")
+    return _in_range(int(text), ct, bits)
+
+
+def _in_range(value: int, ct: ColumnType, bits: int) -> int:
+    if abs(value) >= 1 << (bits - 1):  # the most negative value stands for NULL
+        raise DataError(f"{value} is outside the range of {ct.sql}")
+    return value
+
+
+def _number(text: str, ct: ColumnType) -> str:
+    if ct.code == TypeCode.MONEY:
+        text = re.sub(r"^([-+]?)\s*\$", r"\1", text)
+    if _NUMBER.fullmatch(text) is None:
+        raise DataError(f"{text!r} is no {ct.sql}")
+    return text
+
+
+def _boolean(text: str) -> bool:
+    word = text.lower()
+    if word in ("t", "true", "1"):
+        return True
+    if word in ("f", "false", "0"):
+        return False
+    raise DataError(f"{text!r} is no BOOLEAN")
+
+
+def _date(text: str) -> dt.date:
+    """Year, month, day: the order that this package asks the server for (DBDATE=Y4MD-). In another order days
+    and months could not be told apart."""
+    match = _DATE.fullmatch(text)
+    if match is None:
+        raise DataError(f"{text!r} is no DATE of the form 2026-12-31 (DBDATE must be Y4MD-)")
+    year, month, day = map(int, match.groups())
+    try:
+        return dt.date(year, month, day)
+    except ValueError as e:
+        raise DataError(f"{text!r} is no DATE: {e}") from None
+
+
+def _decimal(text: str, ct: ColumnType, op: PlanOp) -> object:
+    number = Decimal(_number(text, ct))
+    if op.kind == Kind.DECIMAL128:
+        return fit_decimal(number, op.arg >> 8, op.arg & 0xFF, ct.sql)
+    if op.kind == Kind.DECIMAL_INT64:
+        whole = fit_decimal(number, 38, 0, ct.sql)
+        return _in_range(int(whole), ct, 65)
+    return float(number) if op.kind == Kind.DECIMAL_FLOAT64 else format(number, "f")
+
+
+def format_value(value: object, ct: ColumnType, encoding: str | None) -> str:
+    """One member, not None, as it stands in a literal. ``DataError`` for what its type cannot hold."""
+    value = _plain(value)
+    code = ct.code
+    if ct.is_boolean:
+        if not isinstance(value, bool):
+            raise _refused(value, ct)
+        return "'t'" if value else "'f'"
+    if ct.content_width:
+        return _string(value, ct, encoding)
+    if code == TypeCode.DATE:
+        if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
+            raise _refused(value, ct)
+        return f"'{value.isoformat()}'"
+    if code == TypeCode.DATETIME:
+        qualifier = Qualifier.from_encoded(ct.encoded_length)
+        return f"DATETIME ({format_datetime(datetime_fields(value, qualifier), qualifier)}) {qualifier.sql}"
+    if code == TypeCode.INTERVAL:
+        qualifier = Qualifier.from_encoded(ct.encoded_length)
+        return f"INTERVAL ({interval_of(value, qualifier).text}) {qualifier.interval_sql}"
+    if isinstance(value, bool):
+        raise _refused(value, ct)
+    if code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):
+        return _float(value, ct)
+    if code in (TypeCode.DECIMAL, TypeCode.MONEY):
+        return _decimal_text(value, ct)
+    if not isinstance(value, numbers.Integral):
+        raise _refused(value, ct)
+    bits = {TypeCode.SMALLINT: 16, TypeCode.INTEGER: 32, TypeCode.SERIAL: 32}.get(TypeCode(code), 64)
+    return str(_in_range(int(value), ct, bits))
+
+
+def _plain(value: Any) -> object:
+    """What a scalar of numpy or pyarrow holds."""
+    if callable(getattr(value, "as_py", None)):
+        return value.as_py()
+    if callable(getattr(value, "item", None)) and getattr(value, "shape", None) == ():
+        return value.item()
+    return value
+
+
+def _refused(value: object, ct: ColumnType) -> DataError:
+    return DataError(f"a {type(value).__name__} cannot be {declared(ct)}")
+
+
+def declared(ct: ColumnType) -> str:
+    """The declared type with its NOT NULL."""
+    return f"{ct.sql} NOT NULL" if ct.flags & FLAG_NOT_NULL else ct.sql
+
+
+def _string(value: object, ct: ColumnType, encoding: str | None) -> str:
+    if not isinstance(value, str):
+        raise _refused(value, ct)
+    size = len(value)  # at least one byte each
+    if encoding is not None:
+        try:
+            size = len(value.encode(encoding))
+        except UnicodeEncodeError as e:
+            bad = value[e.start]
+            raise DataError(
+                f"the character {bad!r} (U+{ord(bad):04X}) does not exist in {encoding}"
+            ) from None
+    if size > ct.content_width:
+        raise DataError(f"{size} bytes of text in {ct.sql}")
+    quoted = value.replace("'", "''")
+    return f"'{quoted}'"
+
+
+def _float(value: object, ct: ColumnType) -> str:
+    if not isinstance(value, numbers.Real):
+        raise _refused(value, ct)
+    number = float(value)
+    if not math.isfinite(number) or (isinstance(value, int) and int(number) != value):
+        raise DataError(f"{value} cannot be {ct.sql}")
+    return repr(number)
+
+
+def _decimal_text(value: object, ct: ColumnType) -> str:
+    number = decimal_of(value, ct.precision or 0, ct.scale, ct.sql)
+    exponent = number.adjusted()
+    return format(number, "f") if -40 < exponent < 40 else str(number)

@@ -1,0 +1,227 @@
+"""Bytes of a tuple -> Python objects, one reference decoder per kind (TYPES, JDBC section 7)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import struct
+from collections.abc import Callable
+
+from .datetimes import IntervalValue, unpack_datetime, unpack_interval
+from .decimals import make_decimal, unpack_decimal, unpack_unscaled
+from .errors import DataError, ProtocolError
+from .intervals import check_interval, to_month_day_nano, to_months, to_timedelta
+from .plan_ops import FLAG_RAW, FLAG_REPLACE, FLAG_TRIM, Kind, PlanOp
+from .primitives import Reader
+from .qualifiers import Qualifier
+from .type_codes import DATE_EPOCH, LOB_NULL_BYTE
+
+_INT8_MAX = 2**63 - 1
+
+
+def _int16(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = reader.short()
+    return None if value == -0x8000 else value
+
+
+def _int32(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = reader.int()
+    return None if value == -0x8000_0000 else value
+
+
+def _int64(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = reader.long()
+    return None if value == -(2**63) else value
+
+
+def _int8(reader: Reader, op: PlanOp, encoding: str) -> object:
+    """Sign word, then the magnitude with its low half first."""
+    sign = reader.short()
+    magnitude = reader.uint() | reader.uint() << 32
+    if sign == 0:
+        return None
+    value = magnitude if sign == 1 else -magnitude
+    if sign not in (1, -1):
+        raise ProtocolError(f"INT8 with sign word {sign}")
+    if not -(2**63) <= value <= _INT8_MAX:
+        raise DataError(f"INT8 of magnitude {magnitude} does not fit 64 bits")
+    return value
+
+
+def _float32(reader: Reader, op: PlanOp, encoding: str) -> object:
+    data = reader.take(4)
+    return None if data == b"\xff" * 4 else struct.unpack(">f", data)[0]
+
+
+def _float64(reader: Reader, op: PlanOp, encoding: str) -> object:
+    data = reader.take(8)
+    return None if data == b"\xff" * 8 else struct.unpack(">d", data)[0]
+
+
+def _date(reader: Reader, op: PlanOp, encoding: str) -> object:
+    days = reader.int()
+    if days == -0x8000_0000:
+        return None
+    try:
+        return dt.date.fromordinal(days + DATE_EPOCH)
+    except (ValueError, OverflowError):
+        raise DataError(f"DATE with day number {days} is outside the years 1 to 9999") from None
+
+
+def _envelope(reader: Reader) -> bytes | None:
+    """Indicator, int length, content. Only indicator 1 is NULL (JDBC section 7)."""
+    indicator, size = reader.byte(), reader.int()
+    if size < 0:
+        raise ProtocolError(f"negative length {size} in an envelope")
+    data = reader.take(size)
+    return None if indicator == 1 else data
+
+
+def _bool(reader: Reader, op: PlanOp, encoding: str) -> object:
+    data = _envelope(reader)
+    if data is None:
+        return None
+    if len(data) != 1:
+        raise ProtocolError(f"BOOLEAN of {len(data)} bytes")
+    if data in (b"t", b"T", b"\1"):
+        return True
+    if data in (b"f", b"F", b"\0"):
+        return False
+    raise ProtocolError(f"BOOLEAN with the value 0x{data.hex()}")
+
+
+def _text(data: bytes, op: PlanOp, encoding: str) -> str | bytes:
+    if op.flags & FLAG_RAW:
+        return data
+    if op.flags & FLAG_REPLACE:
+        return data.decode(encoding, "replace")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as e:
+        raise DataError(
+            f"bytes that are no {encoding} text at position {e.start}: {data[:40].hex()}"
+        ) from None
+
+
+def _char(reader: Reader, op: PlanOp, encoding: str) -> object:
+    data = reader.take(op.width)
+    if data[:1] == b"\0":
+        return None
+    return _text(data.rstrip(b" ") if op.flags & FLAG_TRIM else data, op, encoding)
+
+
+def _varchar(reader: Reader, op: PlanOp, encoding: str) -> object:
+    data = reader.take(reader.byte())
+    return None if data == b"\0" else _text(data, op, encoding)
+
+
+def _lvarchar(reader: Reader, op: PlanOp, encoding: str) -> object:
+    data = _envelope(reader)
+    return None if data is None else _text(data, op, encoding)
+
+
+def _decimal128(reader: Reader, op: PlanOp, encoding: str) -> object:
+    data = reader.take(op.width)
+    number = unpack_unscaled(data)
+    if number is None:
+        return None
+    coefficient, exponent = number
+    precision, scale = op.arg >> 8, op.arg & 0xFF
+    if coefficient == 0:
+        return make_decimal(0, -scale)
+    digits = len(str(abs(coefficient)))
+    if exponent < -scale or digits + exponent > precision - scale:
+        raise DataError(
+            f"{make_decimal(coefficient, exponent)} does not fit decimal128({precision}, {scale})"
+        )
+    return make_decimal(coefficient * 10 ** (exponent + scale), -scale)
+
+
+def _decimal_float64(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = unpack_decimal(reader.take(op.width))
+    return None if value is None else float(value)
+
+
+def _decimal_string(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = unpack_decimal(reader.take(op.width))
+    return None if value is None else format(value, "f")
+
+
+def _decimal_int64(reader: Reader, op: PlanOp, encoding: str) -> object:
+    number = unpack_unscaled(reader.take(op.width))
+    if number is None:
+        return None
+    coefficient, exponent = number
+    value = coefficient * 10**exponent if exponent >= 0 else 0
+    if exponent < 0 or not -(2**63) <= value <= _INT8_MAX:
+        raise DataError(f"{make_decimal(coefficient, exponent)} does not fit int64")
+    return value
+
+
+def _interval(reader: Reader, op: PlanOp, encoding: str) -> IntervalValue | None:
+    qualifier = Qualifier.from_encoded(op.arg)
+    value = unpack_interval(reader.take(op.width), qualifier)
+    if value is not None:
+        check_interval(value.fields, qualifier)
+    return value
+
+
+def _interval_months(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = _interval(reader, op, encoding)
+    return None if value is None else to_months(value)
+
+
+def _interval_duration(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = _interval(reader, op, encoding)
+    return None if value is None else to_timedelta(value)
+
+
+def _interval_mdn(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = _interval(reader, op, encoding)
+    return None if value is None else to_month_day_nano(value)
+
+
+def _lob(reader: Reader, op: PlanOp, encoding: str) -> object:
+    """The descriptor as it is; it goes back whole in SQ_FETCHBLOB (TYPES section 12)."""
+    data = reader.take(op.width)
+    return None if data[LOB_NULL_BYTE] & 1 else data
+
+
+def _opaque(reader: Reader, op: PlanOp, encoding: str) -> object:
+    return _envelope(reader)
+
+
+def _datetime(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = unpack_datetime(reader.take(op.width), Qualifier.from_encoded(op.arg))
+    return None if value is None else value.natural()
+
+
+Decoder = Callable[[Reader, PlanOp, str], object]
+
+DECODERS: dict[Kind, Decoder] = {
+    Kind.INT16: _int16,
+    Kind.INT32: _int32,
+    Kind.INT64: _int64,
+    Kind.INT8: _int8,
+    Kind.FLOAT32: _float32,
+    Kind.FLOAT64: _float64,
+    Kind.DATE: _date,
+    Kind.BOOL: _bool,
+    Kind.CHAR: _char,
+    Kind.VARCHAR: _varchar,
+    Kind.LVARCHAR: _lvarchar,
+    Kind.DECIMAL128: _decimal128,
+    Kind.DECIMAL_FLOAT64: _decimal_float64,
+    Kind.DECIMAL_STRING: _decimal_string,
+    Kind.DATETIME_DATE32: _datetime,
+    Kind.DATETIME_TIMESTAMP: _datetime,
+    Kind.DATETIME_TIME32: _datetime,
+    Kind.DATETIME_TIME64: _datetime,
+    Kind.DATETIME_TEXT: _datetime,
+    Kind.INTERVAL_MONTHS: _interval_months,
+    Kind.INTERVAL_DURATION: _interval_duration,
+    Kind.INTERVAL_MDN: _interval_mdn,
+    Kind.LOB: _lob,
+    Kind.OPAQUE: _opaque,
+    Kind.DECIMAL_INT64: _decimal_int64,
+}
+"""The reference decoder of every kind."""
