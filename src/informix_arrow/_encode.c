@@ -1,4 +1,4 @@
-/* _encode: Arrow record batches -> SQLI tuples.  The work is in encode_core.h; here are the capsules, the GIL and the
+/* _encode: Arrow record batches -> SQLI messages.  The work is in encode_core.h; here are the capsules, the GIL and the
  * exceptions.  One Encoder serves one result or one insert cursor: load a batch, encode until nothing remains. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -22,34 +22,27 @@ typedef struct {
 
 /* ---- exceptions ---------------------------------------------------------------------------------------------- */
 
-/* "SMALLINT", "CHAR(10)", "DECIMAL(8,2)": the column's type as far as the plan knows it. */
-static PyObject *type_text(const struct ia_enc_col *c)
+static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_col *c)
 {
-    const char *sql = ia_enc_kind_text(c->kind).sql;
-    switch (c->kind) {
-    case IA_LVARCHAR:
-        if (c->width == IA_ENC_MAX_TEXT) return PyUnicode_FromString(sql);
-        /* fall through */
-    case IA_CHAR:
-    case IA_VARCHAR: return PyUnicode_FromFormat("%s(%d)", sql, (int)c->width);
-    case IA_DECIMAL128:
-    case IA_DECIMAL_FLOAT64:
-    case IA_DECIMAL_STRING:
-        if (c->decimal.scale < 0) return PyUnicode_FromFormat("DECIMAL(%d)", (int)c->decimal.precision);
-        return PyUnicode_FromFormat("DECIMAL(%d,%d)", (int)c->decimal.precision, (int)c->decimal.scale);
-    default: return PyUnicode_FromString(sql);
-    }
-}
-
-static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_col *c, PyObject *type)
-{
+    char type[80];
+    const char *const sign = f->b ? "-" : "";
+    const int binary = !c->utf8 && ia_source_is_bytes(c->source);
+    ia_enc_type_text(c, type, sizeof type);
     switch (f->status) {
     case IA_ENC_SENTINEL:
-        return PyUnicode_FromFormat("%lld cannot be stored in %U, where it stands for NULL", (long long)f->a, type);
+        return PyUnicode_FromFormat("-%llu cannot be stored in %s, where it stands for NULL",
+                                    (unsigned long long)c->int_max + 1, type);
+    case IA_ENC_RANGE:
+        return PyUnicode_FromFormat("%s%llu is outside %s's range of -%llu to %llu", sign, (unsigned long long)f->a, type,
+                                    (unsigned long long)c->int_max, (unsigned long long)c->int_max);
+    case IA_ENC_INEXACT:
+        return PyUnicode_FromFormat("the integer %s%llu has no exact %s: cast the column to float64 first", sign,
+                                    (unsigned long long)f->a, type);
     case IA_ENC_TOO_LONG:
-        return PyUnicode_FromFormat("text of %lld bytes does not fit %U", (long long)f->a, type);
+        return PyUnicode_FromFormat("%s of %lld bytes does not fit %s", binary ? "a value" : "text", (long long)f->a,
+                                    type);
     case IA_ENC_NUL_TEXT:
-        return PyUnicode_FromFormat("text %s cannot be stored in %U, where it stands for NULL",
+        return PyUnicode_FromFormat("text %s cannot be stored in %s, where it stands for NULL",
                                     c->kind == IA_CHAR ? "that starts with a NUL byte" : "of one NUL byte", type);
     case IA_ENC_CODE_POINT: {
         char code[16];
@@ -58,20 +51,36 @@ static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_
     }
     case IA_ENC_UTF8: return PyUnicode_FromString("the text is not valid UTF-8");
     case IA_ENC_DATE_RANGE:
-        return PyUnicode_FromFormat("the date is outside %U's range 0001-01-01 to 9999-12-31", type);
+        return PyUnicode_FromFormat("the date is outside %s's range 0001-01-01 to 9999-12-31", type);
+    case IA_ENC_PART_OF_DAY:
+        return PyUnicode_FromFormat("the date64 has a time of day, which %s cannot hold: cast it to date32 first", type);
     case IA_ENC_TIME_RANGE: return PyUnicode_FromString("the time is outside 00:00:00 to 23:59:59");
-    case IA_ENC_PRECISION: return PyUnicode_FromFormat("the number has more digits than %U holds", type);
-    case IA_ENC_SCALE: return PyUnicode_FromFormat("the number has more decimal places than %U keeps", type);
+    case IA_ENC_PRECISION: return PyUnicode_FromFormat("the number has more digits than %s holds", type);
+    case IA_ENC_SCALE:
+        return PyUnicode_FromFormat("the number has more decimal places than %s keeps: round it or cast it first", type);
     case IA_ENC_EXPONENT:
-        return PyUnicode_FromFormat("the number is outside %U's range 1E-130 to 9.99E125", type);
-    case IA_ENC_NOT_FINITE: return PyUnicode_FromFormat("NaN and infinity cannot be stored in %U", type);
+        return PyUnicode_FromFormat("the number is outside %s's range 1E-130 to 9.99E125", type);
+    case IA_ENC_NOT_FINITE: return PyUnicode_FromFormat("NaN and infinity cannot be stored in %s", type);
     case IA_ENC_DECIMAL_TEXT: return PyUnicode_FromString("the text is not a decimal number");
     case IA_ENC_FINER:
-        return PyUnicode_FromString("the value has parts finer than the DATETIME's last field, which would be lost");
-    case IA_ENC_DATETIME_TEXT:
-        return PyUnicode_FromString("the text is not a DATETIME literal of the column's qualifier");
+        return PyUnicode_FromFormat("the value has parts finer than the last field of %s, which would be lost: "
+                                    "truncate or round it first", type);
+    case IA_ENC_DATETIME_TEXT: return PyUnicode_FromFormat("the text is not a literal of %s", type);
+    case IA_ENC_LEADING: return PyUnicode_FromFormat("the value has more digits in its first field than %s holds", type);
+    case IA_ENC_CLASS:
+        return ia_interval_of_months(&c->qualifier)
+                   ? PyUnicode_FromFormat("the value has days or nanoseconds, %s holds years and months only", type)
+                   : PyUnicode_FromFormat("the value has months, %s holds days and times only", type);
+    case IA_ENC_NULL_DESCRIPTOR:
+        return PyUnicode_FromFormat("the descriptor of a %s says that it is NULL, but the Arrow value is not", type);
+    case IA_ENC_UNBINDABLE:
+        return PyUnicode_FromFormat("%s has no form as a parameter: insert a BLOB or CLOB through filetoblob or "
+                                    "filetoclob, another opaque type from its text", type);
     case IA_ENC_OFFSETS: return PyUnicode_FromString("the Arrow array's string offsets are inconsistent");
-    case IA_ENC_ROW_SIZE: return PyUnicode_FromString("the row is larger than a tuple can be (2147483647 bytes)");
+    case IA_ENC_INDEX:
+        return PyUnicode_FromFormat("the Arrow dictionary has %lld values and none with index %lld",
+                                    (long long)c->dictionary_length, (long long)f->a);
+    case IA_ENC_ROW_SIZE: return PyUnicode_FromString("the row is larger than a message can be (2147483647 bytes)");
     default: return PyUnicode_FromFormat("internal error %d", f->status);
     }
 }
@@ -83,8 +92,7 @@ static void raise_fault(const Encoder *self, const struct ia_enc_fault *f)
     PyObject *const name = PyTuple_GET_ITEM(self->names, f->column);
     const long long row = (long long)(self->first_row + f->row);
     PyObject *errors = NULL, *class = NULL, *text = NULL, *args = NULL, *kwargs = NULL, *error = NULL;
-    PyObject *type = type_text(c);
-    PyObject *reason = type ? fault_reason(f, c, type) : NULL;
+    PyObject *reason = fault_reason(f, c);
 
     if (reason == NULL) goto done;
     errors = PyImport_ImportModule("informix_arrow.wire.errors");
@@ -98,7 +106,6 @@ static void raise_fault(const Encoder *self, const struct ia_enc_fault *f)
     error = PyObject_Call(class, args, kwargs);
     if (error) PyErr_SetObject(class, error);
 done:
-    Py_XDECREF(type);
     Py_XDECREF(reason);
     Py_XDECREF(errors);
     Py_XDECREF(class);
@@ -147,6 +154,8 @@ static int read_plan(Encoder *self, PyObject *ops)
     const Py_ssize_t n = PyTuple_GET_SIZE(ops);
     struct ia_enc_plan *const plan = &self->plan;
     size_t bound = IA_ENC_HEADER + 1 + IA_ENC_SLACK;
+    size_t bind_bound = 4 + 4 + IA_ENC_SLACK; /* SQ_BIND and its count, SQ_BBIND and its count */
+    size_t lobs = 0;
 
     if (n < 1 || n > 32767 || PyTuple_GET_SIZE(self->names) != n) {
         PyErr_SetString(PyExc_ValueError, "an Encoder needs 1 to 32767 ops and as many names");
@@ -172,10 +181,18 @@ static int read_plan(Encoder *self, PyObject *ops)
                          (int)op.width, (int)op.arg, (int)op.flags);
             return -1;
         }
-        plan->has_lvarchar |= op.kind == IA_LVARCHAR;
+        plan->has_contents |= op.kind == IA_LVARCHAR || op.kind == IA_OPAQUE || op.kind == IA_LOB;
+        lobs += op.kind == IA_LOB;
         bound += plan->cols[k].bound;
+        bind_bound += plan->cols[k].bind_bound;
     }
     plan->row_bound = bound;
+    plan->bind_bound = bind_bound;
+    plan->lob_at = lobs ? PyMem_Calloc(lobs, sizeof *plan->lob_at) : NULL;
+    if (lobs && plan->lob_at == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
     return 0;
 }
 
@@ -234,6 +251,7 @@ static void Encoder_dealloc(PyObject *op)
     PyObject_GC_UnTrack(op);
     if (self->batch.release) self->batch.release(&self->batch);
     PyMem_Free(self->plan.cols);
+    PyMem_Free(self->plan.lob_at);
     Py_XDECREF(self->names);
     Py_XDECREF(self->codepage);
     type->tp_free(op);
@@ -246,7 +264,7 @@ static void Encoder_dealloc(PyObject *op)
 static int bind_batch(const Encoder *self, struct ia_enc_col *cols, const struct ArrowSchema *schema,
                       const struct ArrowArray *array)
 {
-    char why[200];
+    char why[400];
     if (schema->format == NULL || strcmp(schema->format, "+s") != 0) {
         PyErr_Format(PyExc_ValueError, "the batch must be a struct array, its Arrow format is '%.40s'",
                      schema->format ? schema->format : "");
@@ -338,60 +356,61 @@ static PyObject *Encoder_load(PyObject *op, PyObject *args, PyObject *kwargs)
 /* ---- encode -------------------------------------------------------------------------------------------------- */
 
 /* An upper bound of the messages for the rows that remain, so that a small rest does not take a whole budget. */
-static size_t estimate(const Encoder *self, size_t budget)
+static size_t estimate(const Encoder *self, size_t budget, const struct ia_enc_frame *frame)
 {
     const struct ia_enc_plan *plan = &self->plan;
-    unsigned __int128 total = plan->row_bound;
-    int64_t texts = 0;
-    for (int32_t k = 0; k < plan->n; k++)
-        if (plan->cols[k].kind == IA_LVARCHAR) texts += plan->cols[k].text_end;
+    const int bind = frame->framing == IA_FRAME_BIND;
+    unsigned __int128 total = (bind ? plan->bind_bound : plan->row_bound) + frame->head_size + frame->tail_size;
+    unsigned __int128 contents = 0;
+    for (int32_t k = 0; k < plan->n; k++) {
+        const struct ia_enc_col *c = plan->cols + k;
+        const int lob = c->kind == IA_LOB && bind;
+        if (c->all_null || !(c->kind == IA_LVARCHAR || c->kind == IA_OPAQUE || lob)) continue;
+        if (c->source == IA_SRC_VIEW || c->index_source) return budget; /* their bytes may be used more than once */
+        contents += (unsigned __int128)c->text_end + (lob ? (unsigned __int128)ia_enc_blob_overhead(c->text_end) : 0);
+        if (lob) total += ia_enc_blob_overhead(1); /* of the last chunk of each */
+    }
     total *= (unsigned __int128)(self->rows - self->row);
-    total += (unsigned __int128)texts;
+    total += contents;
     return total < budget ? (size_t)total : budget;
 }
 
-PyDoc_STRVAR(encode_doc,
-"encode(budget, framing=0) -> tuple[bytes, int]\n--\n\n"
-"Encode the next rows as whole messages of at most budget bytes together, at least one row; (bytes, rows).\n\n"
-"framing 0 makes SQ_TUPLE messages, 1 SQ_PUT messages. (b'', 0) when nothing remains. A row that cannot be\n"
-"encoded ends the call before it; the call that begins with it raises DataError (row and column set) and goes on\n"
-"doing so until another batch is loaded.");
-
-static PyObject *Encoder_encode(PyObject *op, PyObject *args, PyObject *kwargs)
+static int check_framing(const Encoder *self, int framing)
 {
-    static char *keywords[] = {"budget", "framing", NULL};
-    Encoder *self = (Encoder *)op;
-    Py_ssize_t budget;
-    int framing = IA_FRAME_TUPLE;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "n|i:encode", keywords, &budget, &framing)) return NULL;
-    if (budget < 0) {
-        PyErr_Format(PyExc_ValueError, "budget must not be negative, got %zd", budget);
-        return NULL;
+    for (int32_t k = 0; k < self->plan.n; k++) {
+        const struct ia_enc_col *c = self->plan.cols + k;
+        const char *why = ia_enc_framing_refused(c, framing);
+        if (why) {
+            char type[80];
+            ia_enc_type_text(c, type, sizeof type);
+            PyErr_Format(PyExc_ValueError, "column %R: %s %s", PyTuple_GET_ITEM(self->names, k), type, why);
+            return -1;
+        }
     }
-    if (framing != IA_FRAME_TUPLE && framing != IA_FRAME_PUT) {
-        PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE) or 1 (SQ_PUT), got %d", framing);
-        return NULL;
-    }
-    if (claim(self)) return NULL;
-    if (self->row >= self->rows) return Py_BuildValue("(y#n)", "", (Py_ssize_t)0, (Py_ssize_t)0);
+    return 0;
+}
 
+/* The rows that fit the budget, as bytes, and their number. */
+static PyObject *encode_rows(Encoder *self, size_t budget, const struct ia_enc_frame *frame)
+{
+    const size_t bound = (frame->framing == IA_FRAME_BIND ? self->plan.bind_bound : self->plan.row_bound) +
+                         frame->head_size + frame->tail_size;
     struct ia_enc_fault fault = {0};
     const int64_t from = self->row;
     int64_t row = from;
-    size_t used = 0, need = 0, cap = estimate(self, (size_t)budget);
+    size_t used = 0, need = 0, cap = estimate(self, budget, frame);
     enum ia_enc_result result;
 
     /* Room for one row behind the budget: the row that exceeds it is written before that is known. */
-    if (cap > (size_t)PY_SSIZE_T_MAX - 64 - self->plan.row_bound) return PyErr_NoMemory();
-    cap += self->plan.row_bound;
+    if (cap > (size_t)PY_SSIZE_T_MAX - 64 - bound) return PyErr_NoMemory();
+    cap += bound;
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)cap);
     if (bytes == NULL) return NULL;
     self->busy = 1;
     for (;;) {
         uint8_t *out = (uint8_t *)PyBytes_AS_STRING(bytes);
         Py_BEGIN_ALLOW_THREADS
-        result = ia_encode_rows(&self->plan, &row, self->rows, out, &used, cap, (size_t)budget, framing, &need,
-                                &fault);
+        result = ia_encode_rows(&self->plan, &row, self->rows, out, &used, cap, budget, frame, &need, &fault);
         Py_END_ALLOW_THREADS
         if (result != IA_ENC_GROW) break;
         if (need > (size_t)PY_SSIZE_T_MAX - 64 - used) { /* cannot happen: a row has less than 2^32 bytes */
@@ -412,6 +431,43 @@ static PyObject *Encoder_encode(PyObject *op, PyObject *args, PyObject *kwargs)
     if (_PyBytes_Resize(&bytes, (Py_ssize_t)used)) return NULL;
     self->row = row;
     return Py_BuildValue("(NL)", bytes, (long long)(row - from));
+}
+
+PyDoc_STRVAR(encode_doc,
+"encode(budget, framing=0, head=b'', tail=b'') -> tuple[bytes, int]\n--\n\n"
+"Encode the next rows as whole messages of at most budget bytes together, at least one row; (bytes, rows).\n\n"
+"framing 0 makes SQ_TUPLE messages, 1 SQ_PUT messages, 2 bind rows: head, SQ_BIND with its large objects, tail.\n"
+"(b'', 0) when nothing remains. A row that cannot be encoded ends the call before it; the call that begins with it\n"
+"raises DataError (row and column set) and goes on doing so until another batch is loaded.");
+
+static PyObject *Encoder_encode(PyObject *op, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"budget", "framing", "head", "tail", NULL};
+    Encoder *self = (Encoder *)op;
+    Py_ssize_t budget;
+    Py_buffer head = {0}, tail = {0};
+    PyObject *result = NULL;
+    struct ia_enc_frame frame = {.framing = IA_FRAME_TUPLE, .head = (const uint8_t *)"", .tail = (const uint8_t *)""};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "n|iy*y*:encode", keywords, &budget, &frame.framing, &head, &tail))
+        return NULL; /* has released what it took */
+    if (head.buf) frame.head = head.buf, frame.head_size = (size_t)head.len;
+    if (tail.buf) frame.tail = tail.buf, frame.tail_size = (size_t)tail.len;
+    if (budget < 0) {
+        PyErr_Format(PyExc_ValueError, "budget must not be negative, got %zd", budget);
+    } else if (frame.framing < IA_FRAME_TUPLE || frame.framing > IA_FRAME_BIND) {
+        PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE), 1 (SQ_PUT) or 2 (bind rows), got %d",
+                     frame.framing);
+    } else if (frame.framing != IA_FRAME_BIND && (frame.head_size || frame.tail_size)) {
+        PyErr_SetString(PyExc_ValueError, "head and tail belong to framing 2 (bind rows)");
+    } else if ((frame.head_size & 1) || (frame.tail_size & 1) || frame.head_size > 65536 || frame.tail_size > 65536) {
+        PyErr_SetString(PyExc_ValueError, "head and tail must be whole messages: an even number of bytes, at most 65536");
+    } else if (claim(self) == 0 && check_framing(self, frame.framing) == 0) {
+        result = self->row < self->rows ? encode_rows(self, (size_t)budget, &frame)
+                                        : Py_BuildValue("(y#n)", "", (Py_ssize_t)0, (Py_ssize_t)0);
+    }
+    PyBuffer_Release(&head);
+    PyBuffer_Release(&tail);
+    return result;
 }
 
 static PyObject *Encoder_remaining(PyObject *op, void *closure)
@@ -476,7 +532,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "informix_arrow._encode",
-    .m_doc = "Arrow record batches -> SQLI tuples, in C.",
+    .m_doc = "Arrow record batches -> SQLI messages, in C.",
     .m_slots = module_slots,
 };
 

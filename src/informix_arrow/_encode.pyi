@@ -1,4 +1,4 @@
-"""Arrow record batches -> SQLI tuples, in C: the server's results and the client's PUT rows."""
+"""Arrow record batches -> SQLI messages, in C: the server's results, the client's PUT rows and bind rows."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,45 @@ class Encoder:
     Parameters
     ----------
     ops, names
-        One op and one name for each column; the names are used in errors only.
+        One op and one name for each column; the names are used in errors only. ``arg`` of a BYTE or TEXT is
+        11, 12, or 0 for 11: the type of its parameter.
     codepage
         None: text travels as UTF-8. Else 65,536 bytes, the byte of each code point, 0 for none.
 
-    Every error of a value is a ``wire.errors.DataError`` with ``row`` and ``column``; nothing is cut or
-    rounded, except a float64 into a DECIMAL, which is rounded to the column's digits (halves away from zero).
+    Notes
+    -----
+    A column takes these Arrow types, every value exactly or not at all:
 
-    A NaN whose bytes are FLOAT's NULL pattern (all ones) is sent as the quiet NaN 7ff8000000000000.
+    =========================== ==========================================================================
+    SMALLINT .. BIGINT, INT8    int8 .. int64, uint8 .. uint64
+    SMALLFLOAT                  float32
+    FLOAT                       float64, float32, integers that a double holds exactly
+    DECIMAL, MONEY (any kind)   decimal32 .. decimal256 of any scale, integers, float64, float32; the kind
+                                DECIMAL_STRING also text
+    DATE                        date32, date64 of whole days
+    BOOLEAN                     bool
+    CHAR .. LVARCHAR            utf8, large_utf8, string_view, a dictionary of one of them with any index
+                                type; with FLAG_RAW binary, large_binary, binary_view instead
+    DATETIME from YEAR          date32, date64, timestamp of any unit without a zone
+    DATETIME from HOUR          time32, time64
+    other DATETIME              text in Informix's literal form (YEAR TO MONTH and the like take both)
+    INTERVAL of YEAR, MONTH     integers (months), month_interval, month_day_nano_interval of months only
+    INTERVAL of DAY .. FRACTION duration of any unit, month_day_nano_interval without months (a day is 24
+                                hours)
+    BYTE, TEXT in a tuple       fixed_size_binary of the descriptor's width
+    BYTE, TEXT as a parameter   the content: binary, large_binary, binary_view as it is; utf8, large_utf8,
+                                string_view through the code page
+    BLOB, CLOB, opaque types    binary, large_binary, binary_view, fixed_size_binary; in tuples only
+    any                         Arrow's null type
+    =========================== ==========================================================================
+
+    A float in a DECIMAL(p,s) stands for its shortest decimal text, which has to fit exactly; in a floating
+    DECIMAL(p) it becomes the nearest number of p digits (its shortest text where that has no more, else the
+    float itself, correctly rounded). A NaN whose bytes are FLOAT's NULL pattern (all ones) is sent as the quiet
+    NaN 7ff8000000000000.
+
+    Every error of a value is a ``wire.errors.DataError`` with ``row`` and ``column``; nothing else is rounded,
+    and nothing is cut.
     """
 
     def __new__(
@@ -28,13 +59,20 @@ class Encoder:
         before. ValueError, and nothing changes, when a column's Arrow type does not fit its kind.
         """
 
-    def encode(self, budget: int, framing: int = 0) -> tuple[bytes, int]:
+    def encode(
+        self, budget: int, framing: int = 0, head: bytes = b"", tail: bytes = b""
+    ) -> tuple[bytes, int]:
         """The next rows as whole messages of at most ``budget`` bytes, at least one row; ``(bytes, rows)``.
 
-        ``framing`` 0 makes SQ_TUPLE messages, 1 SQ_PUT messages. ``(b"", 0)`` when nothing remains.
+        ``framing`` 0 makes SQ_TUPLE messages, 1 SQ_PUT messages (JDBC section 8), 2 bind rows: for each row
+        ``head``, SQ_BIND with a parameter for every column (SQLI section 9), SQ_BBIND and SQ_BLOB chunks of
+        1024 bytes when the row has BYTE or TEXT values (SQLI section 14), ``tail``. ``head`` and ``tail`` are
+        whole messages: even numbers of bytes, at most 65,536. ``(b"", 0)`` when nothing remains. The framing
+        may change from call to call.
 
         A row that cannot be encoded ends the call before it; the call that begins with it raises DataError,
-        and goes on doing so until another batch is loaded.
+        and goes on doing so until another batch is loaded. ValueError when a BYTE or TEXT column was loaded
+        as a content and is to go out in a tuple, or as a descriptor and is to be bound.
         """
 
     @property

@@ -19,6 +19,8 @@ struct ia_qualifier {
     int32_t start;
     int32_t end;
     int32_t fraction;   /* digits of the fraction, 0..5 */
+    int32_t leading;    /* INTERVAL: digits of the first field, 1..9; 0 when that is FRACTION */
+    uint32_t grain;     /* nanoseconds of the last digit of the fraction, of a second without one */
     int32_t exponent;   /* E with every pair present */
     int32_t width;      /* bytes of the field */
 };
@@ -42,21 +44,27 @@ static inline int ia_qualifier_parse(struct ia_qualifier *q, int32_t encoded)
     const int32_t whole = q->start > 10 ? 0 : (last - q->start) / 2 + 1 + (q->start == 0);
     q->exponent = whole + (10 - last) / 2;
     q->width = 1 + whole + (q->fraction + 1) / 2;
+    q->leading = q->start == 0 ? 4 : 2;
+    q->grain = IA_NANOS_PER_SECOND;
+    for (int32_t k = 0; k < q->fraction; k++) q->grain /= 10;
     return 0;
 }
 
+/* Days from 1970-01-01 to the proleptic Gregorian calendar, by C. Neri and L. Schneider, "Euclidean affine functions
+ * and their application to calendar algorithms" (2022): years that begin in March, quotients by multiplication. */
 static inline void ia_civil(int32_t day, struct ia_datetime *t)
 {
-    /* Days to the proleptic Gregorian calendar, years that begin in March. */
-    const uint32_t z = (uint32_t)(day + 719468); /* from 0000-03-01; positive in our range */
-    const uint32_t era = z / 146097;
-    const uint32_t doe = z - era * 146097;
-    const uint32_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    const uint32_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    const uint32_t mp = (5 * doy + 2) / 153;
-    t->day = (int32_t)(doy - (153 * mp + 2) / 5 + 1);
-    t->month = (int32_t)(mp < 10 ? mp + 3 : mp - 9);
-    t->year = (int32_t)(yoe + era * 400 + (t->month <= 2));
+    const uint32_t n = 4 * (uint32_t)(day + 719468) + 3; /* from 0000-03-01; positive in our range */
+    const uint32_t century = n / 146097;
+    const uint32_t of_century = n % 146097 / 4;
+    const uint64_t p = (uint64_t)2939745 * (4 * of_century + 3);
+    const uint32_t year_of_century = (uint32_t)(p >> 32);
+    const uint32_t of_year = (uint32_t)p / 2939745 / 4;
+    const uint32_t m = 2141 * of_year + 197913;
+    const uint32_t late = of_year >= 306; /* January and February belong to the next year */
+    t->day = (int32_t)((m & 0xffff) / 2141 + 1);
+    t->month = (int32_t)((m >> 16) - 12 * late);
+    t->year = (int32_t)(100 * century + year_of_century + late);
 }
 
 static inline int ia_days_in_month(int32_t year, int32_t month)
@@ -66,42 +74,46 @@ static inline int ia_days_in_month(int32_t year, int32_t month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* Write the field from parts that are already in range; what lies outside the qualifier must be at its minimum. */
+/* Write the field from parts that are already in range; what lies outside the qualifier must be at its minimum.
+ *
+ * The pairs of every qualifier are a stretch of YY YY MM DD HH MI SS FF FF F0, held here as one number in the order of
+ * memory (see ia_eight_pairs). */
 static inline int ia_pack_datetime(uint8_t *out, const struct ia_qualifier *q, const struct ia_datetime *t)
 {
-    static const int32_t unit[6] = {0, 100000000, 10000000, 1000000, 100000, 10000};
-    uint8_t pairs[48] = {0};
-    int n = 0;
-    int32_t fraction = t->nanos;
+    const uint32_t year = (uint32_t)t->year, nanos = (uint32_t)t->nanos;
+    const uint32_t fraction = nanos / 10000; /* five digits */
+    const int begin = q->start == 0 ? 0 : q->start / 2 + 1;
+    const int n = q->width - 1;
+    const uint64_t low = year / 100 | (uint64_t)(year % 100) << 8 | (uint64_t)t->month << 16 | (uint64_t)t->day << 24 |
+                         (uint64_t)t->hour << 32 | (uint64_t)t->minute << 40 | (uint64_t)t->second << 48 |
+                         (uint64_t)(fraction / 1000) << 56;
+    const uint64_t high = fraction / 10 % 100 | (uint64_t)(fraction % 10 * 10) << 8;
+    unsigned __int128 pairs = ((unsigned __int128)high << 64 | low) >> 8 * begin;
 
-    if (q->start == 0) {
-        pairs[0] = (uint8_t)(t->year / 100);
-        pairs[1] = (uint8_t)(t->year % 100);
-        n = 2;
+    if (nanos != fraction * 10000) return IA_ENC_FINER;
+    if (q->start == 0 && q->end >= 10 && year >= 100) { /* nearly all: every pair in its place */
+        if (nanos != 0 && nanos % q->grain != 0) return IA_ENC_FINER;
+        out[0] = 0xc7;
+        memcpy(out + 1, &low, 8);
+        memcpy(out + 9, &high, 8);
+        return IA_ENC_OK;
     }
-    const int32_t field[6] = {0, t->month, t->day, t->hour, t->minute, t->second};
-    const int32_t last = q->end < 10 ? q->end : 10;
-    for (int32_t f = q->start ? q->start : 2; f <= last; f += 2) pairs[n++] = (uint8_t)field[f / 2];
-    if (q->end < 10) {
-        if (q->end < 2 && t->month > 1) return IA_ENC_FINER;
-        if (q->end < 4 && t->day > 1) return IA_ENC_FINER;
-        for (int32_t f = q->end < 6 ? 6 : q->end + 2; f <= 10; f += 2)
-            if (field[f / 2] != 0) return IA_ENC_FINER;
-    }
-    if (q->fraction > 0) {
-        const int32_t digits = fraction / unit[q->fraction];
-        fraction -= digits * unit[q->fraction];
-        const int32_t even = (q->fraction & 1) ? digits * 10 : digits;
-        const int m = (q->fraction + 1) / 2;
-        (void)ia_pairs_back(pairs + n + m, (uint64_t)even, m);
-        n += m;
-    }
-    if (fraction != 0) return IA_ENC_FINER;
+    unsigned __int128 rest = pairs >> 8 * n; /* behind the qualifier; months and days begin with 1 */
+    if (rest != 0 && q->end < 2 && t->month == 1) rest -= (unsigned __int128)1 << 8 * (2 - begin - n);
+    if (rest != 0 && q->end < 4 && t->day == 1) rest -= (unsigned __int128)1 << 8 * (3 - begin - n);
+    if (rest != 0) return IA_ENC_FINER;
+    pairs &= ((unsigned __int128)1 << 8 * n) - 1;
+    if ((q->fraction & 1) && (uint8_t)(pairs >> 8 * (n - 1)) % 10 != 0) return IA_ENC_FINER;
 
-    int zeros = 0;
-    while (zeros < n && pairs[zeros] == 0) zeros++;
-    out[0] = zeros == n ? 0x80 : (uint8_t)(0xc0 + q->exponent - zeros);
-    memcpy(out + 1, pairs + zeros, 16); /* the zero tail is the padding on the right; the rest lands in the slack */
+    if (pairs == 0) {
+        out[0] = 0x80;
+    } else { /* without leading zero pairs */
+        int zeros = (uint64_t)pairs ? __builtin_ctzll((uint64_t)pairs) >> 3
+                                    : 8 + (__builtin_ctzll((uint64_t)(pairs >> 64)) >> 3);
+        pairs >>= 8 * zeros;
+        out[0] = (uint8_t)(0xc0 + q->exponent - zeros);
+    }
+    memcpy(out + 1, &pairs, 16); /* the zeros behind it are the padding on the right; the rest lands in the slack */
     return IA_ENC_OK;
 }
 

@@ -9,37 +9,19 @@
 #ifndef INFORMIX_ARROW_ENCODE_DECIMAL_H
 #define INFORMIX_ARROW_ENCODE_DECIMAL_H
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define IA_ENC_SLACK 64         /* bytes behind the row that a field may scribble over */
+#include "encode_status.h"
+
 #define IA_DECIMAL_MAX_WIDTH 18 /* DECIMAL(32) floating: 1 + 17 pairs */
 #define IA_DECIMAL_DIGITS 40    /* room for digits of one number; more significant ones never fit a DECIMAL */
+#define IA_TEN15 UINT64_C(1000000000000000)
 #define IA_TEN18 UINT64_C(1000000000000000000)
-
-/* Why a value has no bytes.  Zero is success; the module words the message. */
-enum ia_enc_status {
-    IA_ENC_OK = 0,
-    IA_ENC_SENTINEL,        /* the value is the type's NULL pattern */
-    IA_ENC_TOO_LONG,        /* a = bytes of the text, b = bytes allowed */
-    IA_ENC_NUL_TEXT,        /* the text would read as NULL */
-    IA_ENC_CODE_POINT,      /* a = a code point without a byte in the code page */
-    IA_ENC_UTF8,            /* the text is not UTF-8 */
-    IA_ENC_DATE_RANGE,      /* outside 0001-01-01 .. 9999-12-31 */
-    IA_ENC_TIME_RANGE,      /* outside 00:00:00 .. 23:59:59.999999999 */
-    IA_ENC_PRECISION,       /* more digits than the DECIMAL holds */
-    IA_ENC_SCALE,           /* more decimal places than the DECIMAL keeps */
-    IA_ENC_EXPONENT,        /* outside 1E-130 .. 9.99E125 */
-    IA_ENC_NOT_FINITE,      /* NaN or infinity into a DECIMAL */
-    IA_ENC_DECIMAL_TEXT,    /* not a decimal number */
-    IA_ENC_FINER,           /* the DATETIME has parts finer than its qualifier */
-    IA_ENC_DATETIME_TEXT,   /* not a literal of this qualifier */
-    IA_ENC_OFFSETS,         /* the Arrow string offsets are inconsistent */
-    IA_ENC_ROW_SIZE         /* the tuple would not fit its four-byte length */
-};
 
 /* What a DECIMAL field may hold. */
 struct ia_decimal_spec {
@@ -88,16 +70,57 @@ static inline unsigned __int128 ia_pow10_u128(int n)
     return v;
 }
 
-/* Arrow's decimal128 (little-endian, unscaled) with spec->scale places; limit = 10^precision. */
-static inline int ia_pack_int128(uint8_t *out, const struct ia_decimal_spec *spec, const uint8_t *value,
-                                 unsigned __int128 limit)
+/* v < 10^16 as eight pairs in the order of memory.  All of it stays in registers: single bytes that are stored and then
+ * loaded as one word would stall for longer than everything else here takes. */
+static inline uint64_t ia_eight_pairs(uint64_t v)
 {
-    __int128 raw;
-    memcpy(&raw, value, sizeof raw);
-    const int negative = raw < 0;
-    unsigned __int128 v = negative ? -(unsigned __int128)raw : (unsigned __int128)raw;
-    if (v >= limit) return IA_ENC_PRECISION;
+    const uint64_t lanes = UINT64_C(0x0000ffff0000ffff), low7 = UINT64_C(0x0000007f0000007f);
+    const uint32_t high = (uint32_t)(v / 100000000), low = (uint32_t)(v % 100000000);
+    const uint64_t fours = high / 10000 | (uint64_t)(high % 10000) << 16 | (uint64_t)(low / 10000) << 32 |
+                           (uint64_t)(low % 10000) << 48;
+    const uint64_t even = fours & lanes, odd = fours >> 16 & lanes;
+    const uint64_t even_q = even * 5243 >> 19 & low7, odd_q = odd * 5243 >> 19 & low7; /* x / 100 for x < 43699 */
+    return even_q | (even - even_q * 100) << 8 | odd_q << 16 | (odd - odd_q * 100) << 24;
+}
 
+/* As ia_pack_pairs, of eight pairs whose exponent is `exponent` when the first is not 0. */
+static inline int ia_pack_eight(uint8_t *out, int width, uint64_t pairs, int exponent, int negative)
+{
+    static const uint8_t nothing[16] = {0};
+    if (pairs == 0) {
+        out[0] = 0x80;
+    } else {
+        const int lead = __builtin_ctzll(pairs) >> 3;
+        const int n = 8 - lead - (__builtin_clzll(pairs) >> 3);
+        pairs >>= 8 * lead;
+        exponent -= lead;
+        if (n > width - 1) return IA_ENC_PRECISION;
+        if (exponent < -64 || exponent > 63) return IA_ENC_EXPONENT;
+        /* without a branch: signs may well be random */
+        const uint64_t complement =
+            (UINT64_C(0x6363636363636363) >> 8 * (8 - n)) - pairs + (UINT64_C(1) << 8 * (n - 1));
+        const uint64_t mask = 0 - (uint64_t)(negative != 0);
+        out[0] = (uint8_t)((0xc0 + exponent) ^ (int)(mask & 0xff));
+        pairs ^= (pairs ^ complement) & mask;
+    }
+    memcpy(out + 1, &pairs, 8);
+    memcpy(out + 9, nothing, 16);
+    return IA_ENC_OK;
+}
+
+/* v < 10^15, so 15 digits, or 16 with the 0 that an odd scale adds. */
+static inline int ia_pack_small(uint8_t *out, const struct ia_decimal_spec *spec, uint64_t v, int negative)
+{
+    if (spec->scale & 1) v *= 10;
+    return ia_pack_eight(out, spec->width, ia_eight_pairs(v), 8 - (spec->scale + 1) / 2, negative);
+}
+
+/* +-v * 10^-scale, exactly; limit = 10^precision. */
+static inline int ia_pack_unscaled(uint8_t *out, const struct ia_decimal_spec *spec, unsigned __int128 v, int negative,
+                                   unsigned __int128 limit)
+{
+    if (v >= limit) return IA_ENC_PRECISION;
+    if (v < IA_TEN15) return ia_pack_small(out, spec, (uint64_t)v, negative);
     uint8_t buf[64] = {0};
     uint8_t *const end = buf + 32;
     uint8_t *p = end;
@@ -110,8 +133,24 @@ static inline int ia_pack_int128(uint8_t *out, const struct ia_decimal_spec *spe
         v /= IA_TEN18;
     }
     p = ia_pairs_back(p, (uint64_t)v, 0);
-    while (p < end && *p == 0) p++; /* the limbs' own leading zeros, and zero itself */
+    while (p < end && *p == 0) p++; /* the limbs' own leading zeros */
     return ia_pack_pairs(out, spec->width, p, (int)(end - p), (int)(end - p) - (spec->scale + 1) / 2, negative);
+}
+
+/* Arrow's decimal128 (little-endian, unscaled) with spec->scale places. */
+static inline int ia_pack_int128(uint8_t *out, const struct ia_decimal_spec *spec, const uint8_t *value,
+                                 unsigned __int128 limit)
+{
+    int64_t half[2];
+    memcpy(half, value, sizeof half);
+    const int64_t sign = half[0] >> 63; /* no branch on it: signs may well be random */
+    const uint64_t small = ((uint64_t)half[0] ^ (uint64_t)sign) - (uint64_t)sign;
+    if (half[1] == sign && small < IA_TEN15 && small < limit) return ia_pack_small(out, spec, small, sign != 0);
+
+    __int128 raw;
+    memcpy(&raw, value, sizeof raw);
+    const unsigned __int128 v = raw < 0 ? -(unsigned __int128)raw : (unsigned __int128)raw;
+    return ia_pack_unscaled(out, spec, v, raw < 0, limit);
 }
 
 /* A number as decimal digits: +-0.d1 d2 .. dn * 10^point, d1 and dn not 0; n = 0 is zero. */
@@ -132,26 +171,6 @@ static inline void ia_digits_strip(struct ia_digits *d)
         d->n -= lead;
         d->point -= lead;
     }
-}
-
-/* Keep `keep` leading digits, halves rounded away from zero. */
-static inline void ia_digits_round(struct ia_digits *d, int keep)
-{
-    if (keep >= d->n) return;
-    if (keep < 0) { d->n = 0; return; }
-    int up = d->digit[keep] >= 5;
-    d->n = keep;
-    for (int i = keep - 1; up && i >= 0; i--) {
-        up = d->digit[i] == 9;
-        d->digit[i] = up ? 0 : (uint8_t)(d->digit[i] + 1);
-    }
-    if (up) { /* 9.99 became 10.0 */
-        memmove(d->digit + 1, d->digit, (size_t)d->n);
-        d->digit[0] = 1;
-        d->n++;
-        d->point++;
-    }
-    ia_digits_strip(d);
 }
 
 /* Store digits that must fit the field exactly. */
@@ -183,6 +202,43 @@ static inline void ia_digits_u64(struct ia_digits *d, uint64_t v, int scale)
     d->n = n;
     d->point = n - scale;
     ia_digits_strip(d);
+}
+
+/* Arrow's decimal32 .. decimal256: `bytes` of two's complement with `scale` places, which may be negative.  Returns
+ * IA_ENC_PRECISION for more significant digits than any DECIMAL has. */
+static inline int ia_digits_wide(struct ia_digits *d, const uint8_t *value, int bytes, int scale)
+{
+    uint64_t limb[4];
+    uint8_t digit[80];
+    int n = 80;
+    memset(limb, (value[bytes - 1] & 0x80) ? 0xff : 0, sizeof limb);
+    memcpy(limb, value, (size_t)bytes);
+    d->negative = (int)(limb[3] >> 63);
+    if (d->negative) {
+        unsigned carry = 1;
+        for (int k = 0; k < 4; k++) {
+            limb[k] = ~limb[k] + carry;
+            carry = carry && limb[k] == 0;
+        }
+    }
+    while (limb[0] | limb[1] | limb[2] | limb[3]) { /* 256 bits are 78 digits */
+        uint64_t rest = 0;
+        for (int k = 3; k >= 0; k--) {
+            const unsigned __int128 v = (unsigned __int128)rest << 64 | limb[k];
+            limb[k] = (uint64_t)(v / 10000);
+            rest = (uint64_t)(v % 10000);
+        }
+        for (int k = 0; k < 4 && n > 0; k++, rest /= 10) digit[--n] = (uint8_t)(rest % 10);
+    }
+    int end = 80;
+    while (n < end && digit[n] == 0) n++;
+    d->point = end - n - scale;
+    while (end > n && digit[end - 1] == 0) end--;
+    d->n = end - n;
+    if (d->n > IA_DECIMAL_DIGITS) return IA_ENC_PRECISION;
+    memcpy(d->digit, digit + n, (size_t)d->n);
+    if (d->n == 0) d->point = 0;
+    return IA_ENC_OK;
 }
 
 static const double ia_tens[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -242,14 +298,60 @@ static inline void ia_digits_double(struct ia_digits *d, double x)
     ia_digits_scientific(d, text);
 }
 
-/* A double into a DECIMAL: its shortest decimal form, rounded to the field's digits (halves away from zero). */
+/* The shortest decimal digits that read back as the finite float x: fewer than those of the same double. */
+static inline void ia_digits_float(struct ia_digits *d, float x)
+{
+    const float a = fabsf(x);
+    d->n = 0;
+    d->point = 0;
+    d->negative = signbit(x) != 0;
+    if (a == 0.0f) return;
+
+    char text[48];
+    for (int digits = a < FLT_MIN ? 1 : FLT_DIG; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, (double)a);
+        if (digits == 9 || strtof(text, NULL) == a) break;
+        char up[48]; /* as in ia_digits_double; 9 + 1 would be one digit less, and was tried before */
+        memcpy(up, text, sizeof up);
+        char *last = strchr(up, 'e') - 1;
+        if (*last >= '0' && *last < '9') {
+            ++*last;
+            if (strtof(up, NULL) == a) {
+                memcpy(text, up, sizeof text);
+                break;
+            }
+        }
+    }
+    ia_digits_scientific(d, text);
+}
+
+/* A float into a DECIMAL.  With a scale its shortest decimal text has to fit exactly.  A floating DECIMAL holds the
+ * nearest number of its precision: the shortest text where that is short enough, else the double itself, correctly
+ * rounded (halves, which only the double's own value can be, to the even digit). */
+static inline int ia_pack_float_digits(uint8_t *out, const struct ia_decimal_spec *spec, struct ia_digits *d, double x)
+{
+    if (spec->scale < 0 && d->n > spec->precision) {
+        char text[48];
+        snprintf(text, sizeof text, "%.*e", (int)(spec->precision < 30 ? spec->precision : 30) - 1, fabs(x));
+        ia_digits_scientific(d, text);
+    }
+    return ia_pack_digits(out, spec, d);
+}
+
 static inline int ia_pack_double(uint8_t *out, const struct ia_decimal_spec *spec, double x)
 {
     struct ia_digits d;
     if (!isfinite(x)) return IA_ENC_NOT_FINITE;
     ia_digits_double(&d, x);
-    ia_digits_round(&d, spec->scale >= 0 ? d.point + spec->scale : spec->precision);
-    return ia_pack_digits(out, spec, &d);
+    return ia_pack_float_digits(out, spec, &d, x);
+}
+
+static inline int ia_pack_float(uint8_t *out, const struct ia_decimal_spec *spec, float x)
+{
+    struct ia_digits d;
+    if (!isfinite(x)) return IA_ENC_NOT_FINITE;
+    ia_digits_float(&d, x);
+    return ia_pack_float_digits(out, spec, &d, (double)x);
 }
 
 /* Decimal text, exact: [+-] digits [. digits] [e [+-] digits], at least one digit, nothing around it. */

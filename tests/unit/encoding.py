@@ -11,7 +11,7 @@ from informix_arrow._encode import Encoder
 from informix_arrow.wire.types import Kind, PlanOp
 
 INTEGER = PlanOp(Kind.INT32, 4, 0, 0)
-TUPLE, PUT = 0, 1
+TUPLE, PUT, BIND = 0, 1, 2
 
 # A value that no shifted reading yields by accident, for the column behind the one under test.
 SENTINEL = 0x5EA51DE5
@@ -55,6 +55,35 @@ def payload(op: PlanOp, column: pa.Array, codepage: bytes | None = None) -> byte
     (row,) = payloads(loaded(batch, [op, INTEGER], codepage))
     assert row[-4:] == struct.pack(">i", SENTINEL)
     return row[:-4]
+
+
+def bind_rows(
+    encoder: Encoder, budget: int = 1 << 20, head: bytes = b"", tail: bytes = b""
+) -> list[tuple[bytes, int]]:
+    """The pieces of everything that remains, as bind rows, with every count and budget checked."""
+    found: list[tuple[bytes, int]] = []
+    while encoder.remaining:
+        before = encoder.remaining
+        data, rows = encoder.encode(budget, BIND, head, tail)
+        assert rows >= 1
+        assert encoder.remaining == before - rows
+        assert rows == 1 or len(data) <= budget
+        assert len(data) % 2 == 0
+        found.append((data, rows))
+    return found
+
+
+def bound(op: PlanOp, column: pa.Array, codepage: bytes | None = None) -> bytes:
+    """The record of one parameter, cut out of an SQ_BIND in which an INTEGER follows it; with what stands
+    behind the last parameter (SQ_BBIND and its chunks)."""
+    batch = pa.record_batch([column, pa.array([SENTINEL], pa.int32())], ["c", "after"])
+    ((data, rows),) = bind_rows(loaded(batch, [op, INTEGER], codepage))
+    after = struct.pack(">hhhi", 2, 0, 0x0A00, SENTINEL)
+    assert rows == 1
+    assert data[:4] == b"\0\5\0\2"
+    assert data.count(after) == 1
+    record, _, behind = data[4:].partition(after)
+    return record + behind
 
 
 def codepage_of(codec: str) -> bytes:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.types import (
+    FLAG_RAW,
     ColumnType,
     Kind,
     PlanOp,
@@ -42,6 +43,16 @@ def qualifiers(draw: st.DrawFn) -> Qualifier:
 
 
 @st.composite
+def intervals(draw: st.DrawFn) -> Qualifier:
+    first, last = draw(st.sampled_from([("YEAR", "YEAR"), ("YEAR", "MONTH"), ("MONTH", "MONTH"), ("", "")]))
+    if not first:
+        start = draw(st.integers(2, 6))
+        first, last = STARTS[start], FIELDS[draw(st.integers(start, len(FIELDS) - 1))]
+    leading = "" if first == "FRACTION" else f"({draw(st.integers(1, 9))})"
+    return Qualifier.parse(f"{first}{leading} TO {last}", interval=True)
+
+
+@st.composite
 def decimals(draw: st.DrawFn) -> ColumnType:
     precision = draw(st.integers(1, 32))
     scale = draw(st.none() | st.integers(0, precision))
@@ -67,12 +78,25 @@ COLUMN_TYPES = st.one_of(
     st.integers(1, 600).map(ColumnType.lvarchar),
     decimals(),
     qualifiers().map(lambda q: ColumnType(10, q.encoded)),
+    intervals().map(lambda q: ColumnType(14, q.encoded)),
+    st.sampled_from(
+        [
+            ColumnType(11, 56),
+            ColumnType(12, 56),
+            ColumnType(41, 72, extended_id=10, extended_name="blob"),
+            ColumnType(40, 0, extended_id=2048, extended_name="point"),
+            ColumnType(20, 0, extended_name="MULTISET(INTEGER NOT NULL)"),
+        ]
+    ),
 )
 
 OPTIONS = st.builds(
     TypeOptions,
     floating_decimals=st.sampled_from(["float64", "string", pa.decimal128(38, 10)]),
     strings=st.sampled_from(["utf8", "large"]),
+    intervals=st.sampled_from(["native", "month_day_nano"]),
+    integer_aggregates=st.booleans(),
+    encoding_errors=st.sampled_from(["strict", "binary"]),
 )
 
 
@@ -105,7 +129,20 @@ def values(ct: ColumnType, op: PlanOp, encoding: str) -> st.SearchStrategy[Any]:
     if op.kind == Kind.BOOL:
         return st.booleans()
     if op.kind in (Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR):
-        return texts(ct.content_width, encoding)
+        limit = ct.content_width or 300
+        if op.flags & FLAG_RAW:
+            return st.binary(max_size=limit).map(lambda b: b.lstrip(b"\0").rstrip(b" "))
+        return texts(limit, encoding)
+    if op.kind == Kind.LOB:
+        return st.integers(0, 2**31 - 1).map(
+            lambda n: bytes(16) + n.to_bytes(4, "big") + bytes(op.width - 20)
+        )
+    if op.kind == Kind.OPAQUE:
+        return st.binary(max_size=op.width or 300)
+    if op.kind == Kind.DECIMAL_INT64:
+        return unscaled(min(ct.precision or 0, 18))
+    if op.kind in (Kind.INTERVAL_MONTHS, Kind.INTERVAL_DURATION, Kind.INTERVAL_MDN):
+        return spans(Qualifier.from_encoded(op.arg), op.kind)
     if op.kind == Kind.DECIMAL128:
         precision, scale = op.arg >> 8, op.arg & 255
         digits = min(precision, ct.precision or 0)
@@ -119,6 +156,34 @@ def values(ct: ColumnType, op: PlanOp, encoding: str) -> st.SearchStrategy[Any]:
         return exact.map(lambda d: abs(float(d)) if d == 0 else float(d))
     qualifier = Qualifier.from_encoded(op.arg)
     return st.datetimes().map(lambda moment: cut(moment, qualifier, op.kind))
+
+
+UNITS = {0: 12, 2: 1, 4: 86400, 6: 3600, 8: 60, 10: 1}  # months, then seconds
+
+
+def spans(qualifier: Qualifier, kind: Kind) -> st.SearchStrategy[Any]:
+    """Intervals that the qualifier and the Arrow type hold, in all lengths alike."""
+    fraction = qualifier.fraction_digits
+    unit = UNITS[min(qualifier.end, 10)] * 10**fraction if not fraction else 1  # in units of the last field
+    first = 10**fraction if qualifier.start == 12 else UNITS[qualifier.start] * 10**fraction
+    top = (10**fraction if qualifier.start == 12 else 10**qualifier.leading * first) // unit - 1
+    if qualifier.is_year_month:
+        top = min(top, (2**31 - 1) // unit)
+    elif kind == Kind.INTERVAL_DURATION:
+        top = min(top, (2**63 - 1) // (10 ** (6 - fraction) * unit))
+
+    def made(amount: int) -> Any:
+        amount *= unit
+        if qualifier.is_year_month:
+            return amount if kind == Kind.INTERVAL_MONTHS else pa.MonthDayNano([amount, 0, 0])
+        if kind == Kind.INTERVAL_DURATION:
+            return dt.timedelta(microseconds=amount * 10 ** (6 - fraction))
+        days, rest = divmod(abs(amount), 86400 * 10**fraction)
+        sign = -1 if amount < 0 else 1
+        return pa.MonthDayNano([0, sign * days, sign * rest * 10 ** (9 - fraction)])
+
+    sizes = st.integers(0, max(len(str(top)) - 1, 0)).map(lambda n: min(top, 10 ** (n + 1)))
+    return sizes.flatmap(lambda limit: st.integers(-limit, limit)).map(made)
 
 
 def plain(number: Decimal) -> str:
@@ -179,7 +244,7 @@ def check(table: Table, encoding: str, budget: int, framing: int) -> None:
     expected = [tuple(row.values()) for row in batch.to_pylist()]
 
     assert [decode_tuple(t, columns, encoding, options) for t in tuples] == expected
-    assert [encode_tuple(row, columns, encoding) for row in expected] == tuples
+    assert [encode_tuple(row, columns, encoding, options) for row in expected] == tuples
 
     decoder = new_decoder(ops, codepage=None if utf8 else LATIN1_DECODING)
     data = stream(tuples)

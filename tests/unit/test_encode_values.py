@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 import struct
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from informix_arrow._encode import Encoder
+from informix_arrow.wire.decimals import pack_decimal
+from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.types import ColumnType, Kind, PlanOp, Qualifier, TypeOptions, plan_op
+from informix_arrow.wire.values import encode_tuple
 
 from .encoding import codepage_of, payload
 
@@ -213,14 +219,113 @@ def test_a_double_goes_into_a_decimal_by_its_shortest_digits(value: float, hex_:
     assert payload(plan_op(ColumnType.decimal(16)), pa.array([value])).hex() == hex_
 
 
-def test_a_double_is_rounded_to_the_columns_digits_with_halves_away_from_zero() -> None:
-    op = plan_op(ColumnType.decimal(8, 2), FLOAT_DECIMALS)
-    assert payload(op, pa.array([2.675])).hex() == "c102440000"  # 2.68: by the digits, not the bits
-    assert payload(op, pa.array([-0.005])).hex() == "3f63000000"  # -0.01
-    assert payload(op, pa.array([0.004])).hex() == "8000000000"
-    assert payload(op, pa.array([999999.99])).hex() == "c363636363"
-    assert "more digits than DECIMAL(8,2)" in refused(op, pa.array([999999.995]))
-    assert payload(plan_op(ColumnType.decimal(2)), pa.array([99.6])).hex() == "c20100"
+@pytest.mark.parametrize(
+    ("value", "hex_"),
+    [
+        (2.68, "c102440000"),
+        (-0.01, "3f63000000"),
+        (0.1, "c00a000000"),
+        (0.07, "c007000000"),
+        (1e-2, "c001000000"),
+        (100.0, "c201000000"),
+        (-0.0, "8000000000"),
+        (999999.99, "c363636363"),
+        (-999999.99, "3c00000001"),
+    ],
+)
+def test_a_double_fits_a_fixed_scale_when_its_shortest_text_does(value: float, hex_: str) -> None:
+    """Not its bits: 0.07 is 0.070000000000000006661... in them."""
+    for op in (plan_op(ColumnType.decimal(8, 2), FLOAT_DECIMALS), plan_op(ColumnType.decimal(8, 2))):
+        assert payload(op, pa.array([value])).hex() == hex_
+
+
+@pytest.mark.parametrize("value", [2.675, -0.005, 0.001, 0.1 + 0.2, 999999.995, 1e-300, 5e-324])
+def test_a_double_is_never_rounded_to_a_fixed_scale(value: float) -> None:
+    for op in (plan_op(ColumnType.decimal(8, 2), FLOAT_DECIMALS), plan_op(ColumnType.decimal(8, 2))):
+        text = refused(op, pa.array([value]))
+        assert text.endswith("more decimal places than DECIMAL(8,2) keeps: round it or cast it first")
+
+
+def test_a_double_with_too_many_digits_before_the_point_is_refused() -> None:
+    op = plan_op(ColumnType.decimal(8, 2))
+    for value in (1e6, -1e6, 1e15, 1e300):
+        assert "more digits than DECIMAL(8,2)" in refused(op, pa.array([value]))
+
+
+@pytest.mark.parametrize(
+    ("value", "precision", "hex_"),
+    [
+        (99.6, 2, "c20100"),
+        (0.15, 1, "c00a"),  # the double lies below 0.15: half-way only in its shortest text
+        (0.25, 1, "c014"),  # the double is half-way: to the even digit
+        (0.35, 1, "c01e"),  # below
+        (2.5, 1, "c102"),
+        (3.5, 1, "c104"),
+        (-123456.0, 3, "3c5746"),
+    ],
+)
+def test_a_double_in_a_floating_decimal_is_the_nearest_of_its_digits(
+    value: float, precision: int, hex_: str
+) -> None:
+    got = payload(plan_op(ColumnType.decimal(precision)), pa.array([value])).hex()
+    assert got == hex_.ljust(len(got), "0")
+
+
+def significant(number: Decimal) -> int:
+    """Digits without the zeros around them."""
+    return len("".join(map(str, number.as_tuple().digits)).strip("0"))
+
+
+def before_sentinel(ct: ColumnType, value: object) -> bytes:
+    """The Python reference's bytes of one value, with an INTEGER behind it."""
+    columns = [Column("c", ct), Column("after", ColumnType.integer())]
+    return encode_tuple([value, 7], columns, "utf-8")[:-4]
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.one_of(
+        st.floats(-1e120, 1e120),
+        st.integers(-(10**17), 10**17).map(lambda n: n / 1000),
+        st.integers(-(2**60), 2**60).map(float),
+        st.integers(-4000, 4000).map(lambda n: n * 0.125),
+    ).filter(lambda v: v == 0 or abs(v) >= 1e-100),
+    st.integers(1, 32),
+)
+def test_a_float_becomes_what_pythons_repr_and_rounding_make_of_it(value: float, precision: int) -> None:
+    floating, fixed = ColumnType.decimal(precision), ColumnType.decimal(precision, precision // 2)
+    column, shortest = pa.array([value]), Decimal(repr(value))
+    nearest = shortest if significant(shortest) <= precision else Decimal(f"{value:.{precision - 1}e}")
+    expected = pack_decimal(nearest, plan_op(floating).width)
+    assert payload(plan_op(floating), column) == expected
+    assert before_sentinel(floating, value) == expected
+
+    places = -shortest.normalize(Context(prec=40)).as_tuple().exponent
+    whole = len(str(int(abs(shortest))).lstrip("0"))
+    if value == 0 or (places <= precision // 2 and whole <= precision - precision // 2):
+        expected = pack_decimal(shortest, plan_op(fixed).width)
+        assert payload(plan_op(fixed), column) == expected
+        assert before_sentinel(fixed, value) == expected
+    else:
+        refused(plan_op(fixed), column)
+        with pytest.raises(DataError):
+            before_sentinel(fixed, value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(1, 32))
+def test_a_float32_goes_by_its_own_shortest_digits(value: float, precision: int) -> None:
+    """numpy prints a float32 with the digits that tell it from its neighbours: 0.1, not 0.10000000149011612."""
+    shortest = Decimal(np.format_float_scientific(np.float32(value), unique=True, trim="-"))
+    op = plan_op(ColumnType.decimal(precision))
+    number = shortest if significant(shortest) <= precision else Decimal(f"{value:.{precision - 1}e}")
+    assert payload(op, pa.array([value], pa.float32())) == pack_decimal(number, op.width)
+
+
+def test_a_float32_of_a_tenth_fits_two_places() -> None:
+    op = plan_op(ColumnType.decimal(8, 2))
+    assert payload(op, pa.array([0.1], pa.float32())).hex() == "c00a000000"
+    assert "more decimal places" in refused(op, pa.array([0.125], pa.float32()))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -234,7 +339,8 @@ def test_a_double_outside_the_range_of_decimals_is_refused(value: float) -> None
 
 
 def test_the_shortest_digits_are_those_of_python() -> None:
-    """repr() is the reference; powers of two are the hard case, where the neighbours lie unevenly."""
+    """repr() is the reference, and the text column takes it exactly; powers of two are the hard case, where
+    the neighbours lie unevenly."""
     op = plan_op(ColumnType.decimal(17), TypeOptions(floating_decimals="float64"))
     text = plan_op(ColumnType.decimal(17), TEXT_DECIMALS)
     values = [math.ldexp(m, e) for e in range(-425, 415) for m in (1.0, -1.1, 4 / 3)]
@@ -316,7 +422,7 @@ def test_a_timestamp_finer_than_the_qualifier_is_refused(end: str, exact: int, f
     for sign in (1, -1):
         assert payload(op, pa.array([sign * exact], pa.timestamp("us")))
         too_fine = pa.array([sign * finer], pa.timestamp("us"))
-        assert "finer than the DATETIME's last field" in refused(op, too_fine)
+        assert f"finer than the last field of DATETIME YEAR TO {end}" in refused(op, too_fine)
 
 
 def test_timestamps_before_1970_count_backwards() -> None:
@@ -361,7 +467,7 @@ def test_datetime_text_is_the_literal_of_its_qualifier_and_nothing_else(
     op = datetime_op(start, end)
     assert payload(op, pa.array([good]))
     for text in [*bad, ""]:
-        assert "not a DATETIME literal" in refused(op, pa.array([text]))
+        assert f"not a literal of DATETIME {start} TO {end}" in refused(op, pa.array([text]))
 
 
 def test_every_qualifier_has_one_width_for_every_value() -> None:
@@ -387,7 +493,21 @@ def test_every_qualifier_has_one_width_for_every_value() -> None:
 
 OPS: list[tuple[tuple[Any, ...], str]] = [
     ((0, 4, 0, 0), "unknown kind"),
-    ((20, 4, 0, 0), "unknown kind"),
+    ((26, 4, 0, 0), "unknown kind"),
+    ((-1, 4, 0, 0), "unknown kind"),
+    ((20, 5, 0x0602, 0), "width is not that of the INTERVAL"),
+    ((20, 2, 0, 0), "not an INTERVAL qualifier"),
+    ((20, 5, 0x084A, 0), "months need a qualifier of YEAR and MONTH"),
+    ((21, 4, 0x0602, 0), "a duration needs a qualifier of DAY"),
+    ((22, 6, 0x084A, 0), "width is not that of the INTERVAL"),
+    ((22, 5, 0x0804, 0), "not an INTERVAL qualifier"),
+    ((22, 5, 0x144A, 0), "not an INTERVAL qualifier"),
+    ((22, 3, 0x02CD, 0), "not an INTERVAL qualifier"),
+    ((23, 39, 0, 0), "descriptor of 40..1024 bytes"),
+    ((23, 56, 13, 0), "need 11, 12 or 0"),
+    ((24, -1, 0, 0), "maximum that is not negative"),
+    ((25, 5, 8 << 8 | 2, 0), "DECIMAL of scale 0"),
+    ((25, 10, 16 << 8 | 255, 0), "DECIMAL of scale 0"),
     ((9, 0, 0, 0), "CHAR needs a width"),
     ((9, 32768, 0, 0), "CHAR needs a width"),
     ((10, 256, 0, 0), "VARCHAR needs a maximum"),
