@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from informix_arrow.server.appending import BatchOutcome
+from informix_arrow.server.bulk import OPTIONS
 from informix_arrow.server.engine import Engine, Outcome, SqlError
 from informix_arrow.wire.datetimes import DatetimeValue
-from informix_arrow.wire.types import Qualifier
+from informix_arrow.wire.types import Qualifier, arrow_type
 
 from .engine_support import Db, connect, open_engine
 
@@ -272,3 +275,120 @@ def test_parameters_of_an_insert_have_the_types_of_their_columns(db: Db) -> None
     prepared = db.session.prepare("insert into t (c, b) values (?, ?)")
     assert [p.sql for p in prepared.parameters] == ["LVARCHAR(100)", "DECIMAL(8,2)"]
     assert [(c.name, c.type.sql) for c in prepared.columns] == [("c", "LVARCHAR(100)"), ("b", "DECIMAL(8,2)")]
+
+
+# ---- record batches ------------------------------------------------------------------------------
+
+
+def batch_of(db: Db, sql: str, rows: list[tuple[object, ...]]) -> tuple[Any, Any]:
+    """The prepared statement, and rows as the bulk reader hands them over."""
+    prepared = db.session.prepare(sql)
+    types = [arrow_type(ct, OPTIONS) for ct in prepared.parameters]
+    columns = [
+        pa.array(list(values), kind) for values, kind in zip(zip(*rows, strict=True), types, strict=True)
+    ]
+    return prepared, pa.record_batch(columns, [f"p{n}" for n in range(len(types))])
+
+
+def batch(db: Db, sql: str, rows: list[tuple[object, ...]], **options: bool) -> BatchOutcome:
+    prepared, rows_as_columns = batch_of(db, sql, rows)
+    return db.session.execute_batch(prepared, rows_as_columns, **options)
+
+
+def test_a_batch_of_columns_has_the_outcomes_of_its_rows(db: Db) -> None:
+    db.run("create temp table k (id serial, a integer primary key, b varchar(3), c integer not null)")
+    db.run("insert into k values (0, 3, 'old', 1)")
+    rows: list[tuple[object, ...]] = [
+        (0, 1, "a", 1), (0, 1, "b", 1), (9, 2, "c", None), (0, 3, "d", 1), (0, 4, "long", 1),
+    ]  # fmt: skip
+    outcome = batch(db, "insert into k values (?, ?, ?, ?)", rows)
+    assert codes(outcome.each()) == [0, -268, -391, -268, 0]
+    assert (outcome.rows, outcome.inserted, outcome.last_good, outcome.cut) == (5, 2, 4, {4})
+    assert [o.serial for o in outcome.each() if isinstance(o, Outcome)] == [2, 11]
+    assert db.rows("select id, a, b from k order by a") == [(2, 1, "a"), (1, 3, "old"), (11, 4, "lon")]
+    assert db.value("select dbinfo('sqlca.sqlerrd1') from systables where tabid = 1") == 11
+
+
+def test_a_batch_stops_at_its_first_error_and_gives_back_the_serials_behind_it(db: Db) -> None:
+    db.run("create temp table k (id serial, a integer not null)")
+    rows: list[tuple[object, ...]] = [(0, 1), (0, None), (0, 2), (70, 3)]
+    outcome = batch(db, "insert into k values (?, ?)", rows, stop_at_error=True)
+    assert codes(outcome.each()) == [0, -391]
+    assert db.rows("select id, a from k") == [(1, 1)]
+    assert db.run("insert into k values (0, 9)").serial == 3
+
+
+def test_a_row_is_held_against_the_keys_in_their_order_wherever_the_other_row_is(db: Db) -> None:
+    """The token names the first key that the row repeats, in the table or in the batch alike."""
+    for inside in (False, True):
+        db.run(
+            "create temp table k (a integer, b integer, unique (a) constraint ka, unique (b) constraint kb)"
+        )
+        db.run("insert into k values (0, 7)")
+        if inside:
+            db.session.begin()
+        outcome = batch(db, "insert into k values (?, ?)", [(1, 1), (1, 7), (0, 1), (2, 7), (3, 1)])
+        if inside:
+            db.session.commit()
+        near = [outcome.errors[row].near for row in sorted(outcome.errors)]
+        assert near == ["informix.ka", "informix.ka", "informix.kb", "informix.kb"]
+        db.run("drop table k")
+
+
+def test_a_key_of_several_columns_is_equal_only_as_a_whole(db: Db) -> None:
+    db.run("create temp table k (a varchar(5), b float, c date, unique (a, b, c))")
+    day = dt.date(2020, 1, 1)
+    rows: list[tuple[object, ...]] = [
+        ("x", 1.0, day), ("x", 2.0, day), ("y", 1.0, day), ("x", 1.0, None), ("x", 1.0, None), ("x", 1.0, day),
+        ("z", 0.0, day), ("z", -0.0, day),
+    ]  # fmt: skip
+    outcome = batch(db, "insert into k values (?, ?, ?)", rows)
+    assert codes(outcome.each()) == [0, 0, 0, 0, 0, -268, 0, -268]
+
+
+def test_floating_decimals_and_the_lowest_bigint_are_converted_one_by_one(db: Db) -> None:
+    db.run("create temp table d (f decimal(5), b bigint, tail integer)")
+    rows: list[tuple[object, ...]] = [
+        ("1.234567", 1, 1),
+        (None, -(2**63), 2),
+        ("1" + "0" * 130, 3, 3),
+        ("-0.5", 4, 4),
+    ]
+    outcome = batch(db, "insert into d values (?, ?, ?)", rows)
+    assert codes(outcome.each()) == [0, -1284, -1226, 0]
+    assert db.rows("select f, tail from d order by tail") == [("1.2346", 1), ("-0.5", 4)]
+
+
+def test_a_serial_beyond_its_range_is_refused(db: Db) -> None:
+    db.run("create temp table s (id serial, tail integer)")
+    outcome = batch(db, "insert into s values (?, ?)", [(2147483646, 1), (0, 2), (0, 3)])
+    assert codes(outcome.each()) == [0, 0, -1215]
+    assert db.rows("select id from s order by id") == [(2147483646,), (2147483647,)]
+
+
+def test_an_interrupted_batch_is_not_tried_row_by_row(db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    db.run("create temp table t (a integer)")
+
+    def interrupted(*_: object) -> None:
+        raise SqlError(-213, -157)
+
+    prepared, columns = batch_of(db, "insert into t values (?)", [(1,), (2,)])
+    monkeypatch.setattr("informix_arrow.server.appending._write", interrupted)
+    with pytest.raises(SqlError) as caught:
+        db.session.execute_batch(prepared, columns)
+    assert caught.value.sqlcode == -213
+    with pytest.raises(SqlError):
+        db.many("insert into t values (?)", [(1,), (2,)])
+    monkeypatch.undo()
+    assert db.value("select count(*) from t") == 0
+
+
+def test_a_hundred_thousand_rows_of_which_every_one_repeats_a_key(db: Db) -> None:
+    db.run("create temp table k (a integer primary key, tail integer)")
+    columns = pa.record_batch(
+        [pa.array([n // 2 for n in range(100_000)], pa.int32()), pa.array(range(100_000), pa.int32())],
+        ["a", "t"],
+    )
+    outcome = db.session.execute_batch(db.session.prepare("insert into k values (?, ?)"), columns)
+    assert outcome.inserted == 50_000
+    assert db.value("select sum(mod(tail, 2)) from k") == 0

@@ -9,13 +9,17 @@ syscolumns, ...) are views over it (system_catalog.py). Temporary tables are kno
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ..wire.types import ColumnType
+from .sql.names import quote as quote
+from .sql.names import text as text
+from .sql.nested_types import DeclaredType, declare, distinct, named_row
 from .sql.result_types import SERIALS, not_null
 
 FIRST_USER_TABID = 100
+FIRST_USER_TYPE = 2048
 
 
 class Writer(Protocol):
@@ -24,19 +28,9 @@ class Writer(Protocol):
     def execute(self, query: str, parameters: Any = ...) -> Any: ...
 
 
-def quote(name: str) -> str:
-    """A DuckDB identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def attached(database: str) -> str:
     """The DuckDB name of an Informix database; the prefix keeps `temp` and `system` free."""
     return quote("d_" + database)
-
-
-def text(value: str) -> str:
-    """A DuckDB string literal."""
-    return "'" + value.replace("'", "''") + "'"
 
 
 def first_row(con: Writer, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
@@ -139,6 +133,11 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.columns (tabid INTEGER, colno INTEGER, coln
 CREATE TABLE IF NOT EXISTS {db}._ifx.indexes (idxname VARCHAR, tabid INTEGER, idxtype VARCHAR, parts VARCHAR);
 CREATE TABLE IF NOT EXISTS {db}._ifx.constraints (constrid INTEGER, constrname VARCHAR, tabid INTEGER,
     constrtype VARCHAR, idxname VARCHAR, ptabid INTEGER);
+CREATE TABLE IF NOT EXISTS {db}._ifx.lob_chunks (id BIGINT, start BIGINT, size INTEGER, data BLOB);
+CREATE TABLE IF NOT EXISTS {db}._ifx.xtdtypes (extended_id INTEGER, mode VARCHAR, owner VARCHAR, name VARCHAR,
+    type INTEGER, source INTEGER, length INTEGER, definition VARCHAR);
+CREATE TABLE IF NOT EXISTS {db}._ifx.attrtypes (extended_id INTEGER, seqno INTEGER, levelno INTEGER, parent_no
+    INTEGER, fieldname VARCHAR, fieldno INTEGER, type INTEGER, length INTEGER, xtd_type_id INTEGER);
 """
 
 
@@ -165,12 +164,13 @@ def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
     columns = tuple(
         ColumnInfo(
             colname,
-            not_null(ColumnType.parse_sql(declared)) if required else ColumnType.parse_sql(declared),
+            _stored_type(con, database, declared, required, extended_id),
             (defkind, deftext or "") if defkind else None,
             serial_start or 1,
         )
-        for colname, declared, required, defkind, deftext, serial_start in con.execute(
-            f"SELECT colname, declared, required, defkind, deftext, serial_start FROM {db}._ifx.columns "
+        for colname, declared, required, extended_id, defkind, deftext, serial_start in con.execute(
+            f"SELECT colname, declared, required, extended_id, defkind, deftext, serial_start "
+            f"FROM {db}._ifx.columns "
             "WHERE tabid = ? ORDER BY colno",
             [tabid],
         ).fetchall()
@@ -197,6 +197,34 @@ def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
         ),
         viewtext or "",
     )
+
+
+def declared_text(t: ColumnType) -> str:
+    """The declaration that `declare` reads back."""
+    return t.extended_name if isinstance(t, DeclaredType) else t.sql
+
+
+def _stored_type(con: Writer, database: str, declared: str, required: bool, extended_id: int) -> ColumnType:
+    t = declare(declared, lambda name: find_type(con, database, name))
+    if isinstance(t, DeclaredType) and not t.extended_id:
+        t = replace(t, extended_id=extended_id)
+    return not_null(t) if required else t
+
+
+def find_type(con: Writer, database: str, name: str) -> ColumnType | None:
+    """A named ROW or DISTINCT type of the database; None when there is none of that name."""
+    row = first_row(
+        con,
+        f"SELECT extended_id, mode, definition FROM {attached(database)}._ifx.xtdtypes "
+        "WHERE name = ? AND mode IN ('R', 'D')",
+        [name],
+    )
+    if row is None:
+        return None
+    extended_id, mode, definition = row
+    if mode == "R":
+        return named_row(name, definition, extended_id)
+    return distinct(name, declare(definition, lambda inner: find_type(con, database, inner)), extended_id)
 
 
 def _details(info: TableInfo) -> str:
@@ -232,7 +260,7 @@ def store_table(
     )  # fmt: skip
     rows = [
         [
-            info.tabid, number, c.name, c.type.sql, c.type.not_null, c.type.word, c.type.encoded_length,
+            info.tabid, number, c.name, declared_text(c.type), c.type.not_null, c.type.word, c.type.encoded_length,
             c.type.extended_id, c.default[0] if c.default else None, c.default[1] if c.default else None,
             c.serial_start if c.is_serial else None,
         ]
@@ -287,6 +315,12 @@ def replace_table(con: Writer, info: TableInfo) -> None:
     """Write a changed description (ALTER, CREATE INDEX, RENAME) in place of the old one."""
     forget_table(con, info)
     store_table(con, info)
+
+
+def max_type_id(con: Writer, database: str) -> int:
+    """The highest number of a type of the database's own; those of user types begin at 2048."""
+    row = first_row(con, f"SELECT coalesce(max(extended_id), 0) FROM {attached(database)}._ifx.xtdtypes")
+    return max(FIRST_USER_TYPE - 1, int(row[0]) if row else 0)
 
 
 def max_tabid(con: Writer, database: str) -> int:

@@ -10,17 +10,29 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..wire.datetimes import DatetimeValue
-from ..wire.types import ColumnType, Qualifier, TypeCode
+from ..wire.datetimes import DatetimeValue, IntervalValue
+from ..wire.types import ColumnType, TypeCode
+from .column_shortcuts import LIMITS, LONG_LIMIT, Converted, Shortcuts
 from .errors import SqlError, not_supported
+from .lobs import as_locator
+from .nested_values import to_storage as to_storage_of_nested
+from .sql import intervals
 from .sql.literals import date, datetime_fields, fields_of, fit, number, text_of, to_storage
+from .sql.nested_types import (
+    element_type,
+    is_collection,
+    is_nested,
+    is_row,
+    is_simple_large,
+    lob_kind,
+    row_fields,
+)
 from .sql.packed import encode
 from .sql.result_types import (
     DECIMALS,
@@ -31,24 +43,16 @@ from .sql.result_types import (
     datetime_storage,
     is_character,
 )
+from .value_forms import DAY, FRACTION5, date_text, datetime_value_fields, span
 
-_NONE = type(None)
-_LIMITS = {
-    TypeCode.SMALLINT: (32767, -1214),
-    TypeCode.INTEGER: (2147483647, -1215),
-    TypeCode.SERIAL: (2147483647, -1215),
-}
-_LONG_LIMIT = (2**63 - 1, -1284)
+_NO_LARGE_OBJECT = -617
 
 
-@dataclass(slots=True)
-class Converted:
-    """One column of rows: `array` in storage form (NULL where a row failed), errors and cut texts by row
-    number."""
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A value that is in the column's storage form already."""
 
-    array: Any
-    errors: dict[int, SqlError] = field(default_factory=dict)
-    cut: set[int] = field(default_factory=set)
+    value: object
 
 
 def arrow_storage(t: ColumnType) -> Any:
@@ -77,10 +81,18 @@ def arrow_storage(t: ColumnType) -> Any:
             "TIME": pa.time64("us"),
             "VARCHAR": pa.string(),
         }[datetime_storage(t.qualifier)]
+    if code == TypeCode.INTERVAL:
+        return pa.int64()
+    if is_simple_large(t) or lob_kind(t):
+        return pa.binary()
+    if is_collection(t):
+        return pa.list_(arrow_storage(element_type(t)))
+    if is_row(t):
+        return pa.struct([pa.field(name, arrow_storage(member)) for name, member in row_fields(t)])
     raise not_supported(f"a column of type {t.sql}", -9628)
 
 
-class Converter:
+class Converter(Shortcuts):
     """Converts values to one column type."""
 
     def __init__(self, t: ColumnType, codec: str, dbdate: str = "") -> None:
@@ -89,6 +101,7 @@ class Converter:
         self.dbdate = dbdate
         self.arrow = arrow_storage(t)
         self.was_cut = False
+        self._leaves: dict[ColumnType, Converter] = {}
         self._one = self._pick()
         self._single_byte = codec.replace("-", "") in ("latin1", "iso88591", "ascii") or codec.startswith(
             ("cp125", "iso8859", "iso-8859", "koi8")
@@ -107,6 +120,9 @@ class Converter:
             if value is None:
                 out.append(None)
                 continue
+            if type(value) is Stored:
+                out.append(value.value)
+                continue
             try:
                 self.was_cut = False
                 out.append(one(value))
@@ -122,71 +138,9 @@ class Converter:
         """One value in storage form; SqlError for what cannot be converted. `was_cut` tells about a cut
         text."""
         self.was_cut = False
+        if type(value) is Stored:
+            return value.value
         return None if value is None else self._one(value)
-
-    def _fast(self, values: Sequence[object]) -> Converted | None:
-        kinds = set(map(type, values))
-        kinds.discard(_NONE)
-        if not kinds:
-            return Converted(pa.nulls(len(values), self.arrow))
-        if len(kinds) > 1:
-            return None
-        kind = next(iter(kinds))
-        t = self.type
-        try:
-            if kind is int and t.code in INTEGERS:
-                array = pa.array(values, self.arrow)
-                limit = _LIMITS.get(TypeCode(t.code), _LONG_LIMIT)[0]
-                lowest = pc.min(array).as_py()
-                return None if lowest is not None and lowest < -limit else Converted(array)
-            if kind is float and t.code in FLOATS:
-                array = pa.array(values, pa.float64())
-                return Converted(array if t.code == TypeCode.FLOAT else array.cast(pa.float32(), safe=False))
-            if kind is str and is_character(t):
-                return self._fast_text(values)
-            if kind is Decimal and t.code in DECIMALS and t.scale is not None:
-                return Converted(pa.array(values, self.arrow))
-            if kind is dt.date and t.code == TypeCode.DATE:
-                return Converted(pa.array(values, self.arrow))
-            if kind is bool and t.is_boolean:
-                return Converted(pa.array(values, self.arrow))
-            if kind is DatetimeValue and t.code == TypeCode.DATETIME:
-                return self._fast_datetime([None if v is None else v.to_datetime() for v in values])  # type: ignore[attr-defined]
-            if kind is dt.datetime and t.code == TypeCode.DATETIME:
-                return self._fast_datetime(values)
-        except Exception:  # noqa: BLE001 - whatever does not go in one piece is looked at value by value
-            return None
-        return None
-
-    def _fast_text(self, values: Sequence[object]) -> Converted | None:
-        array = pa.array(values, pa.string())
-        t = self.type
-        if t.code in PADDED:
-            array = pc.utf8_rtrim(array, characters=" ")
-        if self._single_byte:
-            longest = pc.max(pc.utf8_length(array)).as_py()
-        elif self.codec in ("utf-8", "utf8"):
-            longest = pc.max(pc.binary_length(array)).as_py()
-        else:
-            return None
-        return None if longest is not None and longest > t.content_width else Converted(array)
-
-    def _fast_datetime(self, values: Sequence[object]) -> Converted | None:
-        qualifier = self.type.qualifier
-        if qualifier is None or datetime_storage(qualifier) != "TIMESTAMP":
-            return None
-        array = pa.array(values, pa.timestamp("us"))
-        if qualifier.has_seconds_fraction:
-            unit = 10 ** (6 - qualifier.fraction_digits)
-            if unit > 1:
-                whole = array.cast(pa.int64())
-                array = pc.subtract(whole, _modulo(whole, unit)).cast(pa.timestamp("us"))
-        elif qualifier.end >= 4:
-            unit_name = {4: "day", 6: "hour", 8: "minute", 10: "second"}[qualifier.end]
-            array = pc.floor_temporal(array, unit=unit_name)
-        else:
-            return None
-        return Converted(array)
 
     # ---- single values ----------------------------------------------------------------------
     def _pick(self) -> Any:
@@ -203,6 +157,14 @@ class Converter:
             return self._floating if t.scale is None else self._decimal
         if t.code == TypeCode.DATE:
             return self._date
+        if t.code == TypeCode.INTERVAL:
+            return self._interval
+        if is_simple_large(t):
+            return self._simple_large
+        if lob_kind(t):
+            return self._large
+        if is_nested(t):
+            return self._nested
         return self._datetime
 
     def _number(self, value: object) -> Decimal | int | float:
@@ -217,7 +179,7 @@ class Converter:
         raise SqlError(-1260)
 
     def _integer(self, value: object) -> int:
-        limit, code = _LIMITS.get(TypeCode(self.type.code), _LONG_LIMIT)
+        limit, code = LIMITS.get(TypeCode(self.type.code), LONG_LIMIT)
         plain = self._number(value)
         try:
             whole = int(plain)  # fractions are cut
@@ -270,7 +232,7 @@ class Converter:
 
     def _date(self, value: object) -> dt.date:
         if isinstance(value, DatetimeValue):
-            value = to_storage(fit(_datetime_value_fields(value), _DAY), _DAY)
+            value = to_storage(fit(datetime_value_fields(value), DAY), DAY)
         if isinstance(value, dt.datetime):
             return value.date()
         if isinstance(value, dt.date):
@@ -290,12 +252,49 @@ class Converter:
         if isinstance(value, str):
             return to_storage(datetime_fields(value, qualifier), qualifier)
         if isinstance(value, DatetimeValue):
-            fields = _datetime_value_fields(value)
+            fields = datetime_value_fields(value)
         elif isinstance(value, (dt.date, dt.time)):
             fields = fields_of(value)
         else:
             raise SqlError(-1260)
         return to_storage(fit(fields, qualifier), qualifier)
+
+    def _interval(self, value: object) -> int:
+        """Units of storage: a parameter keeps the fields that the column has, a text must be in its form."""
+        qualifier = intervals.qualifier_of(self.type)
+        if isinstance(value, str):
+            return intervals.parse(value, qualifier)
+        if isinstance(value, pa.MonthDayNano) and not any(value):
+            return 0  # of either class
+        return intervals.fit(*span(value), qualifier)
+
+    def _simple_large(self, value: object) -> bytes:
+        """The content of a BYTE or TEXT; text in the database's code set. -617 for anything but bytes and text."""
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return bytes(value)
+        if isinstance(value, str) and self.type.code == TypeCode.TEXT:
+            try:
+                return value.encode(self.codec)
+            except UnicodeEncodeError as e:
+                raise SqlError(-23103, detail=str(e)) from None
+        raise SqlError(_NO_LARGE_OBJECT)
+
+    def _large(self, value: object) -> bytes:
+        """The locator of a BLOB or CLOB."""
+        kind = lob_kind(self.type)
+        assert kind is not None
+        return as_locator(value, kind)
+
+    def _nested(self, value: object) -> object:
+        return to_storage_of_nested(value, self.type, self._leaf)
+
+    def _leaf(self, t: ColumnType, value: object) -> object:
+        converter = self._leaves.get(t)
+        if converter is None:
+            converter = self._leaves[t] = Converter(t, self.codec, self.dbdate)
+        found = converter.one(value)
+        self.was_cut = self.was_cut or converter.was_cut
+        return found
 
     def _text(self, value: object) -> str:
         if isinstance(value, str):
@@ -305,9 +304,17 @@ class Converter:
         elif isinstance(value, Decimal):
             plain = f"{value:f}"
         elif isinstance(value, dt.datetime):
-            plain = text_of(fields_of(value), _FRACTION5).removesuffix(".00000")
+            plain = text_of(fields_of(value), FRACTION5).removesuffix(".00000")
         elif isinstance(value, dt.date):
             plain = date_text(value, self.dbdate)
+        elif isinstance(value, (IntervalValue, dt.timedelta, pa.MonthDayNano)):
+            plain = intervals.format_units(*span(value))
+        elif isinstance(value, (bytes, bytearray, memoryview)):
+            # clients that know no other form bind text as BYTE
+            try:
+                plain = bytes(value).decode(self.codec)
+            except UnicodeDecodeError as e:
+                raise SqlError(-415, detail=str(e)) from None
         else:
             plain = str(value)
         if self.type.code in PADDED:
@@ -321,39 +328,6 @@ class Converter:
                 if self.type.code in PADDED:
                     plain = plain.rstrip(" ")
         return plain
-
-
-_DAY = Qualifier.parse("YEAR TO DAY")
-_FRACTION5 = Qualifier.parse("YEAR TO FRACTION(5)")
-
-
-def _modulo(array: Any, unit: int) -> Any:
-    """array mod unit, never negative (times before 1970 are floored, too)."""
-    quotient = pc.floor(pc.divide(array.cast(pa.float64(), safe=False), float(unit))).cast(pa.int64())
-    rest = pc.subtract(array, pc.multiply(quotient, unit))
-    # the float quotient may be one off for large values
-    rest = pc.if_else(pc.less(rest, 0), pc.add(rest, unit), rest)
-    return pc.if_else(pc.greater_equal(rest, unit), pc.subtract(rest, unit), rest)
-
-
-def _datetime_value_fields(value: DatetimeValue) -> dict[str, int]:
-    fields = {
-        name: part
-        for name, part in zip(value.qualifier.field_names, value.fields, strict=True)
-        if name != "FRACTION"
-    }
-    fields["MICRO"] = value.microsecond
-    return fields
-
-
-def date_text(value: dt.date, dbdate: str = "") -> str:
-    """A DATE as text in the order of DBDATE; MDY4/ when it is not set."""
-    order = (dbdate or "MDY4/").upper()
-    last = order[-1]
-    separator = last if last in "/-." else ("" if last == "0" else "/")
-    year = f"{value.year % 100:02d}" if "2" in order else f"{value.year:04d}"
-    pieces = {"M": f"{value.month:02d}", "D": f"{value.day:02d}", "Y": year}
-    return separator.join(pieces[c] for c in order if c in pieces)
 
 
 def for_comparison(value: object, t: ColumnType | None, codec: str, dbdate: str) -> object:
@@ -371,12 +345,21 @@ def for_comparison(value: object, t: ColumnType | None, codec: str, dbdate: str)
             if isinstance(found, Decimal) and found == found.to_integral_value() and abs(found) < 2**62
             else found
         )
+    if t.code == TypeCode.INTERVAL and not isinstance(value, str):
+        units, qualifier = span(value)
+        intervals.same_class(qualifier, intervals.qualifier_of(t))
+        return units
     return Converter(t, codec, dbdate).one(value)
 
 
 def plain_value(value: object) -> object:
     """A parameter of unknown purpose in a form that DuckDB takes."""
     if isinstance(value, DatetimeValue):
-        stored = to_storage(_datetime_value_fields(value), value.qualifier)
+        stored = to_storage(datetime_value_fields(value), value.qualifier)
         return stored
+    if isinstance(value, (IntervalValue, dt.timedelta, pa.MonthDayNano)):
+        return intervals.format_units(*span(value))
     return value
+
+
+__all__ = ["Converted", "Converter", "Stored", "arrow_storage", "for_comparison", "plain_value"]

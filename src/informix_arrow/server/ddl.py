@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..wire.types import ColumnType
 from .catalog import (
     Check,
     ColumnInfo,
@@ -26,6 +25,7 @@ from .catalog import (
 )
 from .conversions import arrow_storage
 from .errors import SqlError, no_column, no_table, not_supported
+from .lob_calls import drop_objects
 from .sql.context import Scope, Source, table_outputs
 from .sql.ddl_nodes import (
     AlterTable,
@@ -33,18 +33,23 @@ from .sql.ddl_nodes import (
     ConstraintDef,
     CreateIndex,
     CreateTable,
+    CreateType,
     CreateView,
     Drop,
+    DropType,
     Rename,
     Truncate,
 )
+from .sql.nested_types import is_nested, is_simple_large, lob_kind
 from .sql.plans import SelectPlan
-from .sql.result_types import is_floating_decimal, not_null, plain, storage_type
+from .sql.result_types import not_null, plain, storage_type
 
 if TYPE_CHECKING:
     from .session_state import SessionState
 
-DdlStatement = CreateTable | Drop | CreateIndex | CreateView | AlterTable | Rename | Truncate
+DdlStatement = (
+    CreateTable | Drop | CreateIndex | CreateView | AlterTable | Rename | Truncate | CreateType | DropType
+)
 
 
 def run(session: SessionState, statement: DdlStatement) -> int:
@@ -53,6 +58,10 @@ def run(session: SessionState, statement: DdlStatement) -> int:
 
     if isinstance(statement, CreateTable):
         return _create_table(session, statement)
+    if isinstance(statement, CreateType):
+        return session.types.create(statement)
+    if isinstance(statement, DropType):
+        return session.types.drop(statement)
     if isinstance(statement, CreateView):
         return _create_view(session, statement)
     if isinstance(statement, CreateIndex):
@@ -68,8 +77,12 @@ def run(session: SessionState, statement: DdlStatement) -> int:
 
 # ---- descriptions ------------------------------------------------------------------------------
 def column_info(definition: ColumnDef, session: SessionState) -> ColumnInfo:
-    arrow_storage(definition.type)  # -9628 for a type that cannot be stored
-    column = ColumnInfo(definition.name, definition.type, definition.default, definition.serial_start)
+    t = session.types.resolve(definition.type)
+    arrow_storage(t)  # -9628 for a type that cannot be stored
+    column = ColumnInfo(definition.name, t, definition.default, definition.serial_start)
+    only_null = is_simple_large(t) or lob_kind(t) or is_nested(t)
+    if definition.default is not None and definition.default[0] != "N" and only_null:
+        raise SqlError(-591, 0, 0, definition.name, "the only default of such a column is NULL")
     if definition.default is not None and definition.default[0] == "L":
         session.converter(column.type).one(definition.default[1])
     return column
@@ -209,12 +222,10 @@ def create_from_select(
     if session.find_table(None, name) is not None:
         raise SqlError(-310, 0, 0, name)
     columns: list[ColumnDef] = []
-    for column, packed in zip(plan.columns, plan.packed, strict=True):
+    for column in plan.columns:
         if column.name.startswith("("):
             raise SqlError(-249, 0, 0, column.name)
         t = plain(column.type)
-        if is_floating_decimal(t) and not packed:
-            t = ColumnType.float_()  # computed as a double anyway, so nothing is lost
         columns.append(ColumnDef(column.name, not_null(t) if column.type.not_null else t))
     info = describe(session, name, session.new_tabid(), columns, [], temporary)
     session.writer.execute(create_sql(info, info.duck))
@@ -236,11 +247,7 @@ def _create_view(session: SessionState, statement: CreateView) -> int:
         raise SqlError(-236)
     if any(n.startswith("(") for n in names) or len(set(names)) < len(names):
         raise SqlError(-249)
-    types = [
-        # a computed floating decimal is a double here; a column of that type would be a key
-        ColumnType.float_() if is_floating_decimal(t) and not o.packed else t
-        for t, o in zip(session.output_types(sql, outputs), outputs, strict=True)
-    ]
+    types = session.output_types(sql, outputs)
     database = session.require_database()
     duck = f"{attached(database)}.main.{quote(statement.name)}"
     info = TableInfo(
@@ -331,6 +338,8 @@ def _drop(session: SessionState, statement: Drop) -> int:
         raise no_table(statement.name) if wanted == "T" else SqlError(-394, 0, 0, statement.name)
     if info.kind == "S":
         raise SqlError(-313, 0, 0, statement.name)
+    if wanted == "T":
+        drop_objects(session, info)
     session.writer.execute(f"DROP {'VIEW' if wanted == 'V' else 'TABLE'} {info.duck}")
     if info.temporary:
         session.temp_tables.pop(info.name, None)

@@ -14,17 +14,18 @@ from sqlglot import exp, generator, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokens import Token, TokenType
 
-from .sql.dialect_parser import (
+from .sql.dialect_nodes import (
+    CollectionLiteral,
     CurrentDatetime,
     CurrentOf,
     DatetimeLiteral,
     Extend,
-    InformixParser,
     IntervalLiteral,
     OuterTables,
     Today,
     Units,
 )
+from .sql.dialect_parser import InformixParser
 from .sql.lexical import blank_comments
 
 
@@ -95,6 +96,11 @@ class InformixGenerator(generator.Generator):  # type: ignore[misc]
         Extend: lambda self, e: (
             f"EXTEND({self.sql(e, 'this')}"
             + (f", {e.args['qualifier']})" if e.args.get("qualifier") else ")")
+        ),
+        CollectionLiteral: lambda self, e: (
+            f"ROW({self.expressions(e, flat=True)})"
+            if e.args["kind"] == "ROW"
+            else f"{e.args['kind']}{{{self.expressions(e, flat=True)}}}"
         ),
         Units: lambda self, e: f"{self.sql(e, 'this')} UNITS {e.args['unit']}",
         CurrentOf: lambda self, e: f"CURRENT OF {self.sql(e, 'this')}",

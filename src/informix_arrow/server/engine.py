@@ -14,22 +14,36 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from ..wire.capabilities import locale_code
 from ..wire.describe import Column
 from ..wire.types import ColumnType
-from . import ddl
-from .catalog import TableInfo, attached, first_row, max_tabid
+from . import controls, ddl, sql_functions
+from .appending import BatchOutcome
+from .catalog import TableInfo, Writer, attached, first_row, max_tabid, max_type_id
+from .conversions import Stored
 from .databases import Databases
-from .engine_types import Outcome, Prepared, QueryResult
-from .errors import SqlError, no_table
-from .result_cast import cast_table
-from .row_inserts import constraint_error, insert_table, insert_values
-from .running import RunningSession
+from .engine_types import WARN_CUT, Outcome, Prepared, QueryResult
+from .errors import SqlError
+from .lob_calls import CallingResult, call
+from .lobs import max_number
+from .result_cast import cast_table, result_type
+from .row_inserts import (
+    constraint_error,
+    insert_batch,
+    insert_table,
+    insert_values,
+    python_rows,
+    takes_batches,
+)
+from .running import RunningSession, values_in
 from .serials import Serials
 from .sql.classify import Control
 from .sql.plans import InsertPlan, ModifyPlan, SelectPlan, StatementPlan
@@ -48,8 +62,9 @@ class Engine:
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
         self._root = duckdb.connect(":memory:")
+        sql_functions.install(self._root)
         self._lock = threading.Lock()
-        self._tabids: dict[str, int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
         self._session_ids = itertools.count(21)
         self._sessions: set[EngineSession] = set()
         self.schema_version = 0
@@ -81,14 +96,26 @@ class Engine:
         with self._lock:
             self.schema_version += 1
 
-    def new_tabid(self, database: str) -> int:
-        """A table number that no table of the database ever had while this engine runs."""
+    def _next_number(self, what: str, database: str, last: Callable[[Writer, str], int]) -> int:
+        """A number that nothing of its kind ever had in the database while this engine runs."""
         with self._lock:
-            last = self._tabids.get(database)
-            if last is None:
-                last = max_tabid(self._root.cursor(), database)
-            self._tabids[database] = last + 1
-            return last + 1
+            key = (what, database)
+            if key not in self._numbers:
+                self._numbers[key] = last(self._root.cursor(), database)
+            self._numbers[key] += 1
+            return self._numbers[key]
+
+    def new_tabid(self, database: str) -> int:
+        """The number of a new table."""
+        return self._next_number("table", database, max_tabid)
+
+    def new_lob(self, database: str) -> int:
+        """The number of a new large object."""
+        return self._next_number("lob", database, max_number)
+
+    def new_type_id(self, database: str) -> int:
+        """The number of a new extended type."""
+        return self._next_number("type", database, max_type_id)
 
     def create_database(self, name: str, options: tuple[str, ...], locale: str) -> None:
         self.databases.create(
@@ -106,7 +133,7 @@ class Engine:
         self.databases.drop(name)
         self.serials.forget(name)
         with self._lock:
-            self._tabids.pop(name, None)
+            self._numbers = {key: n for key, n in self._numbers.items() if key[1] != name}
             self.schema_version += 1
 
     def close(self) -> None:
@@ -200,8 +227,14 @@ class EngineSession(RunningSession):
         plan = prepared.plan
         assert isinstance(plan, SelectPlan)
         values = self.bind(plan.needs, params)
-        table = self.read(lambda: self.fetch_arrow(plan.sql, values))
-        return QueryResult(prepared.columns, cast_table(table, prepared.columns, self.codec, plan.packed))
+        table = self.read(lambda: self.fetch_arrow(plan.shown or plan.sql, values))
+        if not any(plan.calls):
+            return QueryResult(prepared.columns, cast_table(table, prepared.columns, self.codec, plan.packed))
+        kept = cast_table(table, prepared.columns, self.codec, plan.packed, plan.calls)
+        schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
+        return CallingResult(
+            prepared.columns, kept, schema, plan.calls, lambda what, given: call(self, what, given)
+        )
 
     def execute(self, prepared: Prepared, params: Sequence[object]) -> Outcome:
         """Run a statement that returns no rows."""
@@ -216,7 +249,7 @@ class EngineSession(RunningSession):
                 raise SqlError(-260)
             outcome = self._select_into(plan, params)
         elif isinstance(plan.statement, Control):
-            outcome = self._control(plan.statement)
+            outcome = controls.run(self, plan.statement)
         else:
             statement = plan.statement
             self.require_database()
@@ -239,12 +272,14 @@ class EngineSession(RunningSession):
         if (
             isinstance(plan, InsertPlan)
             and plan.values is not None
+            and not plan.by_row
             and all(len(r) == len(rows[0]) for r in rows)
         ):
+            inside = self.in_transaction
             try:
                 return self.write(lambda: insert_values(self, plan, rows, stop_at_error))
-            except SqlError:
-                if len(rows) == 1:
+            except SqlError as problem:
+                if len(rows) == 1 or self._is_final(problem, inside):
                     raise
         results: list[Outcome | SqlError] = []
         for row in rows:
@@ -256,26 +291,86 @@ class EngineSession(RunningSession):
                     break
         return results
 
+    def execute_batch(self, prepared: Prepared, batch: Any, *, stop_at_error: bool = False) -> BatchOutcome:
+        """`execute_many` for an INSERT and a record batch of rows, one column per parameter (bulk.py)."""
+        current = self._current(prepared, batch.columns)
+        plan = current.plan
+        inside = self.in_transaction
+        if takes_batches(plan) and current.parameters == prepared.parameters:
+            try:
+                outcome = self.write(lambda: insert_batch(self, plan, batch, stop_at_error))
+                if outcome.inserted:
+                    self.sqlerrd2 = 1
+                return outcome
+            except SqlError as problem:
+                if self._is_final(problem, inside):
+                    raise
+        rows = python_rows(batch, prepared.parameters)
+        return BatchOutcome.gathered(self.execute_many(prepared, rows, stop_at_error=stop_at_error))
+
+    def _is_final(self, problem: SqlError, inside: bool) -> bool:
+        """Whether a batch that failed as a whole must not be tried row by row: it was interrupted, or the
+        transaction that it belongs to is lost."""
+        return problem.sqlcode == -213 or self.in_transaction != inside
+
     def _insert(self, plan: InsertPlan, params: Sequence[object]) -> Outcome:
         if plan.values is None:
             values = self.bind(plan.needs, params)
             return self.write(lambda: insert_table(self, plan, values))
-        found = self.write(lambda: insert_values(self, plan, [params]))[0]
+        found = self.write(lambda: insert_values(self, self._with_values(plan, params), [params]))[0]
         if isinstance(found, SqlError):
             raise found
         return found
 
-    def _modify(self, plan: ModifyPlan, params: Sequence[object]) -> Outcome:
+    def _with_values(self, plan: InsertPlan, params: Sequence[object]) -> InsertPlan:
+        """The plan with the values that have to be made beforehand, as constants."""
+        if not plan.by_row or plan.values is None:
+            return plan
+        self.load_files(plan.needs, params)
+        wanted = [sql for kind, sql in plan.values if kind == "stored"]
         values = self.bind(plan.needs, params)
+        text = f"SELECT {', '.join(map(str, wanted))}"
+        answer = first_row(self.con, text, values_in(text, values))
+        assert answer is not None
+        made = iter(answer)
+        return replace(
+            plan,
+            values=tuple(
+                ("const", None if (v := next(made)) is None else Stored(v))
+                if kind == "stored"
+                else (kind, value)
+                for kind, value in plan.values
+            ),
+        )
+
+    def _modify(self, plan: ModifyPlan, params: Sequence[object]) -> Outcome:
+        self.cut = False
+        values = {} if plan.each else self.bind(plan.needs, params)
 
         def run() -> Outcome:
+            if plan.cut and first_row(self.writer, plan.cut, values_in(plan.cut, values)):
+                self.cut = True
             try:
-                done = first_row(self.writer, plan.sql, values or None)
+                rows = self._modify_each(plan, params) if plan.each else self._changed(plan.sql, values)
             except duckdb.ConstraintException as e:
                 raise self._constraint(plan.info, e) from e
-            return Outcome(rows=int(done[0]) if done else 0)
+            return Outcome(rows=rows, warnings=plan.warnings | (WARN_CUT if self.cut else 0))
 
         return self.write(run)
+
+    def _changed(self, sql: str, values: dict[str, object]) -> int:
+        done = first_row(self.writer, sql, values or None)
+        return int(done[0]) if done else 0
+
+    def _modify_each(self, plan: ModifyPlan, params: Sequence[object]) -> int:
+        """UPDATE with an object of its own for every row."""
+        self.made = dict.fromkeys([*(f"file{i}" for i in range(len(plan.needs.files))), "row"])
+        rows = self.con.execute(plan.each, values_in(plan.each, self.bind(plan.needs, params))).fetchall()
+        for (row,) in rows:
+            self.load_files(plan.needs, params)
+            self.made["row"] = row
+            self._changed(plan.sql, values_in(plan.sql, self.bind(plan.needs, params)) or {})
+        return len(rows)
 
     def _constraint(self, info: TableInfo, error: duckdb.Error) -> SqlError:
         found = constraint_error(info, error)
@@ -288,53 +383,6 @@ class EngineSession(RunningSession):
         name, temporary = plan.into
         values = self.bind(plan.needs, params)
         return Outcome(rows=self.write(lambda: ddl.create_from_select(self, name, plan, temporary, values)))
-
-    def _control(self, control: Control) -> Outcome:
-        verb, name = control.verb, control.name
-        if verb == "begin":
-            self.begin()
-        elif verb == "commit":
-            self.commit()
-        elif verb == "rollback":
-            self.rollback()
-        elif verb == "savepoint":
-            self.savepoint(name, "unique" in control.options)
-        elif verb == "release":
-            self.release_savepoint(name)
-        elif verb == "rollback to":
-            self.rollback_to_savepoint(name)
-        elif verb == "lock mode":
-            self.lock_wait = float(name)
-        elif verb == "lock table":
-            if self.find_table(None, name) is None:
-                raise no_table(name)
-        elif verb == "database":
-            self.open_database(name)
-        elif verb == "close database":
-            self.require_database()
-            self.close_database()
-        elif verb == "create database":
-            self._create_database(name, control.options)
-        elif verb == "drop database":
-            self._drop_database(name, control.options)
-        return Outcome()
-
-    def _create_database(self, name: str, options: tuple[str, ...]) -> None:
-        if self.in_transaction:
-            raise SqlError(-535)
-        if name in self.engine.databases and "if not exists" in options:
-            return
-        locale = locale_code(self.environment.get("DB_LOCALE", "en_US.819"))
-        self.engine.create_database(name, options, locale)
-
-    def _drop_database(self, name: str, options: tuple[str, ...]) -> None:
-        if self.in_transaction:
-            raise SqlError(-535)
-        if name == self.database:
-            raise SqlError(-359, 0, 0, name)
-        if name not in self.engine.databases and "if exists" in options:
-            return
-        self.engine.drop_database(name)
 
     # ---- end ------------------------------------------------------------------------------------
     def interrupt(self) -> None:

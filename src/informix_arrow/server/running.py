@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..wire.types import ColumnType
 from .conversions import for_comparison
+from .lob_calls import load_file
 from .session_state import SessionState
 from .sql.plans import Needs
 
 _BATCH_ROWS = 65536
+_WIDEST = ColumnType.decimal(32)
+_VALUE = re.compile(r"\$(\w+)")
+
+
+def values_in(sql: str, values: dict[str, object]) -> dict[str, object] | None:
+    """The values that a text names: DuckDB refuses others. None when it names none."""
+    wanted = set(_VALUE.findall(sql))
+    return {name: value for name, value in values.items() if name in wanted} or None
 
 
 class RunningSession(SessionState):
@@ -21,12 +32,20 @@ class RunningSession(SessionState):
         for number in needs.used:
             t = needs.params[number]
             if t is not None and (number in needs.assigned or number in needs.packed):
-                values[f"p{number}"] = self.converter(t).one(params[number])
+                # what is compared keeps all its digits
+                converter = self.converter(t if number in needs.assigned else _WIDEST)
+                values[f"p{number}"] = converter.one(params[number])
+                self.cut = self.cut or converter.was_cut
             else:
                 values[f"p{number}"] = for_comparison(params[number], t, self.codec, self.dbdate)
         for name in needs.uses:
             values[f"s_{name}"] = self.session_value(name)
         return values
+
+    def load_files(self, needs: Needs, params: Sequence[object]) -> None:
+        """Make the objects of filetoblob and filetoclob; their locators become session values."""
+        for number, file in enumerate(needs.files):
+            self.made[f"file{number}"] = load_file(self, file, params)
 
     def fetch_arrow(self, sql: str, values: dict[str, object]) -> Any:
         """Run a query; the whole result as an Arrow table."""

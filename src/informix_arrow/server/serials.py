@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from .catalog import ColumnInfo, TableInfo, first_row, quote
 
@@ -20,29 +22,36 @@ class Serials:
         self._next: dict[tuple[str, int, str], int] = {}
 
     def assign(
-        self, session: SessionState, info: TableInfo, column: ColumnInfo, given: Sequence[int | None]
-    ) -> list[int | None]:
-        """Values of one serial column for the given ones: NULL and 0 take the next, others are kept and
-        counted."""
+        self, session: SessionState, info: TableInfo, column: ColumnInfo, given: Any
+    ) -> tuple[npt.NDArray[np.int64], int, int]:
+        """Values of one serial column for an Arrow array of given ones: NULL and 0 take the next, others are
+        kept and counted. With them the counter's next value before and after."""
         key = (info.database, info.tabid, column.name)
         if key not in self._next:
             row = first_row(session.con, f"SELECT max({quote(column.name)}) FROM {info.duck}")
             top = row[0] if row and row[0] is not None else 0
             with self._lock:
                 self._next.setdefault(key, max(column.serial_start, int(top) + 1))
+        numbers: npt.NDArray[np.int64] = given.cast("int64").fill_null(0).to_numpy(zero_copy_only=False)
+        wanting = numbers == 0
+        before = np.cumsum(wanting) - wanting  # how many rows before this one take the next value
         with self._lock:
-            following = self._next[key]
-            if not any(given):
-                self._next[key] = following + len(given)
-                return list(range(following, following + len(given)))
-            found: list[int | None] = []
-            for value in given:
-                if not value:
-                    value = following
-                found.append(value)
-                following = max(following, value + 1)
+            first = self._next[key]
+            # Without the rows that take a value the counter is the largest given value so far, plus one.
+            steps = np.where(wanting, first, numbers + 1 - before)
+            reached = np.maximum.accumulate(np.concatenate(([first], steps)))
+            numbers = np.where(wanting, reached[:-1] + before, numbers)
+            following = int(reached[-1]) + int(wanting.sum())
             self._next[key] = following
-            return found
+        return numbers, first, following
+
+    def give_back(self, info: TableInfo, column: str, following: int, unused: int) -> None:
+        """The counter goes back to `unused`, unless somebody has taken a value since it became
+        `following`."""
+        key = (info.database, info.tabid, column)
+        with self._lock:
+            if self._next.get(key) == following:
+                self._next[key] = unused
 
     def forget(self, database: str) -> None:
         """A database was dropped."""

@@ -17,6 +17,7 @@ from .catalog import FIRST_USER_TABID, ColumnInfo, TableInfo, attached, first_ro
 from .conversions import Converter
 from .errors import SqlError, from_duckdb, is_conflict
 from .journal import Journal, Recorder, Savepoint
+from .lobs import ClientFiles, LargeObjects
 from .sql.assignments import assign
 from .sql.classify import classify
 from .sql.context import Context, Ex, Output
@@ -24,6 +25,7 @@ from .sql.planner import Planner, parse
 from .sql.plans import Needs, Plan, StatementPlan
 from .sql.queries import QueryTranslator, finish_types
 from .sql.result_types import is_floating_decimal, storage_type
+from .user_types import UserTypes
 
 if TYPE_CHECKING:
     from .databases import DatabaseRecord
@@ -51,7 +53,14 @@ class SessionState:
         self.closed = False
         self.interrupted = threading.Event()
         self.now = dt.datetime(1970, 1, 1)
+        self.cut = False  # a parameter bound since was cut to its column
+        self.made: dict[str, object] = {}  # session values that are made for one run
+        self.types = UserTypes(self)
+        self.lobs = LargeObjects(self)
+        self.client_files: ClientFiles | None = None  # set by the conversation
+        self.open_lob: Callable[[bytes, int], int] | None = None  # set by it, too: ifx_lo_open(locator, mode)
         self._open = False  # a DuckDB transaction is open
+        self._writing = False  # `write` is on the stack
         self._journal = Journal()
         self._begin_tables: dict[str, TableInfo] = {}
         self._ddl = False  # this transaction (or statement) has changed the schema
@@ -157,7 +166,7 @@ class SessionState:
         major, _, rest = number.partition(".")
         constants["version,major"] = major
         constants["version,minor"] = rest.partition(".")[0]
-        return Context(self.find_table, self.codec, self.dbdate, constants)
+        return Context(self.find_table, self.codec, self.dbdate, constants, find_type=self.types.find)
 
     def translator(self, parameters: int) -> QueryTranslator:
         ctx = self.context()
@@ -196,6 +205,10 @@ class SessionState:
             return int(self.now.timestamp())
         if name == "sessionid":
             return self.session_id
+        if name in self.made:
+            return self.made[name]
+        if name == "row" or name.startswith("file"):
+            return None  # while a statement is described
         return getattr(self, name)
 
     def default_sql(self, column: ColumnInfo) -> str:
@@ -350,8 +363,10 @@ class SessionState:
         """Run something that writes, as one atomic statement: in the open transaction, or in one of its own.
 
         A conflict with another session's committed work is tried again on a fresh snapshot; one with
-        uncommitted work until the lock mode's time is over.
+        uncommitted work until the lock mode's time is over. Inside another `write` it is a part of that.
         """
+        if self._writing:
+            return body()
         deadline = time.monotonic() + self.lock_wait if self.lock_wait >= 0 else None
         attempt = 0
         while True:
@@ -371,6 +386,7 @@ class SessionState:
     def _write_once(self, body: Callable[[], T]) -> T:
         tables, ddl = dict(self.temp_tables), self._ddl
         self.writer.log = []
+        self._writing = True
         if not self.in_transaction:
             self._ddl = ddl = False
         try:
@@ -402,4 +418,5 @@ class SessionState:
                 raise
             raise from_duckdb(e) from e
         finally:
+            self._writing = False
             self.writer.log = []

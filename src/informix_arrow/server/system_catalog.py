@@ -158,7 +158,28 @@ _VIEWS: dict[str, tuple[str, str]] = {
         'END AS "default", '
         "'T' AS class FROM {db}._ifx.columns WHERE defkind IS NOT NULL",
     ),
+    "sysxtdtypes": (
+        "extended_id SERIAL NOT NULL, mode CHAR(1), owner CHAR(32), name NVARCHAR(128), type SMALLINT, "
+        "source INTEGER, maxlen INTEGER, length INTEGER, byvalue CHAR(1), cannothash CHAR(1), align SMALLINT, "
+        "locator INTEGER",
+        "SELECT extended_id, mode, owner, name, type::SMALLINT AS type, source, length AS maxlen, length, "
+        "'' AS byvalue, '' AS cannothash, 1::SMALLINT AS align, 0::INTEGER AS locator "
+        "FROM {db}._ifx.xtdtypes ORDER BY extended_id",
+    ),
+    "sysattrtypes": (
+        "extended_id INTEGER, seqno SMALLINT, levelno SMALLINT, parent_no SMALLINT, fieldname NVARCHAR(128), "
+        "fieldno SMALLINT, type SMALLINT, length SMALLINT, xtd_type_id INTEGER",
+        "SELECT extended_id, seqno::SMALLINT AS seqno, levelno::SMALLINT AS levelno, parent_no::SMALLINT AS "
+        "parent_no, fieldname, fieldno::SMALLINT AS fieldno, type::SMALLINT AS type, "
+        "(CASE WHEN length > 32767 THEN length - 65536 ELSE length END)::SMALLINT AS length, xtd_type_id "
+        "FROM {db}._ifx.attrtypes ORDER BY extended_id, seqno",
+    ),
 }
+
+# types that every database has: (extended_id, name, type code, length)
+_BUILTIN_TYPES = (
+    (1, "lvarchar", 40, 2048), (5, "boolean", 41, 1), (10, "blob", 41, 72), (11, "clob", 41, 72),
+)  # fmt: skip
 
 _MASTER_VIEWS: dict[str, tuple[str, str]] = {
     "sysdatabases": (
@@ -214,6 +235,11 @@ def install(con: Writer, database: str, locale: str) -> None:
         store_table(con, TableInfo(name, tabid, "T", columns, database, ""))
         if query:
             con.execute(f"CREATE VIEW {db}.main.{quote(name)} AS {query.format(db=db)}")
+    for extended_id, name, code, length in _BUILTIN_TYPES:
+        con.execute(
+            f"INSERT INTO {db}._ifx.xtdtypes VALUES (?, 'B', 'informix', ?, ?, 0, ?, NULL)",
+            [extended_id, name, code, length],
+        )
     # the locale rows: what JDBC asks for right after opening the database (JDBC section 3)
     for tabid, name in ((90, " GL_COLLATE"), (91, " GL_CTYPE")):
         con.execute(

@@ -8,10 +8,11 @@ from sqlglot import exp
 
 from ...wire.types import ColumnType, TypeCode
 from ..catalog import text
+from ..errors import SqlError
 from .context import Ex
 from .expressions import ExpressionTranslator
-from .literals import number
-from .packed import encode, pack_sql
+from .nested_sql import Constructor, function
+from .nested_types import is_simple_large
 from .result_types import DECIMALS, PADDED, duck_type, is_character, is_floating_decimal, storage_type
 
 
@@ -44,41 +45,36 @@ def assign(tr: ExpressionTranslator, ex: Ex, t: ColumnType) -> str:
         tr.ctx.params[ex.param] = t
         tr.ctx.assigned.add(ex.param)
         return f"CAST({ex.sql} AS {storage_type(t)})"
+    if isinstance(ex.value, Constructor):
+        return tr.cast(ex, t).sql
     if ex.type is None:
         return f"CAST({ex.sql} AS {storage_type(t)})"
     if is_floating_decimal(t):
-        return _packed(tr, ex, t)
-    ex = tr.loose(ex)
+        return tr.key(ex, t.precision or 16)
     assert ex.type is not None
+    if is_simple_large(t) and ex.source is None:
+        raise SqlError(-617)  # only parameters, columns and NULL
     if is_character(t):
         if ex.literal is not None:
-            return text(_cut(ex.literal, t, tr.ctx.codec))
+            kept = _cut(ex.literal, t, tr.ctx.codec)
+            wanted = ex.literal.rstrip(" ") if t.code in PADDED else ex.literal
+            tr.ctx.literal_cut = tr.ctx.literal_cut or kept != wanted
+            return text(kept)
         if not is_character(ex.type):
             # a number or date as text: DuckDB's VARCHAR, cut like any other
             ex = tr.cast(ex, ColumnType.lvarchar(255))
         assert ex.type is not None
-        sql = (
-            cut_sql(ex.sql, t.content_width, tr.ctx.codec)
-            if ex.type.content_width > t.content_width
-            else ex.sql
-        )
+        sql = ex.sql
+        if ex.type.content_width > t.content_width:
+            whole = f"rtrim({sql}, ' ')" if t.code in PADDED else sql
+            tr.ctx.cuts.append(f"{length_function(tr.ctx.codec)}({whole}) > {t.content_width}")
+            sql = cut_sql(sql, t.content_width, tr.ctx.codec)
         already = ex.source is not None and ex.source.code in PADDED
         return f"rtrim({sql}, ' ')" if t.code in PADDED and not already else sql
     assert ex.type is not None
     if t.code in DECIMALS and ex.type.code == TypeCode.FLOAT:
         return f"CAST({ex.sql} AS {duck_type(t)})"
     return tr.cast(ex, t).sql
-
-
-def _packed(tr: ExpressionTranslator, ex: Ex, t: ColumnType) -> str:
-    """A value for a floating decimal column: its key."""
-    precision = t.precision or 16
-    if ex.literal is not None or ex.number:
-        value = number(ex.literal if ex.literal is not None else ex.sql.strip("()"))
-        return text(encode(value, precision))
-    if ex.packed and ex.type is not None and (ex.type.precision or 16) <= precision:
-        return ex.sql
-    return pack_sql(tr._numeric(ex).sql)
 
 
 def _cut(value: str, t: ColumnType, codec: str) -> str:
@@ -88,12 +84,16 @@ def _cut(value: str, t: ColumnType, codec: str) -> str:
     return value.rstrip(" ") if t.code in PADDED else value
 
 
+def length_function(codec: str) -> str:
+    """DuckDB's function that counts a text's bytes in the code set."""
+    return "strlen" if codec in ("utf-8", "utf8") else "length"
+
+
 def cut_sql(sql: str, width: int, codec: str) -> str:
     """SQL that cuts a text to `width` bytes of the code set, never inside a character."""
     if codec not in ("utf-8", "utf8"):
         return f"left({sql}, {width})"
     return (
-        f"(CASE WHEN strlen({sql}) <= {width} THEN {sql} ELSE left({sql}, list_max(list_filter(range(0, "
-        f"{width + 1}), "
-        f"i -> strlen(left({sql}, i)) <= {width}))) END)"
+        f"(CASE WHEN strlen({sql}) <= {width} THEN {sql} ELSE left({sql}, list_max(list_filter("
+        f"range(0, {width + 1}), {function('i', f'strlen(left({sql}, i)) <= {width}')}))) END)"
     )

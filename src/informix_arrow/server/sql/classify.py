@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 from ...wire.describe import StatementType as St
 from ..errors import SqlError, not_supported, syntax_error
-from .ddl_nodes import AlterTable, CreateIndex, CreateTable, CreateView, Drop, Rename, Truncate
+from .ddl_nodes import (
+    AlterTable,
+    CreateIndex,
+    CreateTable,
+    CreateType,
+    CreateView,
+    Drop,
+    DropType,
+    Rename,
+    Truncate,
+)
 from .ddl_parser import DdlParser
 
 
@@ -20,7 +30,22 @@ class Control:
     options: tuple[str, ...] = ()
 
 
-Statement = CreateTable | Drop | CreateIndex | CreateView | AlterTable | Rename | Truncate | Control | None
+Statement = (
+    CreateTable
+    | Drop
+    | CreateIndex
+    | CreateView
+    | AlterTable
+    | Rename
+    | Truncate
+    | CreateType
+    | DropType
+    | Control
+    | None
+)
+
+_CREATE_TYPE = 0
+"""Statement type of CREATE and DROP of types: clients only need to see that it is no SELECT."""
 
 _QUERIES = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "("})
 
@@ -58,10 +83,13 @@ def _create(p: DdlParser) -> tuple[int, Statement]:
     p.accept("CLUSTER")
     if p.accept("INDEX"):
         return St.CREATE_INDEX, p.create_index(unique)
+    if not unique and p.accept("VIEW"):
+        return St.CREATE_VIEW, p.create_view()
+    for kind in ("ROW", "DISTINCT"):
+        if (kind == "DISTINCT" and unique and p.accept("TYPE")) or p.accept(kind, "TYPE"):
+            return _CREATE_TYPE, p.create_type(kind)
     if unique:
         raise p.fail()
-    if p.accept("VIEW"):
-        return St.CREATE_VIEW, p.create_view()
     if p.word in _UNSUPPORTED_OBJECTS:
         raise not_supported(f"CREATE {p.word}", -201, p.token.start + 1)
     raise p.fail()
@@ -77,8 +105,7 @@ _UNSUPPORTED_OBJECTS = frozenset(
         "SEQUENCE",
         "TRIGGER",
         "ROLE",
-        "TYPE",
-        "ROW",
+        "OPAQUE",
         "SCHEMA",
         "EXTERNAL",
     ]
@@ -108,7 +135,13 @@ def _drop(p: DdlParser) -> tuple[int, Statement]:
         "TABLE": St.DROP_TABLE, "VIEW": St.DROP_VIEW, "INDEX": St.DROP_INDEX, "DATABASE": St.DROP_DATABASE,
     }  # fmt: skip
     kind = p.word
-    if kind in ("FUNCTION", "PROCEDURE", "ROUTINE", "SYNONYM", "SEQUENCE", "TRIGGER", "ROLE", "TYPE", "ROW"):
+    if p.accept("ROW", "TYPE") or p.accept("TYPE"):
+        exists = p.accept("IF", "EXISTS")
+        name = p.object_name()
+        p.accept("RESTRICT")
+        p.finish()
+        return _CREATE_TYPE, DropType(kind, name, exists)
+    if kind in ("FUNCTION", "PROCEDURE", "ROUTINE", "SYNONYM", "SEQUENCE", "TRIGGER", "ROLE"):
         raise not_supported(f"DROP {kind}", -201, p.token.start + 1)
     if kind not in kinds:
         raise p.fail()

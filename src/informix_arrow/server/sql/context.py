@@ -5,23 +5,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ...wire.types import ColumnType
 from ..catalog import TableInfo, quote, text
+from ..conversions import Converter
 from ..errors import SqlError, no_column
+from .intervals import is_interval, parse, qualifier_of, same_class
 from .literals import date, datetime_fields, number, to_storage
-from .packed import encode, unpack_sql
+from .names import value_sql
+from .nested_types import FindType, is_nested, is_simple_large, lob_kind
+from .packed import encode
 from .result_types import (
     PADDED,
     datetime_storage,
     is_character,
     is_floating_decimal,
     is_number,
+    storage_type,
 )
 
+if TYPE_CHECKING:
+    from .lob_functions import Call, ClientFile
+
 CONSTANT = "(constant)"
+_WRONG_TYPES = -9634
+_NO_OBJECTS_HERE = -615  # BYTE and TEXT can be compared with NULL only
 EXPRESSION = "(expression)"
 
 
@@ -42,6 +53,7 @@ class Ex:
     number: bool = False  # a bare numeric literal
     packed: bool = False  # the key of a floating decimal (packed.py), not yet a number
     source: ColumnType | None = None  # the declared type when the expression is a bare column
+    value: object = None  # what a literal that is neither number nor text stands for, as a parameter would be
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,7 @@ class Output:
     type: ColumnType | None
     sql: str = ""
     packed: bool = False
+    call: Call | None = None  # the engine calls out for each row; the SQL gives the arguments
 
 
 def table_outputs(info: TableInfo) -> tuple[Output, ...]:
@@ -134,6 +147,10 @@ class Context:
     )  # parameters that are compared with the key of a floating decimal
     seen: set[int] = field(default_factory=set)  # parameters that stand in the DuckDB text
     uses: set[str] = field(default_factory=set)  # names of session values: now, today, sqlerrd1, ...
+    literal_cut: bool = False  # a text was cut to its column already
+    cuts: list[str] = field(default_factory=list)  # conditions under which a text will be cut
+    files: list[ClientFile] = field(default_factory=list)  # what filetoblob and filetoclob read
+    find_type: FindType = lambda name: None  # user types of the open database
 
     # ---- parameters -----------------------------------------------------------------------
     def hint(self, ex: Ex, t: ColumnType | None) -> Ex:
@@ -161,6 +178,13 @@ class Context:
             return self._meet_packed(a, b)
         if a.type is None or b.type is None:
             return a.sql, b.sql
+        if is_simple_large(a.type) or is_simple_large(b.type):
+            raise SqlError(_NO_OBJECTS_HERE)
+        if is_nested(a.type) or is_nested(b.type):
+            raise SqlError(_WRONG_TYPES)  # operators.py compares these
+        if is_interval(a.type) and is_interval(b.type):
+            same_class(qualifier_of(a.type), qualifier_of(b.type))
+            return a.sql, b.sql
         if is_character(a.type) and is_character(b.type):
             return self.trimmed(a), self.trimmed(b)
         if is_character(a.type) and a.param < 0:
@@ -183,7 +207,9 @@ class Context:
             return a.sql, text(encode(value, 32))
         if b.sql == "NULL":
             return a.sql, b.sql
-        return unpack_sql(a.sql), b.sql
+        if b.type is not None and not (is_number(b.type) or is_character(b.type)):
+            raise SqlError(-1260)
+        return a.sql, f"_ifx_key(CAST({b.sql} AS VARCHAR))"
 
     def trimmed(self, ex: Ex) -> str:
         """A character expression without trailing blanks."""
@@ -202,6 +228,8 @@ class Context:
             return f"CAST(trim({ex.sql}) AS DOUBLE)"
         if t.is_boolean:
             return f"(CASE lower(trim({ex.sql})) WHEN 't' THEN TRUE WHEN 'f' THEN FALSE END)"
+        if is_interval(t):
+            return f"_ifx_interval({ex.sql}, {t.encoded_length})"
         if t.qualifier is not None:
             return f"CAST(trim({ex.sql}) AS {datetime_storage(t.qualifier)})"
         return f"CAST(trim({ex.sql}) AS DATE)"
@@ -215,6 +243,11 @@ class Context:
             if lowered not in ("t", "f"):
                 raise SqlError(-9634, 0, 0, "", "a BOOLEAN is 't' or 'f'")
             return "TRUE" if lowered == "t" else "FALSE"
+        if is_nested(t) or lob_kind(t):
+            stored = Converter(t, self.codec, self.dbdate).one(value)
+            return f"CAST({value_sql(stored)} AS {storage_type(t)})"
+        if is_interval(t):
+            return f"CAST({parse(value, qualifier_of(t))} AS BIGINT)"
         if t.code == 10 and t.qualifier is not None:
             stored = to_storage(datetime_fields(value, t.qualifier), t.qualifier)
             return f"{datetime_storage(t.qualifier)} {text(str(stored))}"

@@ -80,3 +80,22 @@ class Rename:
 @dataclass(slots=True)
 class Truncate:
     name: str
+
+
+@dataclass(slots=True)
+class CreateType:
+    """CREATE ROW TYPE (`definition` is ROW(...)) and CREATE DISTINCT TYPE (the source's declaration)."""
+
+    kind: str
+    name: str
+    definition: str
+    if_not_exists: bool = False
+
+
+@dataclass(slots=True)
+class DropType:
+    """DROP ROW TYPE and DROP TYPE."""
+
+    kind: str
+    name: str
+    if_exists: bool = False

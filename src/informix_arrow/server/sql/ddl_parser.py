@@ -6,213 +6,21 @@ clauses everywhere, and because every refusal should name what is not supported.
 
 from __future__ import annotations
 
-from sqlglot.tokens import Token, TokenType
-
-from ...wire.types import ColumnType
-from ..dialect import InformixDelimitedTokenizer, InformixTokenizer
-from ..errors import SqlError, not_supported, syntax_error
+from ..errors import not_supported
 from .ddl_nodes import (
     AlterTable,
     ColumnDef,
     ConstraintDef,
     CreateIndex,
     CreateTable,
+    CreateType,
     CreateView,
 )
-from .dialect_parser import SIMPLE_TYPES, UNSUPPORTED_TYPES
-
-_END = Token(TokenType.BREAK, "", 0, 0, 0, 0)
+from .ddl_types import TypeReader
 
 
-class DdlParser:
-    """Reads one statement; `words` are the tokens without a closing semicolon."""
-
-    def __init__(self, sql: str, delimident: bool = False) -> None:
-        self.sql = sql
-        tokenizer = InformixDelimitedTokenizer() if delimident else InformixTokenizer()
-        self.tokens = tokenizer.tokenize(sql)
-        while self.tokens and self.tokens[-1].token_type == TokenType.SEMICOLON:
-            self.tokens.pop()
-        self.at = 0
-
-    # ---- tokens -----------------------------------------------------------------------------
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.at] if self.at < len(self.tokens) else _END
-
-    @property
-    def word(self) -> str:
-        token = self.token
-        return "" if token.token_type == TokenType.STRING else token.text.upper()
-
-    def peek(self, ahead: int = 1) -> str:
-        position = self.at + ahead
-        return self.tokens[position].text.upper() if position < len(self.tokens) else ""
-
-    @property
-    def done(self) -> bool:
-        return self.at >= len(self.tokens)
-
-    def fail(self) -> SqlError:
-        return syntax_error(self.token.start + 1 if not self.done else len(self.sql))
-
-    def accept(self, *words: str) -> bool:
-        """Consume a sequence of words if it stands here. A multi-word token ("ORDER BY") counts as its
-        words."""
-        at = self.at
-        for word in words:
-            if at >= len(self.tokens) or self.tokens[at].text.upper() != word:
-                return False
-            if self.tokens[at].token_type == TokenType.STRING:
-                return False
-            at += 1
-        self.at = at
-        return True
-
-    def expect(self, *words: str) -> None:
-        if not self.accept(*words):
-            raise self.fail()
-
-    def identifier(self) -> str:
-        token = self.token
-        if self.done or not (token.text[:1].isalpha() or token.text[:1] == "_"):
-            raise self.fail()
-        if token.token_type == TokenType.STRING:
-            raise self.fail()
-        self.at += 1
-        return str(token.text) if token.token_type == TokenType.IDENTIFIER else str(token.text).lower()
-
-    def object_name(self) -> str:
-        """`[db:][owner.]name`; the owner says nothing in a database that is not ANSI."""
-        if self.token.token_type == TokenType.STRING and self.peek() == ".":
-            self.at += 2
-        name = self.identifier()
-        if self.accept(":"):
-            raise not_supported("DDL in another database", -201, self.token.start)
-        return self.identifier() if self.accept(".") else name
-
-    def number(self) -> int:
-        if self.token.token_type != TokenType.NUMBER:
-            raise self.fail()
-        value = int(self.token.text)
-        self.at += 1
-        return value
-
-    def names(self) -> list[str]:
-        self.expect("(")
-        found = [self.identifier()]
-        while self.accept(","):
-            found.append(self.identifier())
-        self.expect(")")
-        return found
-
-    def rest(self) -> str:
-        """The text from here to the end."""
-        if self.done:
-            raise self.fail()
-        text = self.sql[self.token.start : self.tokens[-1].end + 1]
-        self.at = len(self.tokens)
-        return text
-
-    def parenthesised(self) -> str:
-        """The text between two parentheses."""
-        self.expect("(")
-        start = self.token.start
-        depth = 1
-        while not self.done:
-            if self.token.token_type == TokenType.L_PAREN:
-                depth += 1
-            elif self.token.token_type == TokenType.R_PAREN:
-                depth -= 1
-                if not depth:
-                    text = self.sql[start : self.token.start]
-                    self.at += 1
-                    return text
-            self.at += 1
-        raise self.fail()
-
-    # ---- types and columns --------------------------------------------------------------------
-    def column_type(self) -> tuple[ColumnType, int]:
-        """A declared type and, for serials, the first value. -9628 names a type that is not supported yet."""
-        start = self.token
-        word = self.word
-        if word in UNSUPPORTED_TYPES:
-            raise SqlError(
-                -9628, 0, 0, word.lower(), f"columns of type {word} are not supported by this server"
-            )
-        if self.done:
-            raise self.fail()
-        self.at += 1
-        first = 1
-        if word == "DOUBLE":
-            self.expect("PRECISION")
-        elif word in ("CHARACTER", "CHAR") and self.accept("VARYING"):
-            pass
-        elif word == "DATETIME":
-            self.datetime_field()
-            self.expect("TO")
-            self.datetime_field()
-        if self.word == "(" and word != "DATETIME":
-            if word in ("SERIAL", "SERIAL8", "BIGSERIAL"):
-                self.at += 1
-                first = self.number()
-                self.expect(")")
-            else:
-                self.parenthesised()
-        text = self.sql[start.start : self.tokens[self.at - 1].end + 1]
-        try:
-            t = ColumnType.parse_sql(text)
-        except ValueError as e:
-            known = word in ("DATETIME", "DOUBLE") or _known(word)
-            raise SqlError(
-                -201 if known else -9628, 0, start.start + 1 if known else 0, word.lower(), str(e)
-            ) from None
-        return t, first
-
-    def datetime_field(self) -> None:
-        if self.word not in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "FRACTION"):
-            raise self.fail()
-        self.at += 1
-        if self.accept("("):
-            self.number()
-            self.expect(")")
-
-    def default(self) -> tuple[str, str]:
-        """The value after DEFAULT, as catalogue kind and text."""
-        word, token = self.word, self.token
-        if token.token_type == TokenType.STRING:
-            self.at += 1
-            return "L", str(token.text)
-        if word in ("NULL", "TODAY", "USER", "CURRENT", "SYSDATE"):
-            self.at += 1
-            if word == "CURRENT" and self.word in (
-                "YEAR",
-                "MONTH",
-                "DAY",
-                "HOUR",
-                "MINUTE",
-                "SECOND",
-                "FRACTION",
-            ):
-                self.datetime_field()
-                self.expect("TO")
-                self.datetime_field()
-            return {"NULL": "N", "TODAY": "T", "USER": "U", "CURRENT": "C", "SYSDATE": "C"}[word], ""
-        if word in ("DATETIME", "INTERVAL"):
-            self.at += 1
-            text = self.parenthesised()
-            self.datetime_field()
-            self.expect("TO")
-            self.datetime_field()
-            return "L", text.strip()
-        sign = "-" if self.accept("-") else ""
-        if not sign:
-            self.accept("+")
-        if self.token.token_type != TokenType.NUMBER:
-            raise self.fail()
-        text = sign + str(self.token.text)
-        self.at += 1
-        return "L", text
+class DdlParser(TypeReader):
+    """Reads one statement."""
 
     def constraint_name(self) -> str:
         if self.accept("CONSTRAINT"):
@@ -225,10 +33,11 @@ class DdlParser:
 
         name = self.identifier()
         t, first = self.column_type()
+        self.space()
         column = ColumnDef(name, not_null(t) if t.code in SERIALS else t, None, first)
         while True:
             if self.accept("DEFAULT"):
-                column.default = self.default()
+                column.default = self.default(column.type)
             elif self.accept("NOT", "NULL"):
                 column.type = not_null(column.type)
                 self.constraint_name()
@@ -308,6 +117,8 @@ class DdlParser:
                     raise self.fail()
             elif self.accept("IN"):
                 self.identifier()
+            elif self.accept("PUT"):
+                self._put()
             elif self.accept("EXTENT", "SIZE") or self.accept("NEXT", "SIZE"):
                 self.number()
             elif self.accept("LOCK", "MODE"):
@@ -325,6 +136,21 @@ class DdlParser:
                 self.at = len(self.tokens)
             else:
                 raise self.fail()
+
+    def _put(self) -> None:
+        """`PUT column IN (sbspace1, sbspace2) (LOG, EXTENT SIZE 20)`, several of them, and `PUT IN sbspace1`."""
+        while True:
+            if self.word != "IN":
+                self.identifier()
+            self.expect("IN")
+            if self.word == "(":
+                self.names()
+            else:
+                self.identifier()
+            if self.word == "(":
+                self.parenthesised()
+            if not self.accept(","):
+                return
 
     def create_index(self, unique: bool) -> CreateIndex:
         exists = self.accept("IF", "NOT", "EXISTS")
@@ -363,6 +189,20 @@ class DdlParser:
         if lowered.endswith("with check option"):
             raise not_supported("WITH CHECK OPTION")
         return CreateView(name, columns, query)
+
+    def create_type(self, kind: str) -> CreateType:
+        """Behind CREATE ROW TYPE or CREATE DISTINCT TYPE."""
+        exists = self.accept("IF", "NOT", "EXISTS")
+        name = self.object_name()
+        if kind == "DISTINCT":
+            self.expect("AS")
+            definition = self.rest()
+        else:
+            definition = f"ROW({self.parenthesised()})"
+            if self.accept("UNDER"):
+                raise not_supported("inheritance of ROW types", -201, self.token.start + 1)
+            self.finish()
+        return CreateType(kind, name, definition, exists)
 
     def alter_table(self) -> AlterTable:
         alter = AlterTable(self.object_name(), [])
@@ -417,7 +257,3 @@ class DdlParser:
     def finish(self) -> None:
         if not self.done:
             raise self.fail()
-
-
-def _known(word: str) -> bool:
-    return word in SIMPLE_TYPES

@@ -1,4 +1,4 @@
-"""The grammar of Informix queries as a sqlglot parser, and the nodes that no other dialect has.
+"""The grammar of Informix queries as a sqlglot parser.
 
 Functions other than the aggregates stay `exp.Anonymous`: what they mean is decided by functions.py.
 """
@@ -10,55 +10,19 @@ from typing import Any, ClassVar
 from sqlglot import exp, parser
 from sqlglot.tokens import Token, TokenType
 
+from .dialect_nodes import (
+    CollectionLiteral,
+    CurrentDatetime,
+    CurrentOf,
+    DatetimeLiteral,
+    Extend,
+    IntervalLiteral,
+    OuterTables,
+    Today,
+    Units,
+)
+
 FIELDS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "FRACTION")
-
-
-class DatetimeLiteral(exp.Expression):  # type: ignore[misc]
-    """`DATETIME (2026-01-31 10:00) YEAR TO MINUTE`: this = the text, qualifier = its span."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"this": True, "qualifier": True}
-
-
-class IntervalLiteral(exp.Expression):  # type: ignore[misc]
-    """`INTERVAL (3 04:05) DAY TO MINUTE`."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"this": True, "qualifier": True}
-
-
-class CurrentDatetime(exp.Expression):  # type: ignore[misc]
-    """`CURRENT [YEAR TO SECOND]` and `SYSDATE` (which is FRACTION(5))."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"qualifier": True}
-
-
-class Today(exp.Expression):  # type: ignore[misc]
-    """`TODAY`."""
-
-    arg_types: ClassVar[dict[str, bool]] = {}
-
-
-class Extend(exp.Expression):  # type: ignore[misc]
-    """`EXTEND (x, YEAR TO DAY)`."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"this": True, "qualifier": False}
-
-
-class Units(exp.Expression):  # type: ignore[misc]
-    """`x UNITS DAY`."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"this": True, "unit": True}
-
-
-class OuterTables(exp.Expression):  # type: ignore[misc]
-    """`OUTER b` or `OUTER (b, OUTER c)` in a FROM list; the predicates stand in WHERE."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"expressions": True}
-
-
-class CurrentOf(exp.Expression):  # type: ignore[misc]
-    """`WHERE CURRENT OF cursor`."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
 
 SIMPLE_TYPES: dict[str, tuple[str, str]] = {
@@ -91,7 +55,6 @@ SIMPLE_TYPES: dict[str, tuple[str, str]] = {
     "BLOB": ("BLOB", "BLOB"),
     "CLOB": ("CLOB", "TEXT"),
 }
-UNSUPPORTED_TYPES = frozenset({"BYTE", "TEXT", "BLOB", "CLOB", "SET", "MULTISET", "LIST", "ROW", "INTERVAL"})
 
 
 class InformixParser(parser.Parser):  # type: ignore[misc]
@@ -185,7 +148,7 @@ class InformixParser(parser.Parser):  # type: ignore[misc]
                 self._advance()
             return _data_type(exp.DataType.Type.VARCHAR, self._find_sql(start, self._prev))
         if word not in SIMPLE_TYPES:
-            return None
+            return self._parse_user_type()
         name, kind_name = SIMPLE_TYPES[word]
         self._advance()
         if word in ("CHARACTER", "CHAR") and self._match_text_seq("VARYING"):
@@ -201,6 +164,15 @@ class InformixParser(parser.Parser):  # type: ignore[misc]
             self._match_r_paren()
         text = f"{name}({','.join(sizes)})" if sizes else name
         return _data_type(exp.DataType.Type[kind_name], text, sizes)
+
+    def _parse_user_type(self) -> exp.DataType | None:
+        """`[owner.]name` of a named ROW or DISTINCT type; the catalogue tells whether there is one."""
+        if self._curr.token_type not in (TokenType.VAR, TokenType.IDENTIFIER):
+            return None
+        self._advance()
+        if self._match(TokenType.DOT):
+            self._advance()
+        return _data_type(exp.DataType.Type.USERDEFINED, self._prev.text.lower())
 
     # ---- primaries ----------------------------------------------------------------------------
     def _raw_parenthesised(self) -> str:
@@ -222,6 +194,10 @@ class InformixParser(parser.Parser):  # type: ignore[misc]
             or after == TokenType.DOT
         ):
             return None
+        if (word in ("SET", "MULTISET", "LIST") and after == TokenType.L_BRACE) or (
+            word == "ROW" and after == TokenType.L_PAREN
+        ):
+            return self._parse_collection(word)
         if word in ("DATETIME", "INTERVAL") and after == TokenType.L_PAREN:
             self._advance()
             text = self._raw_parenthesised()
@@ -246,6 +222,16 @@ class InformixParser(parser.Parser):  # type: ignore[misc]
             self._match_r_paren()
             return Extend(this=this, qualifier=span)
         return None
+
+    def _parse_collection(self, kind: str) -> exp.Expression:
+        self._advance(2)
+        close = TokenType.R_PAREN if kind == "ROW" else TokenType.R_BRACE
+        items: list[exp.Expression] = []
+        if not self._match(close):
+            items = self._parse_csv(self._parse_bitwise)
+            if not self._match(close):
+                self.raise_error("Expected the end of the collection")
+        return CollectionLiteral(kind=kind, expressions=items)
 
     def _parse_atom(self) -> exp.Expression | None:
         # sqlglot's short cut for function arguments would read TODAY and CURRENT as columns

@@ -7,22 +7,28 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ...wire.types import ColumnType, TypeCode
+from ...wire.types import ColumnType, Qualifier
 from ..catalog import text
 from ..errors import SqlError, not_supported
-from . import dialect_parser as d
+from . import dialect_nodes as d
 from .context import CONSTANT, EXPRESSION, Context, Ex, Output, Scope, offset_of
-from .literals import datetime_fields, interval_sql, to_storage
+from .intervals import checked_sql, interval_type, is_interval, qualifier_of, step, value_of, wide
+from .intervals import parse as parse_interval
+from .literals import datetime_fields, to_storage
 from .moments import extend_sql
+from .nested_sql import Constructor, field
+from .nested_types import declare, is_nested, is_row, is_simple_large, lob_kind
 from .operators import ARITHMETIC, COMPARISONS, Operators
 from .result_types import (
     DECIMALS,
     FLOATS,
+    INTEGERS,
     character,
     datetime_storage,
     is_character,
     is_number,
     plain,
+    text_type,
 )
 
 QueryTranslator = Callable[[exp.Expression, Scope], tuple[str, Output]]
@@ -73,11 +79,33 @@ class ExpressionTranslator(Operators):
         return Ex(value, ColumnType.decimal(max(1, digits, scale), scale), CONSTANT, number=True)
 
     def _column(self, node: exp.Expression, scope: Scope) -> Ex:
-        name = node.name.lower()
-        qualifier = node.args.get("table")
-        if not qualifier and name == "user":
+        parts = [part.name.lower() for part in node.parts]
+        if parts == ["user"]:
             return Ex("'informix'", ColumnType.char(32), CONSTANT)
-        return scope.resolve(name, qualifier.name.lower() if qualifier else "", offset_of(node))
+        return self._path(parts, scope, offset_of(node))
+
+    def _path(self, parts: list[str], scope: Scope, offset: int) -> Ex:
+        """`column`, `table.column`, and fields of ROWs behind either."""
+        if len(parts) == 1:
+            return scope.resolve(parts[0], "", offset)
+        try:
+            base, rest = scope.resolve(parts[1], parts[0], offset), parts[2:]
+        except SqlError as e:
+            try:
+                base, rest = scope.resolve(parts[0], "", offset), parts[1:]
+            except SqlError:
+                raise e from None
+            if not is_row(base.type):
+                raise
+        for name in rest:
+            if not is_row(base.type):
+                raise SqlError(-217, 0, offset, name)
+            base = field(base, name)
+        return base
+
+    def _collection(self, node: exp.Expression, scope: Scope) -> Ex:
+        parts = tuple(self.expr(item, scope) for item in node.expressions)
+        return Ex("NULL", None, CONSTANT, value=Constructor(str(node.args["kind"]), parts))
 
     def _placeholder(self, node: exp.Expression, scope: Scope) -> Ex:
         index = int(node.meta["index"])
@@ -112,9 +140,9 @@ class ExpressionTranslator(Operators):
             t = ColumnType.interval(str(node.args["qualifier"]))
         except ValueError as e:
             raise SqlError(-201, 0, 1, "", str(e)) from None
-        qualifier = t.qualifier
-        assert qualifier is not None
-        return Ex(interval_sql(str(node.this), qualifier), t, CONSTANT)
+        qualifier = qualifier_of(t)
+        units = parse_interval(str(node.this), qualifier)
+        return Ex(f"CAST({units} AS BIGINT)", t, CONSTANT, value=value_of(units, qualifier))
 
     def _current(self, node: exp.Expression, scope: Scope) -> Ex:
         t = ColumnType.datetime(str(node.args["qualifier"]))
@@ -140,24 +168,26 @@ class ExpressionTranslator(Operators):
         return Ex(extend_sql(inner.sql, source, t.qualifier, self.ctx), t, EXPRESSION)
 
     def _units(self, node: exp.Expression, scope: Scope) -> Ex:
-        inner = self.expr(node.this, scope)
+        """`n UNITS DAY`: an interval of that one field; a fraction of n is cut."""
         unit = str(node.args["unit"]).partition("(")[0]
         if unit == "FRACTION":
             raise not_supported("UNITS FRACTION")
-        inner = self.ctx.hint(inner, ColumnType.integer())
-        function = {
-            "YEAR": "to_years",
-            "MONTH": "to_months",
-            "DAY": "to_days",
-            "HOUR": "to_hours",
-            "MINUTE": "to_minutes",
-            "SECOND": "to_seconds",
-        }[unit]
-        return Ex(f"{function}(CAST({inner.sql} AS INTEGER))", ColumnType.interval(f"{unit}(9) TO {unit}"))
+        inner = self._numeric(self.ctx.hint(self.expr(node.this, scope), ColumnType.integer()))
+        if inner.type is None or not is_number(inner.type):
+            raise SqlError(-1260)
+        qualifier = Qualifier.parse(f"{unit}(9) TO {unit}", interval=True)
+        n = inner.sql if inner.type.code in INTEGERS else f"CAST(trunc({inner.sql}) AS BIGINT)"
+        sql = checked_sql(f"(CAST({n} AS BIGINT) * {step(qualifier)})", qualifier)
+        return Ex(sql, ColumnType.interval(qualifier.interval_sql))
 
     # ---- operators --------------------------------------------------------------------------
     def _neg(self, node: exp.Expression, scope: Scope) -> Ex:
-        inner = self._numeric(self.expr(node.this, scope))
+        inner = self.expr(node.this, scope)
+        if is_interval(inner.type):
+            return replace(inner, sql=f"(-{inner.sql})", name=EXPRESSION, source=None, value=None)
+        if inner.packed and inner.type is not None:
+            return Ex(f"_ifx_negated({inner.sql})", plain(inner.type), EXPRESSION, packed=True)
+        inner = self._numeric(inner)
         name = CONSTANT if inner.number else EXPRESSION
         return Ex(f"(-{inner.sql})", plain(inner.type) if inner.type else None, name, number=inner.number)
 
@@ -240,14 +270,7 @@ class ExpressionTranslator(Operators):
         declared = node.args["to"].meta.get("informix")
         if not declared:
             raise SqlError(-201, 0, 1)
-        word = str(declared).split("(")[0].split(" ")[0].upper()
-        if word in d.UNSUPPORTED_TYPES and word != "INTERVAL":
-            raise not_supported(f"cast to {word}", -9634)
-        try:
-            t = ColumnType.parse_sql(str(declared))
-        except ValueError as e:
-            raise SqlError(-201, 0, 1, "", str(e)) from None
-        return self.cast(self.expr(node.this, scope), t)
+        return self.cast(self.expr(node.this, scope), declare(str(declared), self.ctx.find_type))
 
     def _aggregate(self, node: exp.Expression, scope: Scope) -> Ex:
         word = _AGGREGATES[type(node)]
@@ -268,26 +291,48 @@ class ExpressionTranslator(Operators):
             return Ex(f"count({distinct}{sql})", t, "(count)")
         inner = self.expr(this, scope)
         t = inner.type
+        if is_nested(t) or is_simple_large(t) or lob_kind(t):
+            raise SqlError(-9634, 0, 0, word)
         if word in ("min", "max"):
             return Ex(
                 f"{word}({distinct}{inner.sql})", plain(t) if t else None, f"({word})", packed=inner.packed
             )
-        inner = self.loose(inner)
+        if inner.packed:
+            return self._exact_total(word, distinct, inner.sql)
         if t is not None:
             if is_character(t):
                 inner = self._numeric(inner)
                 t = inner.type
-            elif not is_number(t) and t.code != TypeCode.INTERVAL:
+            elif is_interval(t):
+                qualifier = wide(qualifier_of(t))
+                return Ex(
+                    checked_sql(f"CAST(trunc({word}({distinct}{inner.sql})) AS HUGEINT)", qualifier),
+                    interval_type(qualifier),
+                    f"({word})",
+                )
+            elif not is_number(t):
                 raise SqlError(-1260)
         if t is None or t.code in FLOATS:
             result: ColumnType | None = ColumnType.float_()
-        elif word == "avg" or (t.code in DECIMALS and t.scale is None):
-            result = ColumnType.decimal(32)
+        elif word == "avg":
+            average = f"_ifx_divide(_ifx_key(CAST(sum({distinct}{inner.sql}) AS VARCHAR)), "
+            average += f"_ifx_key(CAST(count({distinct}{inner.sql}) AS VARCHAR)))"
+            sql = f"(CASE WHEN count({inner.sql}) > 0 THEN {average} END)"
+            return Ex(sql, ColumnType.decimal(32), "(avg)", packed=True)
         elif t.code in DECIMALS:
             result = replace(plain(t), encoded_length=32 << 8 | (t.scale or 0))
         else:
             result = ColumnType.decimal(32, 0)
         return Ex(f"{word}({distinct}{inner.sql})", result, f"({word})")
+
+    @staticmethod
+    def _exact_total(word: str, distinct: str, keys: str) -> Ex:
+        """SUM and AVG of floating decimals, to 32 digits."""
+        sql = f"_ifx_total(list({distinct}{keys}))"
+        if word == "avg":
+            number = f"_ifx_key(CAST(count({distinct}{keys}) AS VARCHAR))"
+            sql = f"(CASE WHEN count({keys}) > 0 THEN _ifx_divide({sql}, {number}) END)"
+        return Ex(sql, ColumnType.decimal(32), f"({word})", packed=True)
 
     def _anonymous(self, node: exp.Expression, scope: Scope) -> Ex:
         from .functions import call  # functions call back into this class
@@ -295,15 +340,18 @@ class ExpressionTranslator(Operators):
         return call(self, node.name.lower(), list(node.expressions), scope)
 
     def _dot(self, node: exp.Expression, scope: Scope) -> Ex:
-        """`owner.function(...)`: the owner says nothing."""
+        """`owner.function(...)`: the owner says nothing; else a field of a ROW."""
         if isinstance(node.expression, exp.Anonymous):
             return self._anonymous(node.expression, scope)
-        raise not_supported("a name of this many parts", offset=offset_of(node) or 1)
+        base = self.expr(node.this, scope)
+        if not is_row(base.type):
+            raise not_supported("a name of this many parts", offset=offset_of(node) or 1)
+        return field(base, node.expression.name.lower())
 
     def _trim(self, node: exp.Expression, scope: Scope) -> Ex:
         inner = self.ctx.hint(self.expr(node.this, scope), character(255))
         if inner.type is not None and not is_character(inner.type):
-            inner = self.cast(inner, character(64))
+            inner = self.cast(inner, text_type(inner.type))
         what = node.args.get("expression")
         characters = self.expr(what, scope).sql if what is not None else "' '"
         position = str(node.args.get("position") or "").upper()
@@ -331,6 +379,7 @@ _HANDLERS: dict[type[exp.Expression], Callable[[ExpressionTranslator, exp.Expres
     d.Today: ExpressionTranslator._today,
     d.Extend: ExpressionTranslator._extend,
     d.Units: ExpressionTranslator._units,
+    d.CollectionLiteral: ExpressionTranslator._collection,
     exp.Neg: ExpressionTranslator._neg,
     exp.Not: ExpressionTranslator._not,
     exp.And: ExpressionTranslator._connector,

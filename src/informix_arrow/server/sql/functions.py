@@ -10,23 +10,24 @@ from sqlglot import exp
 from ...wire.types import ColumnType, TypeCode
 from ..catalog import text
 from ..errors import SqlError
+from . import lob_functions
 from .context import Ex, Scope
 from .literals import date
+from .nested_sql import function
+from .nested_types import is_collection, is_simple_large
+from .number_functions import Handler, absolute, bits, mod, numeric, rounding, whole
 from .result_types import (
-    DECIMALS,
-    INTEGERS,
     character,
     common,
     is_character,
     is_moment,
     is_number,
     plain,
+    text_type,
 )
 
 if TYPE_CHECKING:
     from .expressions import ExpressionTranslator
-
-Handler = Callable[["ExpressionTranslator", list[Ex]], Ex]
 
 
 def call(tr: ExpressionTranslator, name: str, nodes: list[exp.Expression], scope: Scope) -> Ex:
@@ -35,19 +36,23 @@ def call(tr: ExpressionTranslator, name: str, nodes: list[exp.Expression], scope
         return _dbinfo(tr, nodes)
     if name in ("substr", "substring"):
         return substring(tr, nodes, scope)
+    if name in lob_functions.READERS:
+        return lob_functions.reader(tr, name, nodes, scope)
+    if name in lob_functions.CALLS:
+        raise lob_functions.outside(name)
     handler = _FUNCTIONS.get(name)
     if handler is None:
         raise SqlError(-674, 0, 0, name)
     low, high, function = handler
-    args = [tr.loose(tr.expr(node, scope)) for node in nodes]
+    args = [tr.settle(tr.expr(node, scope)) for node in nodes]
     if not low <= len(args) <= high:
         raise SqlError(-664, 0, 0, name)
-    return function(tr, args)
+    return tr.as_key(function(tr, args))
 
 
 def _text_arg(tr: ExpressionTranslator, ex: Ex) -> Ex:
     ex = tr.ctx.hint(ex, character(255))
-    return ex if ex.type is None or is_character(ex.type) else tr.cast(ex, character(64))
+    return ex if ex.type is None or is_character(ex.type) else tr.cast(ex, text_type(ex.type))
 
 
 def _width(ex: Ex) -> int:
@@ -62,14 +67,6 @@ def _text(duck: str, grow: int = 0) -> Handler:
         t = texts[0].type if not grow and len(args) == 1 else character(_width(texts[0]) + grow)
         result = plain(t) if t is not None else character(255)
         return Ex(f"{duck}({', '.join(a.sql for a in texts)})", result)
-
-    return handler
-
-
-def _numeric(duck: str, result: Callable[[], ColumnType]) -> Handler:
-    def handler(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
-        numbers = [tr._numeric(tr.ctx.hint(a, ColumnType.float_())) for a in args]
-        return Ex(f"{duck}({', '.join(a.sql for a in numbers)})", result())
 
     return handler
 
@@ -93,7 +90,15 @@ def _moment(tr: ExpressionTranslator, ex: Ex) -> Ex:
     return ex
 
 
+def _cardinality(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
+    if not is_collection(args[0].type):
+        raise SqlError(-9634, 0, 0, "cardinality")
+    return Ex(f"CAST(len({args[0].sql}) AS INTEGER)", ColumnType.integer())
+
+
 def _length(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
+    if is_simple_large(args[0].type):
+        return Ex(f"CAST(octet_length({args[0].sql}) AS INTEGER)", ColumnType.integer())
     ex = _text_arg(tr, args[0])
     single = tr.ctx.codec not in ("utf-8", "utf8")
     return Ex(f"CAST({'length' if single else 'strlen'}({ex.sql}) AS INTEGER)", ColumnType.integer())
@@ -118,7 +123,7 @@ def _nvl(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
     t: ColumnType | None = None
     for arg in args:
         t = common(t, arg.type)
-    return Ex(f"coalesce({', '.join(tr.to(a, t) for a in args)})", plain(t) if t is not None else None)
+    return tr.of_type(f"coalesce({', '.join(tr.to(a, t) for a in args)})", t)
 
 
 def _decode(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
@@ -133,68 +138,8 @@ def _decode(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
 def _nullif(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
     a, b = tr.ctx.meet(args[0], args[1])
     t = args[0].type
-    return Ex(f"(CASE WHEN {a} = {b} THEN NULL ELSE {args[0].sql} END)", plain(t) if t is not None else None)
-
-
-def _mod(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
-    a, b = (tr._numeric(tr.ctx.hint(x, ColumnType.integer())) for x in args)
-    t = ColumnType.integer()
-    if a.type is not None and b.type is not None:
-        t = plain(common(a.type, b.type) or t)
-        if t.code == TypeCode.SMALLINT:
-            t = ColumnType.integer()
-    return Ex(f"({a.sql} % {b.sql})", t)
-
-
-def _abs(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
-    a = tr._numeric(args[0])
-    return Ex(f"abs({a.sql})", plain(a.type) if a.type is not None else None)
-
-
-def _rounding(duck: str) -> Handler:
-    """ROUND and TRUNC of numbers; of dates to a day."""
-
-    def handler(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
-        a = args[0]
-        if a.type is not None and is_moment(a.type):
-            if duck == "trunc" and len(args) == 1:
-                return Ex(f"CAST({a.sql} AS DATE)", ColumnType.date())
-            raise SqlError(-664, 0, 0, duck)
-        a = tr._numeric(a)
-        digits = args[1].sql if len(args) > 1 else "0"
-        if a.type is not None and a.type.code in INTEGERS:
-            return (
-                Ex(a.sql, plain(a.type))
-                if digits == "0"
-                else Ex(f"CAST({duck}(CAST({a.sql} AS DOUBLE), {digits}) AS BIGINT)", plain(a.type))
-            )
-        t = a.type
-        fixed = t is not None and t.code in DECIMALS and t.scale is not None
-        inner = f"{duck}({a.sql}, {digits})"
-        if fixed and t is not None:
-            return Ex(f"CAST({inner} AS DECIMAL({t.precision},{t.scale}))", plain(t))
-        return Ex(inner, plain(t) if t is not None else ColumnType.decimal(32))
-
-    return handler
-
-
-def _whole(duck: str) -> Handler:
-    def handler(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
-        a = tr._numeric(args[0])
-        if a.type is not None and a.type.code in INTEGERS:
-            return Ex(a.sql, plain(a.type))
-        return Ex(f"CAST({duck}({a.sql}) AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
-
-    return handler
-
-
-def _bits(operator: str) -> Handler:
-    def handler(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
-        a, b = (tr.ctx.hint(x, ColumnType.integer()) for x in args)
-        sql = f"xor({a.sql}, {b.sql})" if operator == "xor" else f"({a.sql} {operator} {b.sql})"
-        return Ex(sql, plain(common(a.type, b.type) or ColumnType.integer()))
-
-    return handler
+    sql = f"(CASE WHEN {a} = {b} THEN NULL ELSE {args[0].sql} END)"
+    return Ex(sql, plain(t) if t is not None else None, packed=args[0].packed)
 
 
 def _mdy(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
@@ -235,7 +180,7 @@ def _to_char(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
         if layout is None:
             raise SqlError(-664, 0, 0, "to_char")
         return Ex(f"strftime({value.sql}, {text(_layout(layout))})", character(64))
-    return tr.cast(value, character(64))
+    return value if value.type is None or is_character(value.type) else tr.cast(value, text_type(value.type))
 
 
 def _layout(layout: str) -> str:
@@ -291,7 +236,7 @@ def _initcap(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
     value = _text_arg(tr, args[0])
     sql = (
         f"array_to_string(list_transform(string_split(lower({value.sql}), ' '), "
-        "w -> upper(left(w, 1)) || substr(w, 2)), ' ')"
+        f"{function('w', 'upper(left(w, 1)) || substr(w, 2)')}), ' ')"
     )
     return Ex(sql, plain(value.type) if value.type is not None else character(255))
 
@@ -309,7 +254,7 @@ def _extreme(duck: str) -> Handler:
         t: ColumnType | None = None
         for arg in args:
             t = common(t, arg.type)
-        return Ex(f"{duck}({', '.join(tr.to(a, t) for a in args)})", plain(t) if t is not None else None)
+        return tr.of_type(f"{duck}({', '.join(tr.to(a, t) for a in args)})", t)
 
     return handler
 
@@ -346,6 +291,7 @@ _FUNCTIONS: dict[str, tuple[int, int, Handler]] = {
     "length": (1, 1, _length),
     "len": (1, 1, _length),
     "octet_length": (1, 1, _length),
+    "cardinality": (1, 1, _cardinality),
     "char_length": (1, 1, _char_length),
     "character_length": (1, 1, _char_length),
     "replace": (2, 3, _replace),
@@ -359,29 +305,29 @@ _FUNCTIONS: dict[str, tuple[int, int, Handler]] = {
     "nvl2": (3, 3, lambda tr, a: tr.choose([(f"{a[0].sql} IS NOT NULL", a[1])], a[2])),
     "nullif": (2, 2, _nullif),
     "decode": (3, 129, _decode),
-    "abs": (1, 1, _abs),
-    "mod": (2, 2, _mod),
-    "round": (1, 2, _rounding("round")),
-    "trunc": (1, 2, _rounding("trunc")),
-    "ceil": (1, 1, _whole("ceil")),
-    "floor": (1, 1, _whole("floor")),
-    "sqrt": (1, 1, _numeric("sqrt", _F)),
-    "pow": (2, 2, _numeric("pow", _F)),
-    "power": (2, 2, _numeric("pow", _F)),
-    "exp": (1, 1, _numeric("exp", _F)),
-    "logn": (1, 1, _numeric("ln", _F)),
-    "ln": (1, 1, _numeric("ln", _F)),
-    "log10": (1, 1, _numeric("log10", _F)),
-    "sin": (1, 1, _numeric("sin", _F)),
-    "cos": (1, 1, _numeric("cos", _F)),
-    "tan": (1, 1, _numeric("tan", _F)),
-    "asin": (1, 1, _numeric("asin", _F)),
-    "acos": (1, 1, _numeric("acos", _F)),
-    "atan": (1, 1, _numeric("atan", _F)),
-    "atan2": (2, 2, _numeric("atan2", _F)),
-    "bitand": (2, 2, _bits("&")),
-    "bitor": (2, 2, _bits("|")),
-    "bitxor": (2, 2, _bits("xor")),
+    "abs": (1, 1, absolute),
+    "mod": (2, 2, mod),
+    "round": (1, 2, rounding("round")),
+    "trunc": (1, 2, rounding("trunc")),
+    "ceil": (1, 1, whole("ceil")),
+    "floor": (1, 1, whole("floor")),
+    "sqrt": (1, 1, numeric("sqrt", _F)),
+    "pow": (2, 2, numeric("pow", _F)),
+    "power": (2, 2, numeric("pow", _F)),
+    "exp": (1, 1, numeric("exp", _F)),
+    "logn": (1, 1, numeric("ln", _F)),
+    "ln": (1, 1, numeric("ln", _F)),
+    "log10": (1, 1, numeric("log10", _F)),
+    "sin": (1, 1, numeric("sin", _F)),
+    "cos": (1, 1, numeric("cos", _F)),
+    "tan": (1, 1, numeric("tan", _F)),
+    "asin": (1, 1, numeric("asin", _F)),
+    "acos": (1, 1, numeric("acos", _F)),
+    "atan": (1, 1, numeric("atan", _F)),
+    "atan2": (2, 2, numeric("atan2", _F)),
+    "bitand": (2, 2, bits("&")),
+    "bitor": (2, 2, bits("|")),
+    "bitxor": (2, 2, bits("xor")),
     "greatest": (1, 64, _extreme("greatest")),
     "least": (1, 64, _extreme("least")),
     "year": (1, 1, _part("year")),

@@ -195,27 +195,3 @@ def fit(fields: dict[str, int], qualifier: Qualifier, now: dt.datetime | None = 
         except ValueError:
             raise SqlError(-1267) from None
     return wanted
-
-
-def interval_sql(text: str, qualifier: Qualifier) -> str:
-    """DuckDB expression for an INTERVAL literal such as `3 04:05:06` DAY TO SECOND."""
-    rest = text.strip()
-    sign = ""
-    if rest[:1] in "+-" and rest:
-        sign = "-" if rest[0] == "-" else ""
-        rest = rest[1:]
-    names = [n for n in qualifier.field_names if n != "FRACTION"]
-    numbers = re.findall(r"\d+", rest)
-    if not numbers or not re.fullmatch(r"[\d\s:.-]+", rest):
-        raise SqlError(-1262)
-    parts: list[str] = []
-    for name in names:
-        if not numbers:
-            raise SqlError(-1263)
-        parts.append(f"INTERVAL {int(numbers.pop(0))} {name}")
-    if qualifier.has_seconds_fraction and numbers:
-        micro = int((numbers.pop(0)[: qualifier.fraction_digits] + "000000")[:6])
-        parts.append(f"INTERVAL {micro} MICROSECOND")
-    if numbers:
-        raise SqlError(-1264)
-    return f"({sign}({' + '.join(parts)}))"

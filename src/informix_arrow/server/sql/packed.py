@@ -2,8 +2,8 @@
 
 DuckDB has no decimal type without a fixed scale. A column of the floating type therefore stores a key whose
 byte order is the numeric order and whose equality is numeric equality, so that comparisons, ORDER BY,
-DISTINCT, GROUP BY, MIN, MAX, keys and indexes are exact. Arithmetic, SUM and AVG go through DOUBLE and are
-rounded to 15 digits.
+DISTINCT, GROUP BY, MIN, MAX, keys and indexes are exact. Arithmetic, SUM, AVG, ROUND and texts are done on keys in
+Python (sql_functions.py), to 32 digits; only functions such as SQRT go through DOUBLE, and have its 15 digits.
 
     positive   6 eee ddd...      eee = exponent + 500, ddd = significant digits without trailing zeros
     zero       5
@@ -12,7 +12,7 @@ rounded to 15 digits.
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
 
 from ..errors import SqlError
 
@@ -21,19 +21,23 @@ _MAX_EXPONENT = 125
 _MIN_EXPONENT = -130
 
 
+_ROUNDING = tuple(Context(prec=max(p, 1), rounding=ROUND_HALF_UP) for p in range(33))
+
+
 def encode(value: Decimal, precision: int) -> str:
     """The key of a number, rounded to `precision` digits; -1226 beyond 1E-130 .. 9.99E125."""
     if not value.is_finite():
         raise SqlError(-1226)
-    value = Context(prec=precision, rounding=ROUND_HALF_UP).plus(value)
+    value = _ROUNDING[precision].plus(value)
     if not value:
         return "5"
     exponent = value.adjusted()
     if not _MIN_EXPONENT <= exponent <= _MAX_EXPONENT:
         raise SqlError(-1226)
-    digits = "".join(map(str, value.as_tuple().digits)).rstrip("0")
+    negative = value < 0
+    digits = f"{value:E}".partition("E")[0].replace(".", "").lstrip("-").rstrip("0")
     body = f"{exponent + 500:03d}{digits}"
-    return f"4{body.translate(_COMPLEMENT)}~" if value < 0 else f"6{body}"
+    return f"4{body.translate(_COMPLEMENT)}~" if negative else f"6{body}"
 
 
 def decode(key: str) -> Decimal:
@@ -42,8 +46,7 @@ def decode(key: str) -> Decimal:
         return Decimal(0)
     negative = key[0] == "4"
     body = key[1:-1].translate(_COMPLEMENT) if negative else key[1:]
-    exponent, digits = int(body[:3]) - 500, body[3:]
-    return Decimal((int(negative), tuple(map(int, digits)), exponent - len(digits) + 1))
+    return Decimal(f"{'-' if negative else ''}{body[3]}.{body[4:]}E{int(body[:3]) - 500}")
 
 
 def unpack_sql(sql: str) -> str:
@@ -73,3 +76,103 @@ def pack_sql(sql: str) -> str:
         f"(CASE WHEN {sql} = 0 THEN '5' WHEN {sql} > 0 THEN '6' || {body} "
         f"WHEN {sql} < 0 THEN '4' || translate({body}, '0123456789', '9876543210') || '~' END)"
     )
+
+
+# ---- numbers of keys in Python: what sql_functions.py offers to DuckDB ---------------------------
+DIGITS = 32
+_WORK = Context(prec=DIGITS, rounding=ROUND_HALF_UP, Emax=999, Emin=-999)
+_EXACT = Context(prec=600)
+
+
+def plain(key: str) -> str:
+    """The number as decimal text with all its digits and no exponent."""
+    return plain_text(decode(key))
+
+
+def plain_text(value: Decimal) -> str:
+    """Decimal text without exponent and without zeros behind the last digit."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def key_of(text: str) -> str:
+    """The key of a number as DuckDB writes it."""
+    return encode(Decimal(text.strip()), DIGITS)
+
+
+def add(a: str, b: str) -> str:
+    return encode(_WORK.add(decode(a), decode(b)), DIGITS)
+
+
+def subtract(a: str, b: str) -> str:
+    return encode(_WORK.subtract(decode(a), decode(b)), DIGITS)
+
+
+def multiply(a: str, b: str) -> str:
+    return encode(_WORK.multiply(decode(a), decode(b)), DIGITS)
+
+
+def divide(a: str, b: str) -> str:
+    """-1202 for a division by zero."""
+    if b == "5":
+        raise SqlError(-1202)
+    return encode(_WORK.divide(decode(a), decode(b)), DIGITS)
+
+
+def remainder(a: str, b: str) -> str:
+    """What is left of a / b, with the sign of a."""
+    if b == "5":
+        raise SqlError(-1202)
+    return encode(_EXACT.remainder(decode(a), decode(b)), DIGITS)
+
+
+def negated(a: str) -> str:
+    return encode(decode(a).copy_negate(), DIGITS)
+
+
+def magnitude(a: str) -> str:
+    return encode(decode(a).copy_abs(), DIGITS)
+
+
+def total(keys: list[str | None]) -> str | None:
+    """The sum of a group's keys, None when all are NULL."""
+    numbers = [decode(key) for key in keys if key is not None]
+    if not numbers:
+        return None
+    sum_ = numbers[0]
+    for number in numbers[1:]:
+        sum_ = _EXACT.add(sum_, number)
+    return encode(sum_, DIGITS)
+
+
+def fit(key: str, precision: int) -> str:
+    """The key rounded to a column's digits."""
+    return encode(decode(key), precision)
+
+
+def _quantized(key: str, exponent: int, rounding: str) -> Decimal:
+    return decode(key).quantize(Decimal((0, (1,), exponent)), rounding, _EXACT)
+
+
+def rounded(key: str, digits: int) -> str:
+    """ROUND(x, digits)."""
+    return encode(_quantized(key, -digits, ROUND_HALF_UP), DIGITS)
+
+
+def truncated(key: str, digits: int) -> str:
+    """TRUNC(x, digits)."""
+    return encode(_quantized(key, -digits, ROUND_DOWN), DIGITS)
+
+
+def whole(key: str, way: str) -> str:
+    """The number as text without fraction: `way` is down (towards zero), ceil or floor."""
+    rounding = {"down": ROUND_DOWN, "ceil": ROUND_CEILING, "floor": ROUND_FLOOR}[way]
+    return f"{_quantized(key, 0, rounding):f}"
+
+
+def fixed(key: str, precision: int, scale: int) -> str:
+    """The number as text with `scale` digits behind the point; -1226 when it has more than `precision`."""
+    value = _quantized(key, -scale, ROUND_HALF_UP)
+    if value and value.adjusted() >= precision - scale:
+        raise SqlError(-1226)
+    return f"{value:f}"

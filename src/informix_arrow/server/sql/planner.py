@@ -9,17 +9,22 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from ...wire.describe import Column, StatementType
-from ...wire.types import ColumnType, TypeCode
-from ..catalog import TableInfo, quote
+from ...wire.types import ColumnType
+from ..catalog import ColumnInfo, TableInfo, quote
 from ..dialect import Informix, InformixDelimited
+from ..engine_types import WARN_CUT
 from ..errors import SqlError, no_column, not_supported, syntax_error
 from .assignments import assign, constant
 from .context import Context, Ex, Scope, Source, offset_of, table_outputs
-from .dialect_parser import CurrentOf
+from .dialect_nodes import CurrentOf
+from .lob_functions import READERS, outside
+from .nested_sql import Constructor, literal_text
+from .nested_types import is_nested, is_simple_large
 from .plans import InsertPlan, ModifyPlan, Needs, SelectPlan
 from .queries import QueryTranslator, finish_types
-from .result_types import character, from_duck
+from .result_types import character, from_duck, has_own_storage, is_character
 
+_LONG_TEXT = ColumnType.lvarchar(32739)
 Describe = Callable[[str, Needs], list[str]]
 
 
@@ -63,6 +68,8 @@ def _position(sql: str, error: ParseError) -> int:
 class Planner:
     """Plans one statement."""
 
+    _rows_go_out = True  # of a query: to the client, not into a table
+
     def __init__(self, ctx: Context, describe: Describe) -> None:
         self.ctx = ctx
         self.describe = describe
@@ -89,7 +96,7 @@ class Planner:
         ctx = self.ctx
         used = {i for i in range(len(ctx.params)) if i in ctx.seen}
         params = [t if t is not None else character(255) for t in ctx.params]
-        return Needs(list(params), used, set(ctx.assigned), set(ctx.uses), set(ctx.packed))
+        return Needs(list(params), used, set(ctx.assigned), set(ctx.uses), set(ctx.packed), tuple(ctx.files))
 
     # ---- SELECT -----------------------------------------------------------------------------
     def select(self, tree: exp.Expression) -> SelectPlan:
@@ -98,11 +105,25 @@ class Planner:
         needs = self._needs()
         names = self.describe(sql, needs)
         types = finish_types(outputs, names)
-        for output, t in zip(outputs, types, strict=True):
-            if t.code == TypeCode.INTERVAL:
-                raise not_supported(f"INTERVAL in a result ({output.name})", -9628)
         columns = tuple(Column(o.name, t) for o, t in zip(outputs, types, strict=True))
-        return SelectPlan(sql, columns, needs, into, tuple(o.packed for o in outputs))
+        if self.ctx.files:
+            raise not_supported("filetoblob and filetoclob in a query")
+        calls = tuple(o.call for o in outputs)
+        shown = "" if into else self._shown(sql, types)
+        for call in calls:
+            if call and (into or not self._rows_go_out):
+                raise outside(call)
+        return SelectPlan(sql, columns, needs, into, tuple(o.packed for o in outputs), shown, calls)
+
+    def _shown(self, sql: str, types: Sequence[ColumnType]) -> str:
+        """The query with collections and ROWs as their literal text; empty when there are none."""
+        if not any(is_nested(t) for t in types):
+            return ""
+        items = [
+            f"{literal_text(self.queries.expressions, f'c{i}', t) if is_nested(t) else f'c{i}'} AS c{i}"
+            for i, t in enumerate(types)
+        ]
+        return f"SELECT {', '.join(items)} FROM ({sql})"
 
     @staticmethod
     def _into(tree: exp.Expression) -> tuple[str, bool] | None:
@@ -157,20 +178,59 @@ class Planner:
                     continue
                 found = constant(item)
                 if found is not None:
+                    if found[0] is not None and is_simple_large(column.type):
+                        raise SqlError(-617)  # these take parameters, columns and NULL
                     values.append(("const", found[0]))
                     continue
-                ex = self.queries.expressions.expr(item, Scope())
-                ex = self.ctx.hint(ex, column.type)
-                if ex.type is not None and ex.type.code == TypeCode.INTERVAL:
-                    raise SqlError(-1260)
-                values.append(("expr", ex.sql))
+                values.append(self._insert_value(item, column))
             return InsertPlan(info, tuple(c.name for c in targets), tuple(values), None, self._needs())
         if not isinstance(source, (exp.Query, exp.Subquery)):
             raise SqlError(-201, 0, 1)
+        self._rows_go_out = False
         select = self.select(source)
         if len(select.columns) != len(targets):
             raise SqlError(-236)
+        select = self._as_targets(select, targets)
         return InsertPlan(info, tuple(c.name for c in targets), None, select, select.needs)
+
+    def _insert_value(self, item: exp.Expression, column: ColumnInfo) -> tuple[str, object]:
+        """An expression in VALUES; types that DuckDB has not got are brought to the column's storage here."""
+        translator = self.queries.expressions
+        ex = self.ctx.hint(translator.expr(item, Scope()), column.type)
+        if ex.value is not None and not isinstance(ex.value, Constructor):
+            return "const", ex.value
+        if has_own_storage(column.type):
+            return "stored", assign(translator, ex, column.type)
+        if ex.type is not None and has_own_storage(ex.type):
+            ex = translator.cast(ex, column.type)
+        if ex.packed:
+            return "expr", f"_ifx_plain({ex.sql})"
+        return "expr", ex.sql
+
+    def _as_targets(self, select: SelectPlan, targets: Sequence[ColumnInfo]) -> SelectPlan:
+        """The query of INSERT ... SELECT with the columns that have a storage of their own converted by it."""
+        items, columns = [], []
+        for number, (column, packed, target) in enumerate(
+            zip(select.columns, select.packed, targets, strict=True)
+        ):
+            sql, t = f"c{number}", column.type
+            same = (t.code, t.encoded_length, t.extended_name) == (
+                target.type.code, target.type.encoded_length, target.type.extended_name
+            )  # fmt: skip
+            if not same and (has_own_storage(t) or has_own_storage(target.type)):
+                source = Ex(sql, t, packed=packed, source=t)
+                # texts are cut, and told about, where the rows go in
+                wanted = _LONG_TEXT if is_character(target.type) else target.type
+                sql, column = assign(self.queries.expressions, source, wanted), Column(column.name, wanted)
+            items.append(f"{sql} AS c{number}")
+            columns.append(column)
+        if columns == list(select.columns):
+            return select
+        sql = f"SELECT {', '.join(items)} FROM ({select.sql})"
+        keys = tuple(
+            was and old is new for was, old, new in zip(select.packed, select.columns, columns, strict=True)
+        )
+        return SelectPlan(sql, tuple(columns), select.needs, select.into, keys)
 
     # ---- UPDATE, DELETE ---------------------------------------------------------------------
     def _scope(self, info: TableInfo, alias: str) -> Scope:
@@ -200,16 +260,27 @@ class Planner:
                 raise SqlError(-232, 0, 0, column.name)
             sets.append(f"{quote(column.name)} = {self._assigned(right, scope, column.type)}")
             columns.append(Column(column.name, column.type))
-        sql = f"UPDATE {info.duck} AS {quote(alias)} SET {', '.join(sets)}{self._where(tree, scope)}"
-        return self._modify(sql, info, tuple(columns))
+        cuts = list(self.ctx.cuts)
+        where = self._where(tree, scope)
+        sql = f"UPDATE {info.duck} AS {quote(alias)} SET {', '.join(sets)}"
+        if not self.ctx.files:
+            plan = self._modify(sql + where, info, tuple(columns))
+            if cuts:
+                joined = f"{where} AND " if where else " WHERE "
+                plan.cut = f"SELECT 1 FROM {info.duck} AS {quote(alias)}{joined}({' OR '.join(cuts)}) LIMIT 1"
+            return plan
+        each = f"SELECT {quote(alias)}.rowid FROM {info.duck} AS {quote(alias)}{where}"
+        sql += f" WHERE {quote(alias)}.rowid = CAST({self.ctx.value('row')} AS BIGINT)"
+        plan = self._modify(sql, info, tuple(columns))
+        plan.each = each
+        return plan
 
     def _assigned(self, node: exp.Expression, scope: Scope, t: ColumnType) -> str:
         ex: Ex = self.queries.expressions.expr(node, scope)
         return assign(self.queries.expressions, ex, t)
 
     def _modify(self, sql: str, info: TableInfo, columns: tuple[Column, ...]) -> ModifyPlan:
-        needs = self._needs()
-        return ModifyPlan(sql, info, needs, columns)
+        return ModifyPlan(sql, info, self._needs(), columns, WARN_CUT if self.ctx.literal_cut else 0)
 
     def _delete(self, tree: exp.Delete) -> ModifyPlan:
         info = self._target(tree.this)
@@ -223,6 +294,8 @@ class Planner:
         info = self._target(tree.this)
         alias = tree.this.alias.lower() or info.name
         scope = self._scope(info, alias)
+        if any(isinstance(n, exp.Anonymous) and n.name.lower() in READERS for n in tree.walk()):
+            raise not_supported("filetoblob and filetoclob in MERGE")
         source_sql = self.queries._table(tree.args["using"], scope)
         on = self.queries.expressions.condition(tree.args["on"], scope)
         source_scope = Scope(scope.sources[1:])

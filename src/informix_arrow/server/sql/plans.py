@@ -7,36 +7,44 @@ from dataclasses import dataclass, field
 from ...wire.describe import Column
 from ...wire.types import ColumnType
 from ..catalog import TableInfo
+from .lob_functions import Call, ClientFile
 
 
 @dataclass(slots=True)
 class Needs:
     """Parameters and session values of one text: `used` are the numbers of the `?` that stand in it,
     `assigned` those that go into a column (converted and cut), `packed` those compared with a floating
-    decimal's key, all others are compared or computed with."""
+    decimal's key, all others are compared or computed with. `files` are read before the run; their objects'
+    locators are the session values file0, file1, ..."""
 
     params: list[ColumnType | None] = field(default_factory=list)
     used: set[int] = field(default_factory=set)
     assigned: set[int] = field(default_factory=set)
     uses: set[str] = field(default_factory=set)
     packed: set[int] = field(default_factory=set)
+    files: tuple[ClientFile, ...] = ()
 
 
 @dataclass(slots=True)
 class SelectPlan:
-    """A query; `into` is the table of SELECT ... INTO TEMP (name, temporary)."""
+    """A query; `into` is the table of SELECT ... INTO TEMP (name, temporary). `shown` is the text whose rows the
+    client gets, where `sql` gives values in storage form; empty when that is the same. `calls` names the call
+    that makes a column's values row by row, if there is one."""
 
     sql: str
     columns: tuple[Column, ...]
     needs: Needs
     into: tuple[str, bool] | None = None
     packed: tuple[bool, ...] = ()
+    shown: str = ""
+    calls: tuple[Call | None, ...] = ()
 
 
 @dataclass(slots=True)
 class InsertPlan:
-    """INSERT. `values` has one entry per target: ("param", number), ("const", Python value) or ("expr",
-    SQL); None when the rows come from `select`."""
+    """INSERT. `values` has one entry per target: ("param", number), ("const", Python value), ("expr", SQL) or
+    ("stored", SQL of the value in the column's storage: the engine makes a const of it for each row, see
+    engine.py); None when the rows come from `select`."""
 
     info: TableInfo
     targets: tuple[str, ...]
@@ -44,16 +52,27 @@ class InsertPlan:
     select: SelectPlan | None
     needs: Needs
 
+    @property
+    def by_row(self) -> bool:
+        """Rows cannot be taken together: some values are made one by one when the statement runs."""
+        return self.values is not None and any(kind == "stored" for kind, _ in self.values)
+
 
 @dataclass(slots=True)
 class ModifyPlan:
-    """UPDATE, DELETE or MERGE."""
+    """UPDATE, DELETE or MERGE.
+
+    `each` is set where every row has values of its own made for it: it finds the row ids, and `sql` is run for one
+    of them, the session value `row`. `warnings` are known beforehand; `cut` tells whether texts will be cut.
+    """
 
     sql: str
     info: TableInfo
     needs: Needs
     columns: tuple[Column, ...] = ()
     warnings: int = 0
+    each: str = ""
+    cut: str = ""
 
 
 @dataclass(slots=True)

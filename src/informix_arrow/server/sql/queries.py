@@ -7,11 +7,12 @@ from sqlglot import exp
 from ...wire.types import ColumnType
 from ..catalog import TableInfo, quote
 from ..errors import SqlError, no_column, no_table, not_supported
-from . import dialect_parser as d
+from . import dialect_nodes as d
 from .context import CONSTANT, Context, Ex, Output, Scope, Source, offset_of, table_outputs
 from .expressions import ExpressionTranslator
+from .lob_functions import Call, argument, call_of, outside
 from .outer_joins import classify
-from .result_types import common, duck_type, is_character, plain
+from .result_types import common, duck_type, has_own_storage, is_character, plain
 
 
 class QueryTranslator:
@@ -69,15 +70,20 @@ class QueryTranslator:
         right, second = self.query(node.expression, scope, top=top)
         if len(first) != len(second):
             raise SqlError(-307)
+        for output in (*first, *second):
+            if output.call:
+                raise outside(output.call)
         outputs = []
         for a, b in zip(first, second, strict=True):
             ta, tb = a.type, b.type
             if ta is not None and tb is not None and is_character(ta) != is_character(tb):
                 raise SqlError(-308)
-            if a.packed != b.packed:
-                raise not_supported("UNION of a floating DECIMAL column and another type")
+            if ta is not None and tb is not None and has_own_storage(ta) != has_own_storage(tb):
+                raise SqlError(-308)
             t = common(ta, tb)
-            outputs.append(Output(a.name, plain(t) if t is not None and ta != tb else t, "", a.packed))
+            packed = a.packed or b.packed
+            outputs.append(Output(a.name, plain(t) if t is not None and ta != tb else t, "", packed))
+        left, right = self._as_keys(left, first, outputs), self._as_keys(right, second, outputs)
         word = {exp.Union: "UNION", exp.Except: "EXCEPT", exp.Intersect: "INTERSECT"}[type(node)]
         if not node.args.get("distinct"):
             word += " ALL"
@@ -89,6 +95,18 @@ class QueryTranslator:
             )
         sql += self._limit(node, scope)
         return prefix + sql, tuple(outputs)
+
+    @staticmethod
+    def _as_keys(sql: str, side: tuple[Output, ...], outputs: list[Output]) -> str:
+        """One side of a UNION whose numbers become keys where the other side has floating decimals."""
+        if all(a.packed == b.packed for a, b in zip(side, outputs, strict=True)):
+            return sql
+        items = [
+            f"_ifx_key(CAST(k{i} AS VARCHAR)) AS k{i}" if b.packed and not a.packed else f"k{i}"
+            for i, (a, b) in enumerate(zip(side, outputs, strict=True))
+        ]
+        names = ", ".join(f"k{i}" for i in range(len(side)))
+        return f"SELECT {', '.join(items)} FROM ({sql}) AS u({names})"
 
     @staticmethod
     def _union_position(node: exp.Expression, outputs: list[Output]) -> str:
@@ -142,6 +160,7 @@ class QueryTranslator:
         self, node: exp.Select, scope: Scope, top: bool
     ) -> tuple[list[str], tuple[Output, ...], list[Ex]]:
         exprs: list[tuple[str, Ex]] = []
+        calls: dict[int, Call] = {}
         for item in node.expressions:
             if isinstance(item, exp.Star):
                 exprs += self._star(scope, "")
@@ -150,7 +169,14 @@ class QueryTranslator:
             else:
                 alias = item.alias.lower() if isinstance(item, exp.Alias) else ""
                 inner = item.this if isinstance(item, exp.Alias) else item
-                ex = self.expressions.expr(inner, scope)
+                calling = call_of(inner)
+                if calling is not None:
+                    if not top:
+                        raise outside(calling.name.lower(), inner)
+                    calls[len(exprs)], ex = argument(self.expressions, calling, scope)
+                    exprs.append((alias or ex.name, ex))
+                    continue
+                ex = self.expressions.settle(self.expressions.expr(inner, scope))
                 if ex.param >= 0:
                     raise SqlError(-201, 0, offset_of(inner) or 1)
                 exprs.append((alias or ex.name, ex))
@@ -164,7 +190,7 @@ class QueryTranslator:
                 sql = "CAST(NULL AS INTEGER)"
                 ex = Ex(sql, ColumnType.integer(), ex.name)
             items.append(f"{sql} AS {f'c{i}' if top else quote(name)}")
-            outputs.append(Output(name, ex.type, sql, ex.packed))
+            outputs.append(Output(name, ex.type, sql, ex.packed, calls.get(i)))
         return items, tuple(outputs), [ex for _, ex in exprs]
 
     @staticmethod

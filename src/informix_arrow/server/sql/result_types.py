@@ -12,8 +12,22 @@ import re
 from dataclasses import replace
 
 from ...wire.types import FLAG_NOT_NULL, ColumnType, Field, Qualifier, TypeCode, TypeOptions
+from .intervals import interval_type, qualifier_of, widest
+from .names import quote
+from .nested_types import (
+    element_type,
+    is_collection,
+    is_nested,
+    is_row,
+    is_simple_large,
+    lob_kind,
+    row_fields,
+    same_type,
+)
 
-RESULT_OPTIONS = TypeOptions(char_padding="keep", floating_decimals="string")
+RESULT_OPTIONS = TypeOptions(
+    char_padding="keep", floating_decimals="string", intervals="month_day_nano", nested="text"
+)
 """The options under which query results are cast; the encoder's plan must be compiled with the same."""
 
 INTEGERS = frozenset(
@@ -46,6 +60,12 @@ def is_moment(t: ColumnType) -> bool:
     return t.code in (TypeCode.DATE, TypeCode.DATETIME)
 
 
+def has_own_storage(t: ColumnType) -> bool:
+    """Whether DuckDB's values of the type mean something only to the engine: intervals are whole numbers, large
+    objects bytes, collections and ROWs are made of such values."""
+    return t.code == TypeCode.INTERVAL or is_nested(t) or is_simple_large(t) or lob_kind(t) is not None
+
+
 def nullable(t: ColumnType) -> ColumnType:
     """The same type without NOT NULL; a serial becomes its plain integer where it is computed with."""
     return replace(t, flags=t.flags & ~FLAG_NOT_NULL) if t.not_null else t
@@ -59,6 +79,17 @@ def character(n: int) -> ColumnType:
     """VARCHAR while it fits, else LVARCHAR."""
     n = max(1, n)
     return ColumnType.varchar(n) if n <= 255 else ColumnType.lvarchar(min(n, 32739))
+
+
+def text_type(t: ColumnType) -> ColumnType:
+    """The character type that holds the text of every value of another type."""
+    if is_floating_decimal(t):
+        return ColumnType.lvarchar(320)
+    if t.code in DECIMALS:
+        return character((t.precision or 32) + 3)
+    if is_nested(t):
+        return ColumnType.lvarchar(32739)
+    return character(32)
 
 
 def datetime_storage(qualifier: Qualifier) -> str:
@@ -92,7 +123,14 @@ def duck_type(t: ColumnType) -> str:
     if code == TypeCode.DATETIME and t.qualifier is not None:
         return datetime_storage(t.qualifier)
     if code == TypeCode.INTERVAL:
-        return "INTERVAL"
+        return "BIGINT"  # intervals.py
+    if is_simple_large(t) or lob_kind(t):
+        return "BLOB"
+    if is_collection(t):
+        return f"{storage_type(element_type(t))}[]"
+    if is_row(t):
+        fields = ", ".join(f"{quote(name)} {storage_type(member)}" for name, member in row_fields(t))
+        return f"STRUCT({fields})"
     raise ValueError(f"{t.sql} has no storage here")
 
 
@@ -142,7 +180,7 @@ def common(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
     if a == b:
         return a
     a, b = nullable(a), nullable(b)
-    if (a.code, a.encoded_length) == (b.code, b.encoded_length):
+    if same_type(a, b):
         return a
     if is_character(a) and is_character(b):
         n = max(a.content_width, b.content_width)
@@ -163,6 +201,8 @@ def common(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
         return ColumnType.decimal(min(32, max(x[0] - x[1], y[0] - y[1]) + scale), scale)
     if is_moment(a) and is_moment(b):
         return a if a.code == TypeCode.DATETIME else b
+    if a.code == TypeCode.INTERVAL and b.code == TypeCode.INTERVAL:
+        return interval_type(widest(qualifier_of(a), qualifier_of(b)))
     return a if is_character(a) else b
 
 

@@ -1,0 +1,245 @@
+"""INTERVAL: how values are stored, read from text, written out and brought to another qualifier.
+
+The two classes never mix (TYPES section 7): YEAR TO MONTH is stored as months, DAY TO FRACTION in units of
+10 microseconds, both as BIGINT, so that comparison, order and arithmetic are those of whole numbers and exact.
+The qualifier is the column's, not the value's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...wire.datetimes import IntervalValue
+from ...wire.types import FRACTION_START, ColumnType, Field, Qualifier, TypeCode
+from ..errors import SqlError
+
+SECOND = 100_000
+DAY = 86_400 * SECOND
+_UNITS = {
+    "YEAR": 12, "MONTH": 1, "DAY": DAY, "HOUR": 3600 * SECOND, "MINUTE": 60 * SECOND, "SECOND": SECOND,
+}  # fmt: skip
+_LIMITS = {"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}
+_BEFORE = {"MONTH": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
+
+INCOMPATIBLE = -1266
+OVERFLOW = -1265
+
+
+def is_interval(t: ColumnType | None) -> bool:
+    return t is not None and t.code == TypeCode.INTERVAL
+
+
+def qualifier_of(t: ColumnType) -> Qualifier:
+    """The qualifier of an INTERVAL type."""
+    qualifier = t.qualifier
+    if qualifier is None:
+        raise SqlError(INCOMPATIBLE)
+    return qualifier
+
+
+def _first_digits(name: str, qualifier: Qualifier) -> int:
+    """Digits with which the first field is written at least: `01:30`, but `1 02:03` and `5.25`."""
+    return min(qualifier.leading, 2) if name in ("HOUR", "MINUTE") else 1
+
+
+def _whole(qualifier: Qualifier) -> list[str]:
+    return [name for name in qualifier.field_names if name != "FRACTION"]
+
+
+def step(qualifier: Qualifier) -> int:
+    """The smallest value of the qualifier in units of storage."""
+    if qualifier.has_seconds_fraction:
+        return int(10 ** (5 - qualifier.fraction_digits))
+    return _UNITS[_whole(qualifier)[-1]]
+
+
+def limit(qualifier: Qualifier) -> int:
+    """The first magnitude, in units of storage, that has too many digits for the first field."""
+    if qualifier.start == FRACTION_START:
+        return SECOND
+    return int(10**qualifier.leading * _UNITS[_whole(qualifier)[0]])
+
+
+def wide(qualifier: Qualifier) -> Qualifier:
+    """The same fields with nine digits in the first: what computed intervals have."""
+    if qualifier.start == FRACTION_START:
+        return qualifier
+    return Qualifier(qualifier.start, qualifier.end, 9 + qualifier.end - qualifier.start)
+
+
+def same_class(a: Qualifier, b: Qualifier) -> None:
+    """-1266 unless both belong to one class."""
+    if a.is_year_month != b.is_year_month:
+        raise SqlError(INCOMPATIBLE)
+
+
+def widest(a: Qualifier, b: Qualifier) -> Qualifier:
+    """A qualifier that holds every value of both; -1266 for different classes."""
+    same_class(a, b)
+    start, end = min(a.start, b.start), max(a.end, b.end)
+    if start == FRACTION_START:
+        return Qualifier(start, end, end - 10)
+    leading = max(a.leading, b.leading) if a.start == b.start else 9
+    return Qualifier(start, end, leading + end - start)
+
+
+def interval_type(qualifier: Qualifier) -> ColumnType:
+    return ColumnType(TypeCode.INTERVAL.value, qualifier.encoded)
+
+
+# ---- values ------------------------------------------------------------------------------------
+def parse(text: str, qualifier: Qualifier) -> int:
+    """An INTERVAL text such as `-3 04:05:06` for DAY TO SECOND, in units of storage.
+
+    -1261 too many digits in the first field, -1262 no number or a wrong separator, -1263 a field out of range or
+    missing, -1264 characters behind it. Digits of the fraction that the qualifier has no place for are cut.
+    """
+    rest = text.strip()
+    negative = rest[:1] == "-"
+    if rest[:1] in ("-", "+"):
+        rest = rest[1:].lstrip()
+    total = 0
+    names = _whole(qualifier)
+    for position, name in enumerate(names):
+        found = re.match(r"\d+", rest)
+        if not found:
+            raise SqlError(-1263 if position and not rest else -1262)
+        digits = found.group()
+        if len(digits.lstrip("0")) > (2 if position else qualifier.leading):
+            raise SqlError(-1263 if position else -1261)
+        value = int(digits)
+        if position and value > _LIMITS[name]:
+            raise SqlError(-1263)
+        total += value * _UNITS[name]
+        rest = rest[found.end() :]
+        if position + 1 < len(names):
+            separator = _BEFORE[names[position + 1]]
+            if not rest:
+                raise SqlError(-1263)
+            if rest[0] != separator:
+                raise SqlError(-1262)
+            rest = rest.lstrip() if separator == " " else rest[1:]
+    if qualifier.end >= Field.SECOND and (rest[:1] == "." or (qualifier.start == FRACTION_START and rest)):
+        found = re.match(r"\.?(\d*)", rest)
+        digits = found.group(1) if found else ""
+        if not digits:
+            raise SqlError(-1262)
+        rest = rest[found.end() :] if found else rest
+        total += int(digits[: qualifier.fraction_digits].ljust(5, "0"))
+    elif qualifier.start == FRACTION_START:
+        raise SqlError(-1262)
+    if rest.strip():
+        raise SqlError(-1264)
+    return -total if negative else total
+
+
+def format_units(units: int, qualifier: Qualifier) -> str:
+    """Informix's text of a stored interval, without padding: `1-06`, `-3 03:27:01.12345`, `.5`."""
+    rest, out = abs(units), ""
+    for position, name in enumerate(_whole(qualifier)):
+        value, rest = divmod(rest, _UNITS[name])
+        if position:
+            out += f"{_BEFORE[name]}{value:02d}"
+        else:
+            out = str(value).rjust(_first_digits(name, qualifier), "0")
+    if qualifier.has_seconds_fraction:
+        out += "." + f"{rest:05d}"[: qualifier.fraction_digits]
+    return f"-{out}" if units < 0 else out
+
+
+def units_of(value: IntervalValue) -> int:
+    """A parameter in units of storage, with all its fields."""
+    months = value.months
+    if months is not None:
+        return months
+    micros = value.microseconds or 0
+    return micros // 10 if micros >= 0 else -(-micros // 10)
+
+
+def value_of(units: int, qualifier: Qualifier) -> IntervalValue:
+    """A stored interval as the value that parameters are made of."""
+    rest = abs(units)
+    fields = []
+    for name in _whole(qualifier):
+        value, rest = divmod(rest, _UNITS[name])
+        fields.append(value)
+    if qualifier.has_seconds_fraction:
+        fields.append(rest // step(qualifier))
+    return IntervalValue(qualifier, units < 0, tuple(fields))
+
+
+def fit(units: int, source: Qualifier, qualifier: Qualifier) -> int:
+    """A stored interval of `source` under another qualifier: finer fields are cut, -1265 for too many digits."""
+    same_class(source, qualifier)
+    if abs(units) >= limit(qualifier):
+        raise SqlError(OVERFLOW)
+    unit = step(qualifier)
+    whole = abs(units) // unit * unit
+    return -whole if units < 0 else whole
+
+
+# ---- DuckDB text -------------------------------------------------------------------------------
+def fit_sql(sql: str, source: Qualifier, qualifier: Qualifier) -> str:
+    """`fit` as SQL; the text itself where nothing can be lost."""
+    same_class(source, qualifier)
+    unit = step(qualifier)
+    cut = f"({sql} // {unit} * {unit})" if unit > step(source) else sql
+    if limit(qualifier) >= limit(source):
+        return cut
+    return f"(CASE WHEN abs({sql}) >= {limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
+
+
+def checked_sql(sql: str, qualifier: Qualifier) -> str:
+    """A computed number of units as an interval of the qualifier: cut to its step, -1265 beyond its digits."""
+    unit = step(qualifier)
+    cut = f"{sql} // {unit} * {unit}" if unit > 1 else sql
+    return f"(CASE WHEN abs({sql}) >= {limit(qualifier)} THEN error('IFX{OVERFLOW}') ELSE CAST({cut} AS BIGINT) END)"
+
+
+def text_sql(sql: str, qualifier: Qualifier) -> str:
+    """`format_units` as SQL."""
+    size = f"abs({sql})"
+    parts: list[str] = []
+    above = 0
+    for name in _whole(qualifier):
+        unit = _UNITS[name]
+        value = f"({size} % {above} // {unit})" if above else f"({size} // {unit})"
+        written = f"CAST({value} AS VARCHAR)"
+        if above:
+            parts.append(f"'{_BEFORE[name]}' || lpad({written}, 2, '0')")
+        elif _first_digits(name, qualifier) == 2:
+            parts.append(f"CASE WHEN {value} < 10 THEN '0' ELSE '' END || {written}")
+        else:
+            parts.append(written)
+        above = unit
+    if qualifier.has_seconds_fraction:
+        n = qualifier.fraction_digits
+        parts.append(f"'.' || lpad(CAST({size} % {SECOND} // {step(qualifier)} AS VARCHAR), {n}, '0')")
+    return f"(CASE WHEN {sql} < 0 THEN '-' ELSE '' END || {' || '.join(parts)})"
+
+
+def text_width(qualifier: Qualifier) -> int:
+    """The longest text of the qualifier's values."""
+    return 1 + len(format_units(limit(qualifier) - 1, qualifier))
+
+
+def add_sql(moment: str, span: str, qualifier: Qualifier, op: str) -> str:
+    """A TIMESTAMP plus or minus a stored interval; -1267 for a day that its month has not, or another year
+    than 1 to 9999."""
+    if qualifier.is_year_month:
+        found = f"({moment} {op} to_months(CAST({span} AS INTEGER)))"
+        wrong = f"day({found}) <> day({moment}) OR "
+    else:
+        found = (
+            f"({moment} {op} (to_days(CAST({span} // {DAY} AS INTEGER)) + "
+            f"to_microseconds(({span} % {DAY}) * 10)))"
+        )
+        wrong = ""
+    return f"(CASE WHEN {wrong}year({found}) NOT BETWEEN 1 AND 9999 THEN error('IFX-1267') ELSE {found} END)"
+
+
+__all__ = [
+    "DAY", "INCOMPATIBLE", "OVERFLOW", "SECOND", "add_sql", "checked_sql", "fit", "fit_sql", "format_units",
+    "interval_type", "is_interval", "limit", "parse", "qualifier_of", "same_class", "step", "text_sql",
+    "text_width", "units_of", "value_of", "wide", "widest",
+]  # fmt: skip

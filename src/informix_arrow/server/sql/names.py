@@ -1,0 +1,41 @@
+"""Names and texts as DuckDB literals."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+
+def quote(name: str) -> str:
+    """A DuckDB identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """A DuckDB string literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def value_sql(value: object) -> str:
+    """A storage value (bytes, lists and dicts of them included) as a DuckDB literal."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (int, Decimal)):
+        return f"{value:f}" if isinstance(value, Decimal) else str(value)
+    if isinstance(value, float):
+        return f"CAST('{value!r}' AS DOUBLE)"
+    if isinstance(value, bytes):
+        return f"unhex('{value.hex()}')"
+    if isinstance(value, dt.datetime):
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+    if isinstance(value, dt.date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, dt.time):
+        return f"TIME '{value.isoformat()}'"
+    if isinstance(value, list):
+        return f"list_value({', '.join(map(value_sql, value))})"
+    if isinstance(value, dict):
+        return f"struct_pack({', '.join(f'{quote(k)} := {value_sql(v)}' for k, v in value.items())})"
+    return text(str(value))

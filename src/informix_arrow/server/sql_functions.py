@@ -1,0 +1,59 @@
+"""Functions that the translated SQL calls and DuckDB has not got, written in Python.
+
+They take and give storage values (sql/result_types.py). A SqlError inside one reaches the client with its code.
+They cost about a microsecond a row, so nothing common goes through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import duckdb
+
+from ..wire.types import Qualifier
+from .errors import SqlError
+from .sql import intervals, packed
+
+
+def install(con: duckdb.DuckDBPyConnection) -> None:
+    """Register all functions with the instance of `con`."""
+    for name, function, arguments, result in _FUNCTIONS:
+        con.create_function(name, _coded(function), arguments, result)
+
+
+def _coded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)  # DuckDB counts the parameters of the signature
+    def call(*values: Any) -> Any:
+        try:
+            return function(*values)
+        except SqlError as e:
+            raise ValueError(f"IFX{e.sqlcode}") from e  # errors.from_duckdb reads this
+
+    return call
+
+
+def _interval(text: str, encoded: int) -> int:
+    return intervals.parse(text, Qualifier.from_encoded(encoded))
+
+
+_FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
+    ("_ifx_interval", _interval, ["VARCHAR", "INTEGER"], "BIGINT"),
+    # floating decimals, by their keys (sql/packed.py)
+    ("_ifx_key", packed.key_of, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_plain", packed.plain, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_add", packed.add, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_subtract", packed.subtract, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_multiply", packed.multiply, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_divide", packed.divide, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_remainder", packed.remainder, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_negated", packed.negated, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_magnitude", packed.magnitude, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_total", packed.total, ["VARCHAR[]"], "VARCHAR"),
+    ("_ifx_fit", packed.fit, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_rounded", packed.rounded, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_truncated", packed.truncated, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_whole", packed.whole, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_fixed", packed.fixed, ["VARCHAR", "INTEGER", "INTEGER"], "VARCHAR"),
+)

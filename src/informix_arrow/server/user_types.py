@@ -1,0 +1,126 @@
+"""Named ROW types, DISTINCT types, and the numbers of unnamed types (sysxtdtypes, sysattrtypes)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..wire.types import FLAG_NOT_NULL, ColumnType, TypeCode
+from .catalog import attached, declared_text, find_type, first_row
+from .errors import SqlError
+from .sql.ddl_nodes import CreateType, DropType
+from .sql.ddl_types import UNRESOLVED
+from .sql.nested_types import (
+    DeclaredType,
+    declare,
+    distinct,
+    element_type,
+    is_nested,
+    is_row,
+    named_row,
+    row_fields,
+)
+
+if TYPE_CHECKING:
+    from .session_state import SessionState
+
+_EXISTS = -9625
+_IN_USE = -9642
+_MISSING = -9628
+
+
+class UserTypes:
+    """The types of a session's open database, as its transaction sees them."""
+
+    def __init__(self, session: SessionState) -> None:
+        self._session = session
+
+    def find(self, name: str) -> ColumnType | None:
+        """A named type; None when there is none."""
+        session = self._session
+        return session.read(lambda: find_type(session.con, session.require_database(), name))
+
+    def resolve(self, t: ColumnType) -> ColumnType:
+        """The type that DDL has named: looked up, and numbered when it has parts but no name. -9628 unknown."""
+        if t.extended_id != UNRESOLVED:
+            return t
+        found = declare(t.extended_name, self.find)
+        if isinstance(found, DeclaredType) and is_nested(found) and not found.extended_id:
+            found = self._numbered(found)
+        return replace(found, flags=found.flags | (t.flags & FLAG_NOT_NULL))
+
+    def _numbered(self, t: DeclaredType) -> DeclaredType:
+        table = f"{attached(self._session.require_database())}._ifx.xtdtypes"
+        row = first_row(
+            self._session.writer,
+            f"SELECT extended_id FROM {table} WHERE definition = ? AND mode IN ('C', ' ') AND type = ?",
+            [t.extended_name, t.code],
+        )
+        if row is not None:
+            return replace(t, extended_id=int(row[0]))
+        made = replace(t, extended_id=self._session.engine.new_type_id(self._session.require_database()))
+        self._store(made, " " if is_row(t) else "C", None, t.extended_name)
+        return made
+
+    def _store(self, t: DeclaredType, mode: str, name: str | None, definition: str) -> None:
+        db = attached(self._session.require_database())
+        writer = self._session.writer
+        writer.execute(
+            f"INSERT INTO {db}._ifx.xtdtypes VALUES (?, ?, 'informix', ?, ?, ?, ?, ?)",
+            [t.extended_id, mode, name, t.code, t.source_type, t.encoded_length, definition],
+        )
+        if mode == "D" or not is_nested(t):
+            return
+        members = row_fields(t) if is_row(t) else ((None, element_type(t)),)
+        for number, (field_name, member) in enumerate(members, 1):
+            writer.execute(
+                f"INSERT INTO {db}._ifx.attrtypes VALUES (?, ?, 1, 0, ?, ?, ?, ?, ?)",
+                [
+                    t.extended_id, number, field_name, number, member.word, member.encoded_length,
+                    member.extended_id,
+                ],
+            )  # fmt: skip
+
+    # ---- DDL --------------------------------------------------------------------------------
+    def create(self, statement: CreateType) -> int:
+        """CREATE ROW TYPE, CREATE DISTINCT TYPE: -9625 when the name is taken."""
+        if self.find(statement.name) is not None:
+            if statement.if_not_exists:
+                return 0
+            raise SqlError(_EXISTS, 0, 0, statement.name)
+        number = self._session.engine.new_type_id(self._session.require_database())
+        if statement.kind == "ROW":
+            parts = declare(statement.definition, self.find)
+            assert isinstance(parts, DeclaredType)
+            made = named_row(statement.name, parts.definition, number)
+            self._store(made, "R", statement.name, parts.definition)
+        else:
+            source = declare(statement.definition, self.find)
+            if source.code in (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL):
+                raise SqlError(_MISSING, 0, 0, source.sql.lower(), "no DISTINCT type of a serial")
+            made = distinct(statement.name, source, number)
+            self._store(made, "D", statement.name, declared_text(source))
+        self._session.schema_changed()
+        return 0
+
+    def drop(self, statement: DropType) -> int:
+        """DROP ROW TYPE, DROP TYPE: -9628 unknown, -9642 while a table has a column of it."""
+        session = self._session
+        t = self.find(statement.name)
+        if t is None or (statement.kind == "ROW" and not is_row(t)):
+            if statement.if_exists:
+                return 0
+            raise SqlError(_MISSING, 0, 0, statement.name)
+        db = attached(session.require_database())
+        used = first_row(
+            session.writer, f"SELECT count(*) FROM {db}._ifx.columns WHERE extended_id = ?", [t.extended_id]
+        )
+        temporary = any(
+            c.type.extended_id == t.extended_id for info in session.temp_tables.values() for c in info.columns
+        )
+        if temporary or (used and used[0]):
+            raise SqlError(_IN_USE, 0, 0, statement.name)
+        for name in ("xtdtypes", "attrtypes"):
+            session.writer.execute(f"DELETE FROM {db}._ifx.{name} WHERE extended_id = ?", [t.extended_id])
+        session.schema_changed()
+        return 0
