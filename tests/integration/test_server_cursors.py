@@ -214,8 +214,8 @@ def test_a_character_that_the_code_set_lacks_ends_the_rows_with_an_error(server:
     table = pa.table({"name": ["plain", "5 €", "plain"], "tail": pa.array([1, 2, 3], pa.int32())})
     columns = (Column("name", ColumnType.varchar(10)), Column("tail", ColumnType.integer()))
     cursor = SelectCursor(QueryResult(columns, table))
-    assert cursor.fetch(4096, "latin-1", frozenset()).count(b"plain") == 1
-    assert cursor.fetch(4096, "latin-1", frozenset()) == b""
+    assert cursor.fetch(4096, "latin-1", {}).count(b"plain") == 1
+    assert cursor.fetch(4096, "latin-1", {}) == b""
     assert cursor.failure is not None
     assert (cursor.failure.sqlcode, cursor.failure.near) == (-23103, "name")
     assert not cursor.exhausted

@@ -211,13 +211,6 @@ def test_savepoints_undo_what_came_after_them(server: Server) -> None:
         client.command("DROP TABLE t_savepoint")
 
 
-def test_the_fast_path_and_large_objects_are_refused_by_name(server: Server) -> None:
-    with RawClient(server, "stores_demo") as client:
-        assert client.error(m.GetRoutine("function informix.ifx_lo_close(integer)")) == -674
-        assert client.error(m.BlobBind(1), m.BlobChunk(b"abc"), m.BlobChunk(b"")) == -9628
-        assert client.ask() == []
-
-
 def test_a_session_may_open_one_database_after_the_other(server: Server) -> None:
     with RawClient(server, "stores_demo") as client:
         client.open_database("sysmaster")

@@ -13,6 +13,9 @@ Choices where real servers are not known, or where clients accept several:
 * opening a cursor that is open closes it first;
 * XACTSTAT comes where the transaction's state changed: 1 1 0 when it began, 1 0 1 when it ended, which an
   autocommitted change of data does at once (SERVER-BEHAVIOUR section 8);
+* BYTE and TEXT: the content must have the size that its descriptor says, except where JDBC says nothing by it
+  (large_objects.py); what does not fit is -605, a descriptor that the cursor has not given is -602;
+* smart large objects: -9810 for whatever is wrong with one; descriptors begin at 1;
 * text that is not in the connection's code set: -202 with its position in SQL, -415 in a parameter; a
 result's
   character that the code set lacks: -23103 in place of its row and all after it.
@@ -26,13 +29,17 @@ from typing import Any, ClassVar
 from ..wire import messages as m
 from ..wire.capabilities import Framing, server_answer
 from ..wire.errors import ProtocolError
+from .bulk_lane import BulkLane
+from .client_files import FileDialogue
 from .errors import SqlError
 from .execution import Execution
 from .fetching import Fetching
+from .large_objects import LargeObjects
+from .routines import Routines
 from .turn import BEGAN, ENDED
 
 
-class Conversation(Execution, Fetching):
+class Conversation(FileDialogue, Routines, LargeObjects, BulkLane, Fetching):
     """One session after its login.
 
     Parameters
@@ -41,8 +48,8 @@ class Conversation(Execution, Fetching):
         The session's side of the engine.
     framing
         How messages are laid out; SQ_PROTOCOLS and the opened database change it.
-    send
-        Takes reply bytes, in order; must not block.
+    stream
+        The client: takes reply bytes without waiting, and is waited for where a reply is long.
     interrupts
         Surrounds the calls of the engine that may be interrupted: statements, not the end of a transaction.
     """
@@ -51,14 +58,17 @@ class Conversation(Execution, Fetching):
         """Answer messages whose text was decoded as `encoding`. ProtocolError for one that no client may
         send."""
         self._text_encoding = encoding
+        self._messages = messages = list(messages)
         at = 0
         while at < len(messages) and not self.ended:
+            self._at = at
             message = messages[at]
             kind = type(message)
             if self._insert is not None and kind is not m.Put and kind is not m.Id:
                 self._guarded(self._flush_rows, message)
             if kind is m.EndOfTurn:
                 self._failed = False
+                self._calling = None
                 self._reply(message)
             elif kind is m.Execute and not self._failed and self._gathers():
                 at = self._execute_run(messages, at)
@@ -106,6 +116,16 @@ class Conversation(Execution, Fetching):
     def _rollback_to_savepoint(self, message: m.RollbackToSavepoint) -> None:
         self._engine.rollback_to_savepoint(message.name)
 
+    # ---- values --------------------------------------------------------------------------------------------
+
+    def _bind(self, message: m.Bind) -> None:
+        """Values of the statement that was named, or of the routine that is to be called."""
+        routine, self._calling = self._calling, None
+        if routine is not None:
+            self._call_routine(routine, message.values)
+        else:
+            LargeObjects._bind(self, message)
+
     # ---- session -------------------------------------------------------------------------------------------
 
     def _protocols(self, message: m.Protocols) -> None:
@@ -131,14 +151,6 @@ class Conversation(Execution, Fetching):
         self._reply(m.Exit())
         self.ended = True
 
-    def _get_routine(self, message: m.GetRoutine) -> None:
-        """No fast path here: a routine is never found (SQLI section 16)."""
-        raise SqlError(-674, near=message.signature)
-
-    def _no_large_objects(self, _: m.Message) -> None:
-        """BYTE and TEXT values have no place in the engine yet; the pieces that follow are passed over."""
-        raise SqlError(-9628, near="BYTE")
-
     def _nothing(self, _: m.Message) -> None:
         """Messages that ask for nothing beyond what is sent anyway, or that are answered by SQ_EOT alone."""
 
@@ -146,7 +158,7 @@ class Conversation(Execution, Fetching):
         m.Prepare: Execution._prepare,
         m.Command: Execution._command,
         m.Id: Execution._id,
-        m.Bind: Execution._bind,
+        m.Bind: _bind,
         m.InputDescribeRequest: Execution._describe_input,
         m.RetType: Fetching._ret_type,
         m.Execute: Execution._execute,
@@ -171,10 +183,12 @@ class Conversation(Execution, Fetching):
         m.DbClose: _close_database,
         m.DbList: _list_databases,
         m.Exit: _exit,
-        m.GetRoutine: _get_routine,
-        m.BlobBind: _no_large_objects,
-        m.BlobChunk: _no_large_objects,
-        m.FetchBlob: _no_large_objects,
+        m.GetRoutine: Routines._get_routine,
+        m.ExecuteRoutine: Routines._execute_routine,
+        m.LoData: Routines._lo_data,
+        m.BlobBind: LargeObjects._blob_bind,
+        m.BlobChunk: LargeObjects._blob_piece,
+        m.FetchBlob: LargeObjects._fetch_blob,
         m.GeneratedKeys: _nothing,
         m.Info: _nothing,
         m.NDescribe: _nothing,

@@ -1,20 +1,22 @@
-"""Open cursors: rows on their way to the client as SQ_TUPLE messages, or from it as SQ_PUT rows."""
+"""Open cursors: rows on their way to the client as SQ_TUPLE messages (from it as SQ_PUT rows: bulk.py)."""
 
 from __future__ import annotations
 
 import codecs
 import itertools
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+
+import pyarrow as pa
 
 from .._encode import Encoder
 from ..wire.describe import Column
-from ..wire.errors import DataError, NotSupportedError, ProtocolError
-from ..wire.types import TypeOptions, plan_op
-from ..wire.values import decode_tuple
-from .engine import Prepared, QueryResult
+from ..wire.errors import DataError, NotSupportedError
+from ..wire.types import TypeCode, plan_op
+from .engine import QueryResult
 from .errors import SqlError
+from .lob_columns import NO_SUCH_OBJECT, LobColumns
 from .sql.result_types import RESULT_OPTIONS
 
 MAX_FETCH = 16 << 20
@@ -22,8 +24,6 @@ MAX_FETCH = 16 << 20
 
 TUPLE_HEADER = 8
 """SQ_TUPLE's tag, warnings and size, before its payload."""
-
-DECODE_OPTIONS = TypeOptions(floating_decimals="string")
 
 
 @lru_cache(maxsize=32)
@@ -42,16 +42,45 @@ def codepage(encoding: str) -> bytes | None:
     return bytes(table)
 
 
-def tuple_encoder(columns: Sequence[Column], encoding: str, binary_booleans: frozenset[int]) -> Encoder:
-    """The C encoder of these columns; `binary_booleans` holds the positions asked for as type 45 (JDBC
-    section 5)."""
-    ops = [
-        plan_op(column.type, RESULT_OPTIONS, bool_binary=position in binary_booleans)
-        for position, column in enumerate(columns)
-    ]
-    return Encoder(
-        [op.as_tuple() for op in ops], [column.name for column in columns], codepage=codepage(encoding)
-    )
+class TupleEncoder:
+    """From a result's batches to SQ_TUPLE messages.
+
+    Parameters
+    ----------
+    columns
+        Columns of the result.
+    encoding
+        The connection's code set.
+    wanted
+        Type codes that SQ_RETTYPE asked for, by position (JDBC section 5): 45 makes a BOOLEAN 0 or 1, 44 a
+        locator raw bytes. The forms of the other types are the same whether they are asked for or not.
+    """
+
+    def __init__(self, columns: Sequence[Column], encoding: str, wanted: Mapping[int, int]) -> None:
+        ops = [
+            plan_op(column.type, RESULT_OPTIONS, bool_binary=wanted.get(position) == TypeCode.BOOL)
+            for position, column in enumerate(columns)
+        ]
+        self._encoder = Encoder(
+            [op.as_tuple() for op in ops], [column.name for column in columns], codepage=codepage(encoding)
+        )
+        self.encode = self._encoder.encode
+        self.lobs = LobColumns(columns, wanted)
+
+    @property
+    def remaining(self) -> int:
+        """Rows of the loaded batch that are not yet encoded."""
+        return self._encoder.remaining
+
+    def load(self, batch: pa.RecordBatch) -> None:
+        """Take the batch that follows the last one."""
+        if self.lobs:
+            batch = self.lobs.wire_form(batch)
+        self.load_made(batch)
+
+    def load_made(self, batch: pa.RecordBatch) -> None:
+        """Take a batch that has its wire form already."""
+        self._encoder.load(*batch.__arrow_c_array__())
 
 
 def check_columns(columns: Sequence[Column]) -> None:
@@ -114,17 +143,17 @@ class SelectCursor:
         self.failure: SqlError | None = None
         self._columns = result.columns
         self._batches = iter(result.batches())
-        self._encoder: Encoder | None = None
+        self._encoder: TupleEncoder | None = None
         self._widest = TUPLE_HEADER + 1 + sum(column.type.max_width for column in result.columns)
 
-    def fetch(self, budget: int, encoding: str, binary_booleans: frozenset[int]) -> bytes:
+    def fetch(self, budget: int, encoding: str, wanted: Mapping[int, int]) -> bytes:
         """SQ_TUPLE messages of at most `budget` bytes, but at least one row while there is one."""
         budget = min(max(budget, 1), MAX_FETCH)
         parts: list[bytes] = []
         size = 0
         try:
             if self._encoder is None:
-                self._encoder = tuple_encoder(self._columns, encoding, binary_booleans)
+                self._encoder = TupleEncoder(self._columns, encoding, wanted)
             while not self.exhausted and self.failure is None:
                 if not self._encoder.remaining and not self._load(self._encoder):
                     break
@@ -142,11 +171,15 @@ class SelectCursor:
             self.failure = refusal(problem)
         return b"".join(parts)
 
-    def _load(self, encoder: Encoder) -> bool:
+    def content(self, descriptor: bytes) -> memoryview:
+        """The BYTE or TEXT content behind a descriptor of a row handed out; SqlError -602 for any other."""
+        return _content(self._encoder, descriptor)
+
+    def _load(self, encoder: TupleEncoder) -> bool:
         """Hand the next batch that has rows to the encoder; False when there is none."""
         for batch in self._batches:
             if batch.num_rows:
-                encoder.load(*batch.__arrow_c_array__())
+                encoder.load(batch)
                 return True
         self.exhausted = True
         return False
@@ -161,7 +194,7 @@ class ScrollCursor:
         self._starts: list[int] = list(
             itertools.accumulate((batch.num_rows for batch in self._batches), initial=0)
         )
-        self._encoder: Encoder | None = None
+        self._encoder: TupleEncoder | None = None
         self.position = 0
 
     @property
@@ -181,45 +214,31 @@ class ScrollCursor:
             raise SqlError(-285)
         return ways[how]
 
-    def fetch(self, position: int, encoding: str, binary_booleans: frozenset[int]) -> bytes:
+    def fetch(self, position: int, encoding: str, wanted: Mapping[int, int]) -> bytes:
         """One SQ_TUPLE for the row at 1-based `position`, empty when there is no such row. SqlError as
         `refusal`."""
         if not 1 <= position <= self.rows:
             return b""
         index = bisect_right(self._starts, position - 1) - 1
-        row = self._batches[index].slice(position - 1 - self._starts[index], 1)
         try:
             if self._encoder is None:
-                self._encoder = tuple_encoder(self._columns, encoding, binary_booleans)
-            self._encoder.load(*row.__arrow_c_array__())
+                self._encoder = encoder = TupleEncoder(self._columns, encoding, wanted)
+                if encoder.lobs:
+                    self._batches = [encoder.lobs.wire_form(batch) for batch in self._batches]
+            row = self._batches[index].slice(position - 1 - self._starts[index], 1)
+            self._encoder.load_made(row)
             data, _ = self._encoder.encode(MAX_FETCH)
         except (DataError, NotSupportedError) as problem:
             raise refusal(problem) from problem
         self.position = position
         return data
 
+    def content(self, descriptor: bytes) -> memoryview:
+        """As `SelectCursor.content`."""
+        return _content(self._encoder, descriptor)
 
-class InsertCursor:
-    """Rows put by the client that have not reached the engine yet (JDBC section 8)."""
 
-    def __init__(self, prepared: Prepared) -> None:
-        self.rows: list[Sequence[object]] = []
-        self._columns: Sequence[Column] = prepared.columns
-        if len(prepared.columns) != len(
-            prepared.parameters
-        ):  # VALUES (?, 0, ?): the row holds what the marks stand for
-            self._columns = [Column(f"parameter {n}", ct) for n, ct in enumerate(prepared.parameters, 1)]
-
-    def put(self, payload: bytes, encoding: str) -> None:
-        """Decode one row; SqlError when a value is none of its type."""
-        try:
-            self.rows.append(decode_tuple(payload, self._columns, encoding, DECODE_OPTIONS))
-        except (DataError, NotSupportedError) as problem:
-            raise refusal(problem) from problem
-        except ProtocolError as problem:  # the message's own length was right, so the conversation can go on
-            raise SqlError(_CONVERSION, near=problem.column or "", detail=str(problem)) from problem
-
-    def take(self) -> list[Sequence[object]]:
-        """The waiting rows, which are then no longer waiting."""
-        rows, self.rows = self.rows, []
-        return rows
+def _content(encoder: TupleEncoder | None, descriptor: bytes) -> memoryview:
+    if encoder is None:
+        raise SqlError(NO_SUCH_OBJECT, detail="no row has been fetched")
+    return encoder.lobs.content(descriptor)

@@ -6,8 +6,8 @@ import re
 
 from ..wire import messages as m
 from ..wire.describe import StatementType
-from ..wire.types import TypeCode
-from .cursors import InsertCursor, ScrollCursor, SelectCursor
+from .bulk import InsertCursor
+from .cursors import ScrollCursor, SelectCursor
 from .errors import SqlError
 from .inserts import to_python
 from .turn import Turn
@@ -21,9 +21,7 @@ class Fetching(Turn):
     def _ret_type(self, message: m.RetType) -> None:
         statement = self._statement()
         if message.direction == m.RetType.FETCH:
-            statement.binary_booleans = frozenset(
-                position for position, wanted in enumerate(message.types) if wanted.code == TypeCode.BOOL
-            )
+            statement.wanted = {position: wanted.code for position, wanted in enumerate(message.types)}
 
     def _cursor_name(self, message: m.CursorName) -> None:
         statement = self._statement()
@@ -50,8 +48,7 @@ class Fetching(Turn):
             raise SqlError(-363)
         if statement.scroll and _FOR_UPDATE.search(prepared.sql):
             raise SqlError(-526)
-        parameters = to_python(statement.bound, prepared, self.framing.encoding)
-        statement.bound = None
+        parameters = to_python(self._take_bound(statement), prepared, self.framing.encoding)
         with self._interrupts.statement():
             result = self._engine.query(prepared, parameters)
             statement.cursor = ScrollCursor(result) if statement.scroll else SelectCursor(result)
@@ -62,7 +59,7 @@ class Fetching(Turn):
         if not isinstance(cursor, SelectCursor):
             raise SqlError(-259)
         with self._interrupts.statement():
-            data = cursor.fetch(message.size, self.framing.encoding, statement.binary_booleans)
+            data = cursor.fetch(message.size, self.framing.encoding, statement.wanted)
         self._send(data)
         if cursor.failure is not None:
             raise cursor.failure
@@ -76,7 +73,7 @@ class Fetching(Turn):
         if not isinstance(cursor, ScrollCursor):
             raise SqlError(-259)
         position = cursor.target(message.how, message.target)
-        data = cursor.fetch(position, self.framing.encoding, statement.binary_booleans)
+        data = cursor.fetch(position, self.framing.encoding, statement.wanted)
         if data:
             self._reply(m.TupleId(position))
             self._send(data)

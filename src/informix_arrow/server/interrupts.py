@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ..wire.errors import ProtocolError
 from .errors import ISAM_INTERRUPTED, SqlError
+from .stream import PeerGone
 
 INTERRUPTED = -213
 
@@ -47,6 +49,12 @@ class Interrupts:
             self._interrupt()
             return True
 
+    def check(self) -> None:
+        """SqlError -213 when the running statement has been asked to stop; for work that the engine does not
+        see."""
+        if self._requests != self._settled:
+            raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
+
     def forget(self, requests: int) -> None:
         """There was nothing to stop when the number of requests was `requests`."""
         with self._lock:
@@ -65,6 +73,8 @@ class Interrupts:
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
         try:
             yield
+        except (PeerGone, ProtocolError):
+            raise  # a statement that talks to its client (SQ_FILE) has lost it
         except Exception as problem:
             if self._requests != self._settled:
                 raise SqlError(INTERRUPTED, ISAM_INTERRUPTED) from problem

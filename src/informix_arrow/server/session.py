@@ -158,12 +158,12 @@ class Session:
     def _converse(self, engine: EngineSession, locale: str) -> None:
         stream = self._stream
         self._interrupts = interrupts = Interrupts(engine.interrupt)
-        conversation = Conversation(
-            engine, Framing(encoding=codec_of_locale(locale)), stream.queue, interrupts
-        )
+        conversation = Conversation(engine, Framing(encoding=codec_of_locale(locale)), stream, interrupts)
         while not conversation.ended and not self._aborted:
             framing = conversation.framing
-            messages = self._parse(framing)
+            stream.pos, unfinished = conversation.take_rows(stream.inbox, stream.pos)
+            stream.flush()
+            messages = [] if unfinished else self._parse(conversation)
             if messages:
                 conversation.serve(messages, framing.encoding)
                 stream.flush()
@@ -174,14 +174,18 @@ class Session:
             requests = interrupts.requests
             received = None if stream.full else stream.receive_now()
             if received is None:
+                if conversation.settle_groups():
+                    continue
                 if not (stream.unread or stream.full):
                     interrupts.forget(requests)
                 received = stream.receive()
             if not received:
                 raise PeerGone("the client closed the connection")
 
-    def _parse(self, framing: Framing) -> list[Message]:
-        """The whole messages that have arrived, up to one that changes how the next are laid out."""
+    def _parse(self, conversation: Conversation) -> list[Message]:
+        """The whole messages that have arrived, up to one that changes how the next are laid out, or to rows that
+        are taken in bulk."""
+        framing = conversation.framing
         stream = self._stream
         inbox = stream.inbox
         messages: list[Message] = []
@@ -189,6 +193,8 @@ class Session:
         try:
             while len(messages) < _MESSAGES_AT_A_TIME:
                 pos = stream.pos
+                if messages and conversation.rows_ahead(inbox, pos, messages[-1]):
+                    break
                 bare = _BARE.get(inbox[pos : pos + 2])
                 if bare is not None:
                     stream.pos = pos + 2

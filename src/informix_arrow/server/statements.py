@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ..wire.messages import BoundValue
-from .cursors import InsertCursor, ScrollCursor, SelectCursor
+from ..wire.types import TypeCode
+from .bulk import InsertCursor, RowReader
+from .cursors import ScrollCursor, SelectCursor
 from .engine import Prepared
 from .errors import SqlError
 
@@ -16,13 +19,18 @@ MAX_STATEMENTS = 32768
 """Ids are shorts; below zero they would be another's."""
 
 
+_CLIENT_FILES = re.compile(r"\b(?:filetoblob|filetoclob|lotofile)\b", re.IGNORECASE)
+
+
 @dataclass(slots=True)
 class Statement:
     """One prepared statement and what the client has said about its next opening.
 
-    `bound` is the last SQ_BIND, kept until the OPEN or EXECUTE that uses it. `binary_booleans` are the result
-    columns that SQ_RETTYPE asked for as type 45; it is said once per statement and holds for every later
-    opening.
+    `bound` is the last SQ_BIND, kept until the OPEN or EXECUTE that uses it. `wanted` are the type
+    codes that SQ_RETTYPE asked for, by column; it is said once per statement and holds for every later
+    opening. `awaited` are the positions of bound BYTE and TEXT values whose contents have not come yet.
+    `asks_client` is true where running it may ask the client for files (SQ_FILE). `reader` takes its rows in
+    bulk, None when they cannot be; that was found out for the code set `reader_for`.
     """
 
     id: int
@@ -33,7 +41,27 @@ class Statement:
     hold: bool = False
     scroll: bool = False
     autofree: bool = False
-    binary_booleans: frozenset[int] = frozenset()
+    wanted: dict[int, int] = field(default_factory=dict)
+    awaited: tuple[int, ...] = ()
+    asks_client: bool = field(init=False)
+    reader: RowReader | None = None
+    reader_for: str = ""
+
+    def __post_init__(self) -> None:
+        self.asks_client = _CLIENT_FILES.search(self.prepared.sql) is not None
+
+
+_DESCRIBED = frozenset({int(TypeCode.BYTE), int(TypeCode.TEXT)})
+
+
+def descriptors(values: Iterable[BoundValue]) -> tuple[int, ...]:
+    """Positions of the bound values that are descriptors of BYTE or TEXT, not NULL: SQ_BBIND has to bring
+    their contents (SQLI section 14)."""
+    return tuple(
+        position
+        for position, value in enumerate(values)
+        if value.data is not None and value.type & 0xFF in _DESCRIBED
+    )
 
 
 class Statements:

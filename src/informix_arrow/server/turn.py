@@ -9,12 +9,13 @@ from typing import Any
 from ..wire import messages as m
 from ..wire.capabilities import Framing, codec_of_locale
 from ..wire.errors import DataError, NotSupportedError, ProtocolError
+from ..wire.messages import BoundValue
 from .cursors import refusal
 from .engine import EngineSession
 from .errors import SqlError
 from .interrupts import Interrupts
 from .statements import Statement, Statements
-from .stream import PeerGone
+from .stream import PeerGone, Stream
 
 log = logging.getLogger("informix_arrow.server")
 
@@ -34,12 +35,12 @@ class Turn:
     """The state of one session after its login. See `Conversation`, which is the whole of it."""
 
     def __init__(
-        self, engine: EngineSession, framing: Framing, send: Callable[[bytes], None], interrupts: Interrupts
+        self, engine: EngineSession, framing: Framing, stream: Stream, interrupts: Interrupts
     ) -> None:
         self.framing = framing
         self.ended = False
         self._engine = engine
-        self._send = send
+        self._stream = stream
         self._interrupts = interrupts
         self._statements = Statements()
         self._current: Statement | None = None  # whom the last SQ_ID named
@@ -61,6 +62,11 @@ class Turn:
             log.exception("internal error in %s", type(message).__name__)
             self._refuse(SqlError(INTERNAL_ERROR))
 
+    def _send(self, data: bytes | bytearray) -> None:
+        """Append to the reply; it leaves when the messages at hand have been served, or when a handler waits
+        for the client."""
+        self._stream.queue(data)
+
     def _reply(self, message: m.Message) -> None:
         self._send(message.encode(self.framing))
 
@@ -77,6 +83,15 @@ class Turn:
         if self._current is None:
             raise SqlError(missing)
         return self._current
+
+    def _take_bound(self, statement: Statement) -> tuple[BoundValue, ...] | None:
+        """The values of the last SQ_BIND, for the one execution that uses them. -605 when contents of BYTE or
+        TEXT values are missing: their descriptors are no values."""
+        bound, missing = statement.bound, statement.awaited
+        statement.bound, statement.awaited = None, ()
+        if missing:
+            raise SqlError(-605, detail=f"{len(missing)} BYTE/TEXT values without their contents")
+        return bound
 
     def _sql(self, text: str) -> str:
         if self._text_encoding != self.framing.encoding:  # a database was opened since the text was received

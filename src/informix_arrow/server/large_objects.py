@@ -1,0 +1,120 @@
+"""BYTE and TEXT values by their descriptors, in both directions (SQLI section 14, JDBC sections 6 and 7).
+
+Bound values are descriptors whose contents follow in SQ_BLOB pieces; fetched ones are descriptors that
+SQ_FETCHBLOB asks the contents of, as often and in whatever order it likes until the cursor closes.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+from ..wire import messages as m
+from ..wire.types import TypeCode
+from .cursors import ScrollCursor, SelectCursor
+from .errors import SqlError
+from .statements import Statement, descriptors
+from .turn import Turn
+
+MAX_CONTENT = 512 << 20
+"""Bytes of all BYTE and TEXT values of one SQ_BIND: they are held in memory until the statement runs."""
+
+NOT_WRITTEN = -605
+"""A bound BYTE or TEXT value whose content did not come, or is not what its descriptor says."""
+
+_PIECE = 32766
+"""Bytes of an SQ_BLOB piece: the largest even number that a padded string can hold."""
+
+_UNTOLD = range(4, 12)
+"""Sizes that say nothing about a TEXT value: for a string JDBC announces 11, seldom 10 or less, however long it
+is. (For a stream of unknown length it announces -1.)"""
+
+_BLOCK = 512 << 10
+_SIZE_AT = 16
+_PIECE_HEAD = struct.Struct(">hH")
+
+
+@dataclass(slots=True)
+class _Arriving:
+    """Contents on their way, in the order of the descriptors."""
+
+    statement: Statement
+    contents: list[bytes] = field(default_factory=list)
+    pieces: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+
+class LargeObjects(Turn):
+    """SQ_BBIND, SQ_BLOB and SQ_FETCHBLOB, and SQ_BIND as far as it matters to them."""
+
+    _arriving: _Arriving | None = None
+
+    def _bind(self, message: m.Bind) -> None:
+        statement = self._statement()
+        statement.bound = message.values
+        statement.awaited = descriptors(message.values)
+        self._arriving = None
+
+    def _blob_bind(self, message: m.BlobBind) -> None:
+        statement = self._statement()
+        self._arriving = None
+        if message.count != len(statement.awaited):
+            raise self._not_written(
+                statement, f"{message.count} contents for {len(statement.awaited)} descriptors"
+            )
+        if message.count:
+            self._arriving = _Arriving(statement)
+
+    def _blob_piece(self, message: m.BlobChunk) -> None:
+        arriving = self._arriving
+        if arriving is None:
+            raise SqlError(NOT_WRITTEN, detail="a piece of a content that nobody announced")
+        if message.data:
+            arriving.size += len(message.data)
+            if arriving.size > MAX_CONTENT:
+                raise self._not_written(arriving.statement, f"more than {MAX_CONTENT} bytes")
+            arriving.pieces.append(message.data)
+            return
+        statement = arriving.statement
+        bound = statement.bound
+        assert bound is not None  # only _bind and what follows the last content change it
+        content = b"".join(arriving.pieces)
+        arriving.pieces.clear()
+        value = bound[statement.awaited[len(arriving.contents)]]
+        assert value.data is not None
+        declared = int.from_bytes(value.data[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)
+        told = declared >= 0 and not (value.type & 0xFF == TypeCode.TEXT and declared in _UNTOLD)
+        if told and declared != len(content):
+            raise self._not_written(statement, f"{len(content)} bytes where {declared} were announced")
+        arriving.contents.append(content)
+        if len(arriving.contents) == len(statement.awaited):
+            values = list(bound)
+            for position, content in zip(statement.awaited, arriving.contents, strict=True):
+                values[position] = values[position]._replace(data=content)
+            statement.bound, statement.awaited = tuple(values), ()
+            self._arriving = None
+
+    def _not_written(self, statement: Statement, why: str) -> SqlError:
+        """Forget what was bound; the pieces that still come are passed over with the rest of their group."""
+        statement.bound, statement.awaited = None, ()
+        self._arriving = None
+        return SqlError(NOT_WRITTEN, detail=f"BYTE/TEXT: {why}")
+
+    def _fetch_blob(self, message: m.FetchBlob) -> None:
+        cursor = self._statement(-259).cursor
+        if not isinstance(cursor, SelectCursor | ScrollCursor):
+            raise SqlError(-259)
+        content = cursor.content(message.descriptor)
+        tag = m.BlobChunk.TAG
+        block = bytearray()
+        for start in range(0, len(content), _PIECE):
+            piece = content[start : start + _PIECE]
+            block += _PIECE_HEAD.pack(tag, len(piece))
+            block += piece
+            if len(piece) & 1:
+                block.append(0)
+            if len(block) >= _BLOCK:
+                self._send(block)
+                self._stream.pace()
+                block = bytearray()
+        self._send(block + _PIECE_HEAD.pack(tag, 0))
