@@ -132,11 +132,12 @@ static int codepage_from(Decoder *self, PyObject *object)
 
 static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"ops", "names", "batch_rows", "batch_bytes", "max_tuple", "codepage", NULL};
+    static char *keywords[] = {"ops", "names", "batch_rows", "batch_bytes", "max_tuple", "codepage", "framing", NULL};
     PyObject *ops_object, *names_object, *codepage = Py_None;
+    int framing = IA_FRAMING_TUPLE;
     long long batch_rows = LLONG_MIN, batch_bytes = LLONG_MIN, max_tuple = LLONG_MIN;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLO:Decoder", keywords, &ops_object, &names_object, &batch_rows,
-                                     &batch_bytes, &max_tuple, &codepage))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLOi:Decoder", keywords, &ops_object, &names_object,
+                                     &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing))
         return NULL;
     if (batch_rows == LLONG_MIN || batch_bytes == LLONG_MIN || max_tuple == LLONG_MIN) {
         PyErr_SetString(PyExc_TypeError, "Decoder() needs the keywords batch_rows, batch_bytes and max_tuple");
@@ -145,6 +146,10 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     if (batch_rows < 1 || batch_bytes < 1 || max_tuple < 0 || max_tuple > INT32_MAX) {
         PyErr_SetString(PyExc_ValueError,
                         "batch_rows and batch_bytes must be positive, max_tuple 0..2147483647");
+        return NULL;
+    }
+    if (framing != IA_FRAMING_TUPLE && framing != IA_FRAMING_PUT) {
+        PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE) or 1 (SQ_PUT), not %d", framing);
         return NULL;
     }
     Decoder *self = (Decoder *)type->tp_alloc(type, 0);
@@ -180,6 +185,7 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
             PyErr_NoMemory();
         goto failed;
     }
+    self->core.framing = framing;
     PyMem_Free(ops);
     return (PyObject *)self;
 failed:
@@ -202,10 +208,10 @@ static void decoder_dealloc(PyObject *object)
 
 PyDoc_STRVAR(feed_doc,
              "feed(data, start, end, /)\n--\n\n"
-             "Decode the SQ_TUPLE messages in data[start:end], a bytes-like object.\n\n"
+             "Decode the SQ_TUPLE (or SQ_PUT) messages in data[start:end], a bytes-like object.\n\n"
              "Returns (position, status): position is the index in data behind the last whole message consumed, and\n"
              "where the next feed has to begin; status is 0 (the bytes end inside a message), 1 (the next message is\n"
-             "not SQ_TUPLE) or 2 (the batch is complete: call take()). No byte outside data[start:end] is read. The\n"
+             "another) or 2 (the batch is complete: call take()). No byte outside data[start:end] is read. The\n"
              "GIL is released.\n\n"
              "Raises ProtocolError for bytes that break the format, DataError for a value that does not fit its Arrow\n"
              "type (both with .row, counted from 0 over the whole result, and .column), MemoryError. Each is final:\n"
@@ -316,12 +322,13 @@ static PyGetSetDef decoder_getset[] = {
 };
 
 PyDoc_STRVAR(decoder_doc,
-             "Decoder(ops, names, *, batch_rows, batch_bytes, max_tuple, codepage=None)\n--\n\n"
+             "Decoder(ops, names, *, batch_rows, batch_bytes, max_tuple, codepage=None, framing=0)\n--\n\n"
              "Turn the tuples of one result into Arrow record batches.\n\n"
              "ops: one (kind, width, arg, flags) per column, the numbers of plan.h; names: the columns' names, for errors;\n"
              "batch_rows, batch_bytes: a batch is full at so many rows or Arrow bytes, whichever comes first (a row larger\n"
              "than batch_bytes makes a batch of its own); max_tuple: the longest payload allowed; codepage: None for\n"
-             "UTF-8 (checked strictly), else 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}.\n\n"
+             "UTF-8 (checked strictly), else 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}; framing: 0 for\n"
+             "the SQ_TUPLE messages of a result, 1 for the SQ_PUT messages of an insert cursor.\n\n"
              "One thread at a time: a call while another runs raises RuntimeError.");
 
 static PyType_Slot decoder_slots[] = {

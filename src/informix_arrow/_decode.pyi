@@ -1,4 +1,5 @@
-"""Wire to Arrow: SQ_TUPLE messages become record batches by a plan (SQLI section 6, TYPES section 2)."""
+"""Wire to Arrow: the tuples of a result (SQ_TUPLE, SQLI section 6) or of an insert cursor (SQ_PUT, SQLI section 11)
+become record batches by a plan (TYPES section 2)."""
 
 from collections.abc import Sequence
 from typing import Final, final
@@ -22,17 +23,19 @@ class Decoder:
         batch_bytes: int,
         max_tuple: int,
         codepage: bytes | None = None,
+        framing: int = 0,
     ) -> Decoder:
         """``ops`` are ``PlanOp.as_tuple()``; a batch is full at ``batch_rows`` rows or ``batch_bytes`` Arrow bytes.
 
         ``max_tuple`` is the longest payload allowed, bytes. ``codepage`` is None for UTF-8 (checked strictly) or 1024
-        bytes: 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}. Raises ValueError naming a wrong op.
+        bytes: 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}. ``framing`` 0 reads SQ_TUPLE messages,
+        1 SQ_PUT messages: their payloads are alike. Raises ValueError naming a wrong op.
         """
 
     def feed(self, data: Buffer, start: int, end: int, /) -> tuple[int, int]:
         """Decode the messages in ``data[start:end]``; returns the position to go on from and a status.
 
-        NEED_MORE: the bytes end inside a message. OTHER: the next message is not SQ_TUPLE. FULL: call ``take()``.
+        NEED_MORE: the bytes end inside a message. OTHER: the next message is another. FULL: call ``take()``.
         Raises ProtocolError or DataError with ``.row`` (0-based, of the whole result) and ``.column``; both are final.
         """
 

@@ -5,7 +5,7 @@
  *
  * A negative number's pairs are complemented: zeros at the end stay 0, the last other pair d is 100 - d, those before it
  * are 99 - d. Read as one integer R of n pairs that is the hundred's complement 100^n - R, so no pair is ever touched
- * singly. NULL is 00 00 in the first two bytes: -1E125 starts with 00 as well, but its second byte is not 00.
+ * singly. NULL is zero bytes only: 00 5a is -1E125, and 00 00 0a .. is -9.99E125.
  *
  * No function here allocates; all arithmetic is on integers. */
 #ifndef INFORMIX_ARROW_BASE100_H
@@ -67,35 +67,58 @@ static inline uint64_t ia_load_be_n(const uint8_t *p, int n)
     return v;
 }
 
+/* Non-zero if one of the bytes of p[9] .. p[width - 1] is not 0: the pairs behind the first 8. width 10 .. 18. */
+static inline uint64_t ia_b100_tail(const uint8_t *p, int width)
+{
+    const uint64_t last8 = ia_load_be64(p + width - 8);
+    if (width >= 17)
+        return last8 | (width > 17 ? p[9] : 0);
+    return last8 << (8 * (17 - width));
+}
+
+/* The pairs of p in the top bytes of a word, the first one first; at most 8. `room` is how many bytes may be read from
+ * p on. */
+static inline uint64_t ia_b100_first8(const uint8_t *p, int pairs, int64_t room)
+{
+    const int unused = pairs < 8 ? 8 * (8 - pairs) : 0;
+    if (__builtin_expect(room >= 9, 1))
+        return ia_load_be64(p + 1) >> unused << unused;
+    return ia_load_be_n(p + 1, pairs < 8 ? pairs : 8) << unused;
+}
+
+/* The exponent E of the first byte, negative or not. */
+static inline int ia_b100_exponent(const uint8_t *p)
+{
+    const int sign = (int8_t)p[0] >> 7; /* -1: positive */
+    return ((p[0] ^ (~sign & 0x7f)) & 0x7f) - 64;
+}
+
 /* Unpack width bytes (2 .. 1 + IA_B100_MAX_PAIRS) at p. `room` is how many bytes may be read from p on (>= width): with
  * 9 or more the pairs come by one load. Returns an ia_b100_status. */
 static inline int ia_b100_unpack(const uint8_t *p, int width, int64_t room, struct ia_base100 *out)
 {
     int pairs = width - 1;
-    if (p[0] == 0 && p[1] == 0)
-        return IA_B100_NULL;
-
     const int negative = p[0] < 0x80;
-    const int biased = (negative ? p[0] ^ 0x7f : p[0]) & 0x7f;
+    const int exponent = ia_b100_exponent(p);
     ia_u128 magnitude;
 
+    if (pairs > 8 && ia_b100_tail(p, width) == 0)
+        pairs = 8; /* most values of a wide column are short */
     if (pairs <= 8) {
-        uint64_t v = room >= 9 ? ia_load_be64(p + 1) >> (8 * (8 - pairs)) : ia_load_be_n(p + 1, pairs);
+        uint64_t v = ia_b100_first8(p, pairs, room);
         if (ia_b100_bad8(v))
             return IA_B100_BAD_DIGIT;
         if (v == 0)
             goto zero;
         const int trailing = __builtin_ctzll(v) >> 3;
         v >>= 8 * trailing;
-        pairs -= trailing;
+        pairs = 8 - trailing;
         const uint64_t joined = ia_b100_join8(v);
         /* pairs <= 8, so 100^pairs = 10^(2 pairs) is in the table. */
         magnitude = negative ? ia_pow10_64[2 * pairs] - joined : joined;
     } else {
-        while (pairs > 0 && p[pairs] == 0)
+        while (p[pairs] == 0)
             pairs--;
-        if (pairs == 0)
-            goto zero;
         magnitude = 0;
         for (int at = 0; at < pairs; at += 8) {
             const int n = pairs - at < 8 ? pairs - at : 8;
@@ -108,13 +131,59 @@ static inline int ia_b100_unpack(const uint8_t *p, int width, int64_t room, stru
             magnitude = ia_pow10(2 * pairs) - magnitude;
     }
     out->magnitude = magnitude;
-    out->exponent = biased - 64 - pairs;
+    out->exponent = exponent - pairs;
     out->negative = negative;
     return IA_B100_VALUE;
 zero:
     out->magnitude = 0;
     out->exponent = 0;
     out->negative = 0;
+    return p[0] == 0 ? IA_B100_NULL : IA_B100_VALUE;
+}
+
+/* What a column says about its decimals, worked out once: see ia_b100_small. */
+struct ia_b100_shape {
+    int width;
+    int scale_pairs; /* pairs behind the point that hold the scale's digits */
+    int odd;         /* the last of them holds one digit only */
+    int64_t limit;   /* 10^precision, or INT64_MAX */
+};
+
+static inline void ia_b100_shape_from(struct ia_b100_shape *shape, int width, int precision, int scale)
+{
+    shape->width = width;
+    shape->scale_pairs = (scale + 1) / 2;
+    shape->odd = scale & 1;
+    shape->limit = precision <= 18 ? (int64_t)ia_pow10_64[precision] : INT64_MAX;
+}
+
+enum { IA_B100_NOT_SMALL = -2 };
+
+/* The unscaled integer of a number whose digits all lie in 8 pairs, the last of them that of the scale: nearly every
+ * one. The pairs move to their place by a shift; nothing is multiplied by a power of ten or divided.
+ * IA_B100_VALUE, IA_B100_NULL, or IA_B100_NOT_SMALL: then ia_b100_unpack knows more. */
+static inline int ia_b100_small(const uint8_t *p, const struct ia_b100_shape *shape, int64_t room, int64_t *out)
+{
+    const int width = shape->width;
+    uint64_t v = ia_b100_first8(p, width - 1, room);
+    *out = 0;
+    if (ia_b100_bad8(v) || (width > 9 && ia_b100_tail(p, width)))
+        return IA_B100_NOT_SMALL;
+    if (v == 0)
+        return p[0] == 0 ? IA_B100_NULL : IA_B100_VALUE;
+    const int pairs = ia_b100_exponent(p) + shape->scale_pairs;
+    if (pairs < 1 || pairs > 8 || v << 4 * pairs << 4 * pairs)
+        return IA_B100_NOT_SMALL;
+    const uint64_t joined = ia_b100_join8(v >> (64 - 8 * pairs));
+    int64_t value = (int64_t)(joined - (p[0] < 0x80 ? ia_pow10_64[2 * pairs] : 0));
+    if (shape->odd) {
+        if (value % 10)
+            return IA_B100_NOT_SMALL;
+        value /= 10;
+    }
+    if (value >= shape->limit || value <= -shape->limit)
+        return IA_B100_NOT_SMALL;
+    *out = value;
     return IA_B100_VALUE;
 }
 

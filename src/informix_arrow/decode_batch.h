@@ -3,8 +3,9 @@
 #define INFORMIX_ARROW_DECODE_BATCH_H
 
 #include "arrow_c_data.h"
+#include "decode_datetime.h"
+#include "decode_interval.h"
 #include "decode_text.h"
-#include "decode_value.h"
 #include "plan.h"
 
 #define IA_FIRST_ROWS 1024
@@ -25,7 +26,9 @@ struct ia_column {
     int32_t item;       /* bytes per row in values; 0: text; BOOL: see above */
     int64_t hint;       /* text: bytes to reserve first, from the last full batch */
     int32_t slot;       /* of its first buffer in the pool */
+    int32_t expand;     /* text: most bytes that one byte of the wire becomes */
     int precision, scale;
+    struct ia_b100_shape decimal;
     struct ia_qualifier qualifier;
 };
 
@@ -41,6 +44,13 @@ struct ia_pool {
 
 enum { IA_SLOT_VALIDITY = 0, IA_SLOT_VALUES = 1, IA_SLOT_OFFSETS = 2, IA_SLOTS = 3 };
 
+/* The messages that the tuples come in: those of a result, or those of an insert cursor. Both headers are 8 bytes and
+ * both payloads are padded to an even length. */
+enum ia_framing {
+    IA_FRAMING_TUPLE = 0, /* SQ_TUPLE: 000e, short warnings, int size (SQLI section 6) */
+    IA_FRAMING_PUT = 1    /* SQ_PUT: 0011, int size, short 1 = tuples that follow (SQLI section 11) */
+};
+
 struct ia_decoder {
     struct ia_pool *pool;
     struct ia_column *columns;
@@ -49,12 +59,13 @@ struct ia_decoder {
     int64_t bytes;              /* Arrow bytes of the open batch */
     int64_t taken;              /* rows of the batches already taken */
     int64_t batch_rows, batch_bytes;
+    int framing; /* enum ia_framing */
     int64_t max_tuple, min_tuple;
     int64_t row_bytes;    /* Arrow bytes that each row takes besides text */
     int64_t extra;        /* most text bytes of a row that do not come from text on the wire */
     int64_t offset_limit; /* a batch with 32-bit offsets is closed before its bytes exceed this */
     int64_t hint_rows;
-    int32_t expand;       /* most UTF-8 bytes that one byte of text becomes */
+    int32_t expand;       /* the greatest `expand` of a column */
     const struct ia_codepage_entry *page; /* 256 entries, owned by the caller; NULL = UTF-8 */
     int transcode_all;                    /* the page's lower half is not ASCII: no shortcut */
     struct ia_error error;                /* status 0: none so far */

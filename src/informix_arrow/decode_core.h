@@ -1,161 +1,68 @@
-/* The decoder without Python: SQ_TUPLE messages (SQLI section 6: 000e, short warnings, int size, payload, pad to even)
- * become Arrow columns by a plan of one op per column.
+/* The decoder without Python: tuples, each in a message of its own (enum ia_framing), become Arrow columns by a plan of
+ * one op per column.
  *
  * Shape: row by row, one switch per value, buffers reserved ahead. What makes it fast and safe at once:
  *   - every column knows how many bytes the columns after it need at least (`rest`). A tuple is checked once against the
  *     sum, a variable-length value once against what `rest` leaves; fixed values need no check of their own.
  *   - NULL is a compare shifted into a 64-bit word per column, stored every 64 rows. Values under a NULL are 0.
- *   - short texts move by 16 bytes into slack (decode_text.h).
+ *   - short texts move by 32 bytes into slack (decode_text.h), fields of DATETIME and INTERVAL by one shift (decode_fields.h).
+ *   - what is wrong with a value is worded by slower code, which is asked only when the quick one has refused it.
  * An error leaves the whole rows before it intact, and the decoder refuses every later feed with the same error. */
 #ifndef INFORMIX_ARROW_DECODE_CORE_H
 #define INFORMIX_ARROW_DECODE_CORE_H
 
-#include "decode_batch.h"
+#include "decode_plan.h"
 
-#define IA_SQ_TUPLE 14
 #define IA_FIRST_DAY (-693594) /* 0001-01-01 as a DATE: days from 1899-12-31 (TYPES section 8) */
 #define IA_LAST_DAY 2958464    /* 9999-12-31 */
-#define IA_TUPLE_HEADER 8 /* short tag, short warnings, int size */
-#define IA_ENVELOPE 5     /* byte indicator, int length (TYPES section 1) */
-
-/* ---- the plan ------------------------------------------------------------------------------------------------ */
-
-static inline int ia_is_text(int kind)
-{
-    return kind == IA_CHAR || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_DECIMAL_STRING ||
-           kind == IA_DATETIME_TEXT;
-}
-
-/* Fill in one column from its op; NULL, or what is wrong with the op. `least` gets the fewest bytes it takes. */
-static const char *ia_column_from(const struct ia_op *op, struct ia_column *c, int64_t *least)
-{
-    /* Bytes in a tuple and bytes in Arrow; 0: the width says, or text. */
-    static const uint8_t wire[] = {[IA_INT16] = 2,   [IA_INT32] = 4,   [IA_INT64] = 8, [IA_INT8] = 10,
-                                   [IA_FLOAT32] = 4, [IA_FLOAT64] = 8, [IA_DATE] = 4,  [IA_DATETIME_TEXT] = 0};
-    static const uint8_t item[] = {
-        [IA_INT16] = 2,           [IA_INT32] = 4,           [IA_INT64] = 8,
-        [IA_INT8] = 8,            [IA_FLOAT32] = 4,         [IA_FLOAT64] = 8,
-        [IA_DATE] = 4,            [IA_BOOL] = 1,            [IA_DECIMAL128] = 16,
-        [IA_DECIMAL_FLOAT64] = 8, [IA_DATETIME_DATE32] = 4, [IA_DATETIME_TIMESTAMP] = 8,
-        [IA_DATETIME_TIME32] = 4, [IA_DATETIME_TIME64] = 8, [IA_DATETIME_TEXT] = 0,
-    };
-    struct ia_qualifier *q = &c->qualifier;
-    if (op->kind < IA_INT16 || op->kind > IA_DATETIME_TEXT)
-        return "unknown kind";
-    c->kind = op->kind;
-    c->width = op->width;
-    c->flags = op->flags;
-    c->item = item[op->kind];
-    *least = op->width;
-    switch (op->kind) {
-    case IA_BOOL:
-        *least = IA_ENVELOPE;
-        return NULL;
-    case IA_CHAR:
-        return op->width < 1 ? "the width of a CHAR must be positive" : NULL;
-    case IA_VARCHAR:
-        *least = 1;
-        return NULL;
-    case IA_LVARCHAR:
-        *least = IA_ENVELOPE;
-        return NULL;
-    case IA_DECIMAL128:
-        c->precision = op->arg >> 8;
-        c->scale = op->arg & 255;
-        if (op->arg < 0 || c->precision < 1 || c->precision > 38 || c->scale > 38)
-            return "precision must be 1..38 and scale 0..38";
-        /* fall through */
-    case IA_DECIMAL_FLOAT64:
-    case IA_DECIMAL_STRING:
-        return op->width < 2 || op->width > 1 + IA_B100_MAX_PAIRS ? "the width of a DECIMAL must be 2..18" : NULL;
-    case IA_DATETIME_DATE32:
-    case IA_DATETIME_TIMESTAMP:
-    case IA_DATETIME_TIME32:
-    case IA_DATETIME_TIME64:
-    case IA_DATETIME_TEXT:
-        if (ia_qualifier_from(op->arg, op->width, q))
-            return "the qualifier does not exist or its width is another";
-        if ((op->kind == IA_DATETIME_DATE32 && (q->start != IA_YEAR || q->end != IA_DAY)) ||
-            (op->kind == IA_DATETIME_TIMESTAMP && (q->start != IA_YEAR || q->end < IA_HOUR)) ||
-            (op->kind == IA_DATETIME_TIME32 && (q->start != IA_HOUR || q->end < IA_MINUTE || q->fraction)) ||
-            (op->kind == IA_DATETIME_TIME64 && (q->start != IA_HOUR || !q->fraction)))
-            return "the qualifier does not go with the kind";
-        if (op->kind == IA_DATETIME_TIME64)
-            q->unit = 1000000; /* time64 has no milliseconds */
-        return NULL;
-    default:
-        return op->width != wire[op->kind] ? "the width is not that of the kind" : NULL;
-    }
-}
-
-/* Start a decoder. Returns NULL, or a message with *bad the op it is about (-1: out of memory or a limit).
- * `page` must outlive the decoder. */
-static const char *ia_decoder_init(struct ia_decoder *d, const struct ia_op *ops, int count, int64_t batch_rows,
-                                   int64_t batch_bytes, int64_t max_tuple, const struct ia_codepage_entry *page,
-                                   int *bad)
-{
-    memset(d, 0, sizeof *d);
-    *bad = -1;
-    d->count = count;
-    d->batch_rows = batch_rows;
-    d->batch_bytes = batch_bytes;
-    d->max_tuple = max_tuple;
-    d->page = page;
-    d->expand = page ? 3 : 1;
-    for (int i = 0; page && i < 128; i++)
-        d->transcode_all |= page[i].length != 1 || page[i].utf8[0] != i;
-    d->offset_limit = INT64_MAX / 2;
-    d->row_bytes = (count + 7) / 8;
-    d->columns = calloc((size_t)count + 1, sizeof *d->columns);
-    d->pool = ia_pool_new(count * IA_SLOTS);
-    if (!d->columns || !d->pool)
-        return "out of memory";
-    for (int i = count - 1; i >= 0; i--) {
-        struct ia_column *c = &d->columns[i];
-        int64_t least = 0;
-        const char *wrong = ia_column_from(&ops[i], c, &least);
-        if (wrong) {
-            *bad = i;
-            return wrong;
-        }
-        c->slot = i * IA_SLOTS;
-        c->rest = d->min_tuple;
-        d->min_tuple += least;
-        d->row_bytes += ia_is_text(c->kind) ? (int64_t)ia_offset_size(c) : c->kind == IA_BOOL ? 0 : c->item;
-        if (ia_is_text(c->kind) && !(c->flags & IA_FLAG_LARGE))
-            d->offset_limit = INT32_MAX;
-        if (c->kind == IA_DECIMAL_STRING)
-            d->extra += IA_DECIMAL_TEXT;
-        if (c->kind == IA_DATETIME_TEXT)
-            d->extra += IA_DATETIME_TEXT_LENGTH;
-    }
-    return NULL;
-}
+#define IA_SQ_TUPLE 14
+#define IA_SQ_PUT_TAG 17
+#define IA_TUPLE_HEADER 8
+#define IA_FIRST_DAY (-693594) /* 0001-01-01 as a DATE: days from 1899-12-31 (TYPES section 8) */
+#define IA_LAST_DAY 2958464    /* 9999-12-31 */
 
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
-/* Append n text bytes as row r. Returns the bytes added, or a negative ia_status. */
-static inline __attribute__((always_inline)) int64_t ia_append_text(const struct ia_decoder *d, struct ia_column *c, int64_t r, const uint8_t *src,
-                                     int64_t n, int64_t room, struct ia_error *err)
+/* Put right what ia_append_text has copied: text that is not ASCII, or that is in a code set without ASCII. Returns the
+ * bytes at dst, or a negative ia_status. */
+static __attribute__((noinline)) int64_t ia_not_ascii(const struct ia_decoder *d, const struct ia_column *c,
+                                                      uint8_t *dst, const uint8_t *src, int64_t n, struct ia_error *err)
 {
-    if (__builtin_expect(c->capacity - c->length < n * d->expand, 0)) {
-        const int rc = ia_grow_text(d, c, n * d->expand, err);
+    const int replace = c->flags & IA_FLAG_REPLACE;
+    if (!ia_is_encoded(c->kind) || c->flags & IA_FLAG_RAW)
+        return n;
+    if (d->page) {
+        const int64_t written = ia_transcode(dst, src, n, d->page, replace);
+        if (written < 0)
+            return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not defined in the code set",
+                             (long long)(-1 - written), src[-1 - written]);
+        return written;
+    }
+    if (ia_utf8_is_common(dst, n)) /* there, bytes behind the text may be read */
+        return n;
+    const int64_t valid = ia_utf8_valid_until(src, n);
+    if (valid == n)
+        return n;
+    if (replace)
+        return ia_utf8_replace(dst, src, n);
+    return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not UTF-8", (long long)valid, src[valid]);
+}
+
+/* Append n bytes as row r. Returns the bytes added, or a negative ia_status. */
+static inline __attribute__((always_inline)) int64_t ia_append_text(const struct ia_decoder *d, struct ia_column *c,
+                                                                    int64_t r, const uint8_t *src, int64_t n,
+                                                                    int64_t room, struct ia_error *err)
+{
+    if (__builtin_expect(c->capacity - c->length < n * c->expand, 0)) {
+        const int rc = ia_grow_text(d, c, n * c->expand, err);
         if (rc)
             return rc;
     }
     uint8_t *dst = c->values + c->length;
     if (__builtin_expect(ia_copy_text(dst, src, n, room) | d->transcode_all, 0)) {
-        if (!d->page) {
-            const int64_t valid = ia_utf8_valid_until(src, n);
-            if (valid < n)
-                return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not UTF-8", (long long)valid, src[valid]);
-        } else {
-            const int64_t written = ia_transcode(dst, src, n, d->page);
-            if (written < 0)
-                return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not defined in the code set",
-                                 (long long)(-1 - written), src[-1 - written]);
-            n = written;
-        }
+        n = ia_not_ascii(d, c, dst, src, n, err);
+        if (n < 0)
+            return n;
     }
     c->length += n;
     if (c->flags & IA_FLAG_LARGE)
@@ -174,7 +81,7 @@ static int ia_shortage(const struct ia_decoder *d, const uint8_t *payload, int64
         int64_t need = c->width;
         if (c->kind == IA_VARCHAR)
             need = 1 + (at < size ? payload[at] : 0);
-        else if (c->kind == IA_LVARCHAR || c->kind == IA_BOOL)
+        else if (c->kind == IA_LVARCHAR || c->kind == IA_OPAQUE || c->kind == IA_BOOL)
             need = IA_ENVELOPE + (at + IA_ENVELOPE <= size ? (int64_t)ia_load_be32(payload + at + 1) : 0);
         if (need > size - at) {
             err->column = i;
@@ -192,6 +99,8 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
 {
     struct ia_error *err = &d->error;
     struct ia_column *const columns = d->columns, *const columns_end = columns + d->count;
+    const int put = d->framing == IA_FRAMING_PUT;
+    const uint64_t tag = put ? IA_SQ_PUT_TAG : IA_SQ_TUPLE;
     const uint8_t *p = data, *q;
     struct ia_column *c;
     int64_t rows = d->rows, bytes = d->bytes;
@@ -204,15 +113,15 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
         }
         const int64_t left = end - p;
         if (left < IA_TUPLE_HEADER) {
-            status = left >= 2 && ia_load_be16(p) != IA_SQ_TUPLE ? IA_OTHER : IA_NEED_MORE;
+            status = left >= 2 && ia_load_be16(p) != tag ? IA_OTHER : IA_NEED_MORE;
             break;
         }
         const uint64_t header = ia_load_be64(p);
-        if (header >> 48 != IA_SQ_TUPLE) {
+        if (header >> 48 != tag) {
             status = IA_OTHER;
             break;
         }
-        const int64_t size = (int32_t)(uint32_t)header;
+        const int64_t size = (int32_t)(uint32_t)(put ? header >> 16 : header);
         const int64_t whole = IA_TUPLE_HEADER + size + (size & 1);
         if (size < 0 || size > d->max_tuple) {
             err->column = -1;
@@ -232,6 +141,12 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
         if (rows == d->row_capacity && (status = ia_grow_rows(d)) != 0) {
             err->column = -1;
             err->offset = -1;
+            goto failed;
+        }
+        if (put && (uint16_t)header != 1) {
+            err->column = -1;
+            err->offset = -1;
+            status = IA_REFUSE(err, IA_PROTOCOL, "an SQ_PUT of %d tuples; it always has one", (int)(uint16_t)header);
             goto failed;
         }
         const uint8_t *const tuple = p + IA_TUPLE_HEADER, *const tuple_end = tuple + size;
@@ -269,23 +184,18 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
             }
             case IA_INT8: { /* sign word, then the magnitude with its low half first (TYPES section 3) */
                 const uint32_t sign = ia_load_be16(q);
-                const uint64_t v = (uint64_t)ia_load_be32(q + 6) << 32 | ia_load_be32(q + 2);
+                const uint64_t v = ia_load_be64(q + 2) >> 32 | ia_load_be64(q + 2) << 32;
+                const uint64_t minus = sign >> 15;
                 ok = sign != 0;
-                if (sign == 1)
-                    n = (int64_t)v;
-                else if (sign == 0xffff)
-                    n = (int64_t)(0 - v);
-                else if (sign == 0)
-                    n = 0;
-                else {
+                if (__builtin_expect((uint16_t)(sign + 1) > 2, 0)) {
                     status = IA_REFUSE(err, IA_PROTOCOL, "sign word %04x of an INT8 is not 0, 1 or ffff", sign);
                     goto value;
                 }
-                if (ok && v > (uint64_t)INT64_MAX + (sign != 1)) {
+                if (__builtin_expect(v >> 63 && ok && v > (uint64_t)INT64_MAX + minus, 0)) {
                     status = IA_REFUSE(err, IA_DATA, "the value does not fit 64 bits");
                     goto value;
                 }
-                ((int64_t *)(void *)c->values)[rows] = n;
+                ((uint64_t *)(void *)c->values)[rows] = ((v ^ -minus) + minus) & -(uint64_t)ok;
                 q += 10;
                 break;
             }
@@ -322,21 +232,22 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
                 }
                 ok = q[0] != 1;
                 if (ok) {
-                    const int v = n == 1 ? q[IA_ENVELOPE] : -1;
-                    if (v == 't' || v == 'T' || v == 1)
-                        c->bits |= 1ull << (rows & 63);
-                    else if (v != 'f' && v != 'F' && v != 0) {
-                        status = n == 1 ? IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x: neither true nor false", v)
+                    static const uint8_t truth[256] = {[0] = 1, ['f'] = 1, ['F'] = 1, [1] = 2, ['t'] = 2, ['T'] = 2};
+                    const int v = n == 1 ? truth[q[IA_ENVELOPE]] : 0;
+                    if (__builtin_expect(v == 0, 0)) {
+                        status = n == 1 ? IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x: neither true nor false",
+                                                    q[IA_ENVELOPE])
                                         : IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN has %lld bytes", (long long)n);
                         goto value;
                     }
+                    c->bits |= (uint64_t)(v >> 1) << (rows & 63);
                 }
                 q += IA_ENVELOPE + n;
                 break;
             }
             case IA_CHAR:
                 ok = q[0] != 0;
-                n = !ok ? 0 : c->flags & IA_FLAG_TRIM ? ia_trimmed_length(q, c->width) : c->width;
+                n = !ok ? 0 : c->flags & IA_FLAG_TRIM ? ia_trimmed_within(q, c->width, end - q) : c->width;
                 n = ia_append_text(d, c, rows, q, n, end - q, err);
                 if (__builtin_expect(n < 0, 0)) {
                     status = (int)n;
@@ -362,7 +273,8 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
                 q = text + stored;
                 break;
             }
-            case IA_LVARCHAR: {
+            case IA_LVARCHAR:
+            case IA_OPAQUE: {
                 const int64_t stored = (int64_t)ia_load_be32(q + 1);
                 if (__builtin_expect(stored > tuple_end - q - IA_ENVELOPE - c->rest, 0)) {
                     status = ia_shortage(d, tuple, size, err);
@@ -380,13 +292,34 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
                 break;
             }
             case IA_DECIMAL128: {
-                ia_i128 v;
-                ok = ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, &v, err);
+                /* Two halves, each stored from its register: an __int128 would go through the stack and be read back by
+                 * one load of 16 bytes, which has to wait for both stores. */
+                int64_t v;
+                int64_t *const to = (int64_t *)(void *)c->values + 2 * rows;
+                ok = ia_b100_small(q, &c->decimal, end - q, &v);
+                to[0] = v;
+                to[1] = v >> 63;
                 if (__builtin_expect(ok < 0, 0)) {
-                    status = ok;
-                    goto value;
+                    ok = ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, to, err);
+                    if (ok < 0) {
+                        status = ok;
+                        goto value;
+                    }
                 }
-                memcpy(c->values + 16 * rows, &v, sizeof v);
+                q += c->width;
+                break;
+            }
+            case IA_DECIMAL_INT64: {
+                int64_t v;
+                ok = ia_b100_small(q, &c->decimal, end - q, &v);
+                if (__builtin_expect(ok < 0, 0)) {
+                    ok = ia_decode_decimal_int64(q, c->width, end - q, &v, err);
+                    if (ok < 0) {
+                        status = ok;
+                        goto value;
+                    }
+                }
+                ((int64_t *)(void *)c->values)[rows] = v;
                 q += c->width;
                 break;
             }
@@ -399,7 +332,7 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
                 q += c->width;
                 break;
             case IA_DATETIME_DATE32:
-                ok = ia_decode_datetime_days(q, &c->qualifier, (int32_t *)(void *)c->values + rows, err);
+                ok = ia_decode_datetime_days(q, &c->qualifier, end - q, (int32_t *)(void *)c->values + rows, err);
                 if (__builtin_expect(ok < 0, 0)) {
                     status = ok;
                     goto value;
@@ -410,7 +343,7 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
             case IA_DATETIME_TIME32:
             case IA_DATETIME_TIME64: {
                 int64_t v;
-                ok = ia_decode_datetime_units(q, &c->qualifier, &v, err);
+                ok = ia_decode_datetime_units(q, &c->qualifier, end - q, &v, err);
                 if (__builtin_expect(ok < 0, 0)) {
                     status = ok;
                     goto value;
@@ -422,6 +355,39 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
                 q += c->width;
                 break;
             }
+            case IA_INTERVAL_MONTHS:
+                ok = ia_decode_interval_months(q, &c->qualifier, end - q, (int32_t *)(void *)c->values + rows, err);
+                if (__builtin_expect(ok < 0, 0)) {
+                    status = ok;
+                    goto value;
+                }
+                q += c->width;
+                break;
+            case IA_INTERVAL_DURATION:
+                ok = ia_decode_interval_micros(q, &c->qualifier, end - q, (int64_t *)(void *)c->values + rows, err);
+                if (__builtin_expect(ok < 0, 0)) {
+                    status = ok;
+                    goto value;
+                }
+                q += c->width;
+                break;
+            case IA_INTERVAL_MDN:
+                ok = ia_decode_interval_mdn(q, &c->qualifier, end - q,
+                                            (struct ia_month_day_nano *)(void *)c->values + rows, err);
+                if (__builtin_expect(ok < 0, 0)) {
+                    status = ok;
+                    goto value;
+                }
+                q += c->width;
+                break;
+            case IA_LOB: /* the descriptor as it is: it goes back whole in SQ_FETCHBLOB */
+                ok = !(q[IA_LOB_NULL] & 1);
+                if (ok)
+                    memcpy(c->values + rows * c->width, q, (size_t)c->width);
+                else
+                    memset(c->values + rows * c->width, 0, (size_t)c->width);
+                q += c->width;
+                break;
             case IA_DECIMAL_STRING:
             case IA_DATETIME_TEXT:
             default: {

@@ -1,4 +1,4 @@
-/* Packed values (base100.h) to what the Arrow columns hold: double, decimal text, days, seconds, DATETIME text.
+/* Packed decimals (base100.h) to what the Arrow columns hold: decimal128, int64, double, decimal text.
  *
  * Each decoder answers IA_VALUE, IA_NULL or a negative ia_status; with the latter err->detail says what was wrong with
  * the value, and the row loop adds where. */
@@ -41,18 +41,20 @@ static inline int ia_unpack(const uint8_t *p, int width, int64_t room, struct ia
     return rc == IA_B100_NULL ? IA_NULL : IA_VALUE;
 }
 
-/* DECIMAL -> the unscaled integer of decimal128(precision, scale). */
-static inline int ia_decode_decimal128(const uint8_t *p, int width, int64_t room, int precision, int scale,
-                                       ia_i128 *out, struct ia_error *err)
+/* DECIMAL -> the unscaled integer of decimal128(precision, scale), by way of all its digits. out: low and high half. */
+static __attribute__((noinline)) int ia_decode_decimal128(const uint8_t *p, int width, int64_t room, int precision,
+                                                          int scale, int64_t out[2], struct ia_error *err)
 {
     struct ia_base100 number;
+    ia_i128 unscaled = 0;
     const int rc = ia_unpack(p, width, room, &number, err);
-    if (rc != IA_VALUE) {
-        *out = 0;
+    out[0] = out[1] = 0;
+    if (rc != IA_VALUE)
         return rc;
-    }
-    switch (ia_b100_to_decimal128(&number, precision, scale, out)) {
+    switch (ia_b100_to_decimal128(&number, precision, scale, &unscaled)) {
     case IA_FIT:
+        out[0] = (int64_t)unscaled;
+        out[1] = (int64_t)(unscaled >> 64);
         return IA_VALUE;
     case IA_FIT_SCALE:
         return IA_REFUSE(err, IA_DATA, "the value has digits beyond scale %d of decimal128(%d, %d)", scale, precision,
@@ -60,6 +62,25 @@ static inline int ia_decode_decimal128(const uint8_t *p, int width, int64_t room
     default:
         return IA_REFUSE(err, IA_DATA, "the value has more digits than decimal128(%d, %d) holds", precision, scale);
     }
+}
+
+/* DECIMAL -> int64, exactly, by way of all its digits. */
+static __attribute__((noinline)) int ia_decode_decimal_int64(const uint8_t *p, int width, int64_t room, int64_t *out,
+                                                             struct ia_error *err)
+{
+    struct ia_base100 number;
+    ia_i128 wide = 0;
+    const int rc = ia_unpack(p, width, room, &number, err);
+    *out = 0;
+    if (rc != IA_VALUE)
+        return rc;
+    const int fit = ia_b100_to_decimal128(&number, 38, 0, &wide);
+    if (fit == IA_FIT_SCALE)
+        return IA_REFUSE(err, IA_DATA, "the value has digits behind the point, which int64 cannot hold");
+    if (fit != IA_FIT || wide > INT64_MAX || wide < INT64_MIN)
+        return IA_REFUSE(err, IA_DATA, "the value does not fit int64; integer_aggregates=False reads it as a decimal");
+    *out = (int64_t)wide;
+    return rc;
 }
 
 /* The decimal digits of a magnitude below 10^38; returns how many (1 for 0). */
@@ -135,212 +156,6 @@ static inline int ia_decode_decimal_text(const uint8_t *p, int width, int64_t ro
         memset(t + 2, '0', (size_t)-whole);
         memcpy(t + 2 - whole, digits, (size_t)n);
         t += 2 - whole + n;
-    }
-    *length = (int)(t - text);
-    return IA_VALUE;
-}
-
-/* ---- DATETIME ------------------------------------------------------------------------------------------------ */
-
-/* Field codes of a qualifier (TYPES section 6); ends 11..15 are FRACTION(1..5). */
-enum { IA_YEAR = 0, IA_MONTH = 2, IA_DAY = 4, IA_HOUR = 6, IA_MINUTE = 8, IA_SECOND = 10, IA_FRACTION = 12 };
-
-#define IA_DATETIME_MAX_PAIRS 10 /* YEAR TO FRACTION(5) */
-
-struct ia_qualifier {
-    int start, end;
-    int pairs;         /* base-100 digits of the whole value */
-    int exponent;      /* the exponent of a value whose first pair is not dropped */
-    int fraction;      /* fraction digits, 0..5 */
-    int64_t unit;      /* TIMESTAMP, TIME: Arrow units in a second */
-};
-
-/* Check an encoded qualifier and the width that goes with it; 0, or -1 if they do not fit each other. */
-static inline int ia_qualifier_from(int32_t encoded, int32_t width, struct ia_qualifier *q)
-{
-    q->start = (encoded >> 4) & 15;
-    q->end = encoded & 15;
-    const int digits = (q->start == IA_YEAR ? 4 : 2) + q->end - q->start;
-    if (encoded < 0 || encoded >> 8 != digits || q->start % 2 || q->start > IA_FRACTION)
-        return -1;
-    if (q->end < q->start ? !(q->start == IA_FRACTION && q->end == 11) : (q->end <= IA_SECOND && q->end % 2))
-        return -1;
-    q->fraction = q->end > IA_SECOND ? q->end - IA_SECOND : 0;
-    const int last = q->fraction ? IA_SECOND : q->end;
-    const int whole = q->start == IA_FRACTION ? 0 : (last - q->start) / 2 + 1 + (q->start == IA_YEAR);
-    q->pairs = whole + (q->fraction + 1) / 2;
-    q->exponent = whole + (IA_SECOND - last) / 2;
-    q->unit = q->fraction == 0 ? 1 : q->fraction <= 3 ? 1000 : 1000000;
-    return width == q->pairs + 1 && q->pairs <= IA_DATETIME_MAX_PAIRS ? 0 : -1;
-}
-
-struct ia_moment {
-    int year, month, day, hour, minute, second;
-    int micros;
-};
-
-static inline int ia_days_in_month(int year, int month)
-{
-    static const uint8_t days[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    const int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month] + (month == 2 && leap);
-}
-
-/* Days from 1970-01-01 in the proleptic Gregorian calendar: years begin in March, so that the leap day is the last. */
-static inline int64_t ia_days_from_civil(int year, int month, int day)
-{
-    const int y = month <= 2 ? year - 1 : year;
-    const int in_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-    return (int64_t)y * 365 + y / 4 - y / 100 + y / 400 + in_year - 719468;
-}
-
-#define IA_RANGE(name, value, low, high)                                                                              \
-    if ((value) < (low) || (value) > (high))                                                                          \
-        return IA_REFUSE(err, IA_DATA, name " %d is outside %d..%d", (value), (low), (high))
-
-/* Unpack and check every field. Fields before `start` and after `end` get the values of 1970-01-01 00:00:00.
- * A leading zero pair may be dropped and the exponent lowered, or not: both forms arrive (TYPES section 6). */
-static inline int ia_decode_moment(const uint8_t *p, const struct ia_qualifier *q, struct ia_moment *m,
-                                   struct ia_error *err)
-{
-    uint8_t shifted[IA_DATETIME_MAX_PAIRS] = {0};
-    const uint8_t *pair = p + 1;
-    if (p[0] == 0 && p[1] == 0)
-        return IA_NULL;
-    if (p[0] < 0x80)
-        return IA_REFUSE(err, IA_PROTOCOL, "a DATETIME is negative");
-    const int exponent = (p[0] & 0x7f) - 64;
-    const int drop = q->exponent - exponent; /* leading zero pairs that were left out */
-    uint8_t greatest = 0;
-    for (int i = 0; i < q->pairs; i++)
-        greatest = pair[i] > greatest ? pair[i] : greatest;
-    if (greatest > 99)
-        return IA_REFUSE(err, IA_PROTOCOL, "a base-100 digit is greater than 99");
-    if (drop < 0)
-        return IA_REFUSE(err, IA_PROTOCOL, "exponent %d is greater than the qualifier's %d", exponent, q->exponent);
-    if (drop > 0) {
-        for (int i = 0; i < q->pairs; i++) {
-            if (i + drop < q->pairs)
-                shifted[i + drop] = pair[i];
-            else if (pair[i])
-                return IA_REFUSE(err, IA_DATA, "the value has digits behind the qualifier's last field");
-        }
-        pair = shifted;
-    }
-
-    *m = (struct ia_moment){.year = 1970, .month = 1, .day = 1};
-    const int last = q->fraction ? IA_SECOND : q->end;
-    switch (q->start) { /* each field falls through to the next until the last */
-    case IA_YEAR:
-        m->year = pair[0] * 100 + pair[1];
-        pair += 2;
-        IA_RANGE("year", m->year, 1, 9999);
-        if (last == IA_YEAR)
-            break;
-        /* fall through */
-    case IA_MONTH:
-        m->month = *pair++;
-        IA_RANGE("month", m->month, 1, 12);
-        if (last == IA_MONTH)
-            break;
-        /* fall through */
-    case IA_DAY: {
-        /* Without a year any day that the month can have; without a month any up to 31. */
-        const int most = ia_days_in_month(q->start == IA_YEAR ? m->year : 2000, m->month);
-        m->day = *pair++;
-        IA_RANGE("day", m->day, 1, most);
-        if (last == IA_DAY)
-            break;
-    }
-        /* fall through */
-    case IA_HOUR:
-        m->hour = *pair++;
-        IA_RANGE("hour", m->hour, 0, 23);
-        if (last == IA_HOUR)
-            break;
-        /* fall through */
-    case IA_MINUTE:
-        m->minute = *pair++;
-        IA_RANGE("minute", m->minute, 0, 59);
-        if (last == IA_MINUTE)
-            break;
-        /* fall through */
-    case IA_SECOND:
-        m->second = *pair++;
-        IA_RANGE("second", m->second, 0, 59);
-        break;
-    default: /* FRACTION TO FRACTION */
-        break;
-    }
-    if (q->fraction) {
-        static const int below_last[6] = {1000000, 100000, 10000, 1000, 100, 10}; /* micros of one unit of the last digit */
-        static const int weight[3] = {10000, 100, 1};
-        for (int i = 0; i < (q->fraction + 1) / 2; i++)
-            m->micros += pair[i] * weight[i];
-        if (m->micros % below_last[q->fraction])
-            return IA_REFUSE(err, IA_DATA, "the value has digits beyond FRACTION(%d)", q->fraction);
-    }
-    return IA_VALUE;
-}
-
-/* YEAR TO DAY -> days from 1970-01-01. */
-static inline int ia_decode_datetime_days(const uint8_t *p, const struct ia_qualifier *q, int32_t *out,
-                                          struct ia_error *err)
-{
-    struct ia_moment m;
-    const int rc = ia_decode_moment(p, q, &m, err);
-    *out = rc == IA_VALUE ? (int32_t)ia_days_from_civil(m.year, m.month, m.day) : 0;
-    return rc;
-}
-
-/* YEAR TO .. or HOUR TO .. -> q->unit parts of seconds from 1970-01-01 or from midnight. */
-static inline int ia_decode_datetime_units(const uint8_t *p, const struct ia_qualifier *q, int64_t *out,
-                                           struct ia_error *err)
-{
-    struct ia_moment m;
-    const int rc = ia_decode_moment(p, q, &m, err);
-    *out = 0;
-    if (rc != IA_VALUE)
-        return rc;
-    const int64_t days = q->start == IA_YEAR ? ia_days_from_civil(m.year, m.month, m.day) : 0;
-    const int64_t seconds = days * 86400 + m.hour * 3600 + m.minute * 60 + m.second;
-    *out = seconds * q->unit + (q->fraction ? m.micros / (1000000 / q->unit) : 0);
-    return IA_VALUE;
-}
-
-#define IA_DATETIME_TEXT_LENGTH 32 /* "9999-12-31 23:59:59.99999" is 25 */
-
-static inline char *ia_two(char *t, int value)
-{
-    t[0] = (char)('0' + value / 10);
-    t[1] = (char)('0' + value % 10);
-    return t + 2;
-}
-
-/* Any DATETIME -> Informix's literal form: "2026-01", "12-25 08:05", "05:09", ".123". */
-static inline int ia_decode_datetime_text(const uint8_t *p, const struct ia_qualifier *q,
-                                          char text[IA_DATETIME_TEXT_LENGTH], int *length, struct ia_error *err)
-{
-    static const char before[] = {'\0', '-', '-', ' ', ':', ':'}; /* what stands before MONTH, DAY, .. if not first */
-    struct ia_moment m;
-    const int rc = ia_decode_moment(p, q, &m, err);
-    *length = 0;
-    if (rc != IA_VALUE)
-        return rc;
-    const int fields[] = {m.year, m.month, m.day, m.hour, m.minute, m.second};
-    const int last = q->fraction ? IA_SECOND : q->end;
-    char *t = text;
-    for (int field = q->start; field <= last; field += 2) {
-        if (field != q->start)
-            *t++ = before[field / 2];
-        if (field == IA_YEAR)
-            t = ia_two(t, m.year / 100);
-        t = ia_two(t, fields[field / 2] % 100);
-    }
-    if (q->fraction) {
-        *t++ = '.';
-        for (int i = 0, rest = m.micros; i < q->fraction; i++, rest = rest % 100000 * 10)
-            *t++ = (char)('0' + rest / 100000);
     }
     *length = (int)(t - text);
     return IA_VALUE;

@@ -2,7 +2,8 @@
  *
  *     int32 n, n x 4 int32 ops (native order), then the reply
  *
- * One long reply of every type, and short ones of one type alone: there the value under attack is the last in memory.
+ * One long reply of every type, short ones of one type alone (there the value under attack is the last in memory), and
+ * random plans with every flag; some of them as SQ_PUT messages too.
  * Buffers are allocated to the exact length, so that one byte too far is seen. Covers what Python cannot reach: every
  * allocation failing once, batches released in any order and by parts, the border of 32-bit offsets made small.
  * Exits 0 and prints what was done, or is ended by the sanitizer or an assertion. */
@@ -52,6 +53,34 @@ static uint64_t rnd(void)
     return seed ^= seed << 17;
 }
 
+static int64_t offset(const struct ia_op *op, const struct ArrowArray *a, int64_t row)
+{
+    return op->flags & IA_FLAG_LARGE ? ((const int64_t *)a->buffers[1])[row] : ((const int32_t *)a->buffers[1])[row];
+}
+
+/* What arrow_type_of_op says (wire/plan_ops.py), in bytes. */
+static int64_t item_bytes(const struct ia_op *op)
+{
+    switch (op->kind) {
+    case IA_INT16:
+        return 2;
+    case IA_INT32:
+    case IA_FLOAT32:
+    case IA_DATE:
+    case IA_DATETIME_DATE32:
+    case IA_DATETIME_TIME32:
+    case IA_INTERVAL_MONTHS:
+        return 4;
+    case IA_DECIMAL128:
+    case IA_INTERVAL_MDN:
+        return 16;
+    case IA_LOB:
+        return op->width;
+    default:
+        return 8;
+    }
+}
+
 /* Read every byte that a consumer may read, and check the invariants of the layout. */
 static uint64_t walk(const struct ArrowArray *batch)
 {
@@ -68,15 +97,21 @@ static uint64_t walk(const struct ArrowArray *batch)
             assert(valid == a->length - a->null_count);
         }
         if (a->n_buffers == 3) {
-            const int32_t *offsets = a->buffers[1];
-            assert(!(ops[i].flags & IA_FLAG_LARGE) && offsets[0] == 0);
-            for (int64_t r = 0; r < a->length; r++)
-                assert(offsets[r] <= offsets[r + 1]);
-            for (int32_t at = 0; at < offsets[a->length]; at++)
+            int64_t before = offset(&ops[i], a, 0);
+            assert(before == 0);
+            for (int64_t r = 0; r < a->length; r++) {
+                const int64_t next = offset(&ops[i], a, r + 1);
+                assert(before <= next);
+                if (ops[i].kind != IA_OPAQUE && !(ops[i].flags & IA_FLAG_RAW))
+                    assert(ia_utf8_valid_until((const uint8_t *)a->buffers[2] + before, next - before) == next - before);
+                before = next;
+            }
+            for (int64_t at = 0; at < before; at++)
                 sum += ((const uint8_t *)a->buffers[2])[at];
-            assert(ia_utf8_valid_until(a->buffers[2], offsets[a->length]) == offsets[a->length]);
         } else {
-            sum += ((const uint8_t *)a->buffers[1])[0];
+            const int64_t bytes = ops[i].kind == IA_BOOL ? (a->length + 7) / 8 : a->length * item_bytes(&ops[i]);
+            for (int64_t at = 0; at < bytes; at++)
+                sum += ((const uint8_t *)a->buffers[1])[at];
         }
     }
     return sum;
@@ -107,6 +142,8 @@ static void release(struct ArrowArray *batch)
         moved[n].release(&moved[n]);
 }
 
+static int framing; /* of the reply in hand */
+
 static int start(struct ia_decoder *d, int64_t rows, int64_t bytes)
 {
     int bad;
@@ -116,7 +153,27 @@ static int start(struct ia_decoder *d, int64_t rows, int64_t bytes)
         ia_decoder_free(d);
         return -1;
     }
+    d->framing = framing;
     return 0;
+}
+
+/* The same tuples in SQ_PUT messages, or back in SQ_TUPLE: the header's words change places. */
+static void reframe(void)
+{
+    uint8_t *p = reply;
+    while (p < reply + size - 2) {
+        const uint32_t length = ia_load_be32(p + (framing ? 2 : 4));
+        ia_store_be16(p, framing ? IA_SQ_TUPLE : IA_SQ_PUT_TAG);
+        if (framing) {
+            ia_store_be16(p + 2, 0);
+            ia_store_be32(p + 4, length);
+        } else {
+            ia_store_be32(p + 2, length);
+            ia_store_be16(p + 6, 1);
+        }
+        p += IA_TUPLE_HEADER + length + (length & 1);
+    }
+    framing = !framing;
 }
 
 /* One decoder over the bytes, cut into pieces of random length; batches live on for a while. */
@@ -195,6 +252,11 @@ static int read_file(const char *path)
     return ok ? 0 : -1;
 }
 
+static long tuple_size(const uint8_t *message)
+{
+    return ia_load_be32(message + (framing ? 2 : 4));
+}
+
 static int64_t total_rows;
 static long total_cuts, total_failures, total_ends[6];
 
@@ -228,7 +290,7 @@ static void attack(int corruptions)
     /* Every value of every byte of each of the first tuples, alone in memory. */
     long begin = 0;
     for (int row = 0; row < 3 && size < 4096; row++) {
-        const long whole = IA_TUPLE_HEADER + ia_load_be32(reply + begin + 4) + (ia_load_be32(reply + begin + 4) & 1);
+        const long whole = IA_TUPLE_HEADER + tuple_size(reply + begin) + (tuple_size(reply + begin) & 1);
         bad = malloc((size_t)whole);
         memcpy(bad, reply + begin, (size_t)whole);
         for (long at = 0; at < whole; at++) {
@@ -264,7 +326,12 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (read_file(argv[i]))
             return 2;
+        framing = IA_FRAMING_TUPLE;
         attack(size < 4096 ? 2000 : 10000);
+        if (i % 4 == 1) {
+            reframe();
+            attack(500);
+        }
         free(reply);
     }
     printf("core: %d replies, %lld rows, %ld cuts, corruptions: %ld ProtocolError, %ld DataError, %ld other message, "

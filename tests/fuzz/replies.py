@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from informix_arrow.wire.describe import Column
+from informix_arrow.wire.qualifiers import Qualifier
 from informix_arrow.wire.types import ColumnType, PlanOp, TypeOptions, plan_op
 from informix_arrow.wire.values import encode_tuple
 
@@ -93,3 +94,71 @@ def payloads(rows: int, plan: Sequence[int] | None = None) -> list[bytes]:
 def message(payload: bytes) -> bytes:
     """One SQ_TUPLE (SQLI section 6)."""
     return struct.pack(">hhi", 14, 0, len(payload)) + payload + b"\x00" * (len(payload) & 1)
+
+
+# ---- random plans: also the types and options that the reply above has not got
+
+
+def _interval(text: str) -> ColumnType:
+    return ColumnType(14, Qualifier.parse(text, interval=True).encoded)
+
+
+MORE_TYPES = [
+    _interval("YEAR(4) TO MONTH"),
+    _interval("YEAR(9) TO MONTH"),
+    _interval("MONTH(3) TO MONTH"),
+    _interval("DAY(2) TO SECOND"),
+    _interval("DAY(9) TO FRACTION(5)"),
+    _interval("HOUR(5) TO FRACTION(3)"),
+    _interval("SECOND(1) TO FRACTION(1)"),
+    ColumnType.decimal(15, 0),
+    ColumnType.decimal(32, 0),
+    ColumnType(11, 56),
+    ColumnType(12, 56),
+    ColumnType(41, 72, extended_id=10, extended_name="blob"),
+    ColumnType(19, 0),
+]
+OPTION_SETS = [
+    OPTIONS,
+    TypeOptions(intervals="month_day_nano", integer_aggregates=True),
+    TypeOptions(encoding_errors="replace", char_padding="keep", decimals="float64"),
+    TypeOptions(encoding_errors="replace", strings="large", integer_aggregates=True),
+    TypeOptions(encoding_errors="binary", floating_decimals="string"),
+    TypeOptions(encoding_errors="binary", strings="large"),
+]
+
+
+def _more_values(rng: random.Random) -> tuple[object, ...]:
+    seconds = dt.timedelta(seconds=rng.randrange(-8_000_000, 8_000_001))
+    text = "".join(rng.choice("1234, ä€") for _ in range(rng.choice([0, 1, 20, 40])))
+    row: list[object] = [
+        rng.randrange(-119_999, 120_000),
+        rng.randrange(-(2**31), 2**31),
+        rng.randrange(-999, 1000),
+        seconds,
+        seconds * rng.choice([1, 10, 1000]) + dt.timedelta(microseconds=rng.randrange(10**5) * 10),
+        seconds + dt.timedelta(milliseconds=rng.randrange(1000)),
+        dt.timedelta(milliseconds=rng.randrange(-99, 100) * 100),
+        Decimal(rng.randrange(-(10**15) + 1, 10**15)),
+        Decimal(rng.randrange(-(2**63), 2**63)),
+        rng.randbytes(39) + bytes([rng.randrange(128) * 2]) + rng.randbytes(16),
+        rng.randbytes(39) + bytes([rng.randrange(128) * 2]) + rng.randbytes(16),
+        rng.randbytes(rng.choice([0, 1, 72, 144])),
+        f"SET{{{text}}}",
+    ]
+    return tuple(None if rng.random() < 0.1 else value for value in row)
+
+
+def random_reply(rng: random.Random, rows: int) -> tuple[list[Column], TypeOptions, list[bytes]]:
+    """Columns of random types, options that are not the reply's above, and tuples; the last column is an INTEGER as
+    often as not."""
+    types = [*TYPES, *MORE_TYPES]
+    picked = [rng.randrange(len(types)) for _ in range(rng.randint(1, 7))]
+    if rng.random() < 0.5:
+        picked.append(len(TYPES) - 1)
+    columns = [Column(f"c{at}", types[i]) for at, i in enumerate(picked)]
+    tuples = []
+    for number in range(rows):
+        values = _values(number, rng) + _more_values(rng)
+        tuples.append(encode_tuple([values[i] for i in picked], columns, "utf-8"))
+    return columns, rng.choice(OPTION_SETS), tuples

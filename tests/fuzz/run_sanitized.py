@@ -2,13 +2,16 @@
 
     python tests/fuzz/run_sanitized.py [BUILD_DIRECTORY]
 
-Two programs run: fuzz_core.c (the decoder core alone, leaks detected too) and hostile.py (both modules in this Python,
-with the sanitizer's runtime preloaded). Ends with a status other than 0 if anything is found or cannot be run.
+Four programs run: fuzz_core.c, fuzz_encode.c and fuzz_bulk.c (the cores alone, leaks detected too) and hostile.py
+(modules in this Python, with the sanitizer's runtime preloaded). Ends with a status other than 0 if anything is found
+or cannot be run.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
+import random
 import subprocess
 import sys
 import sysconfig
@@ -46,7 +49,7 @@ def runtime(name: str) -> str:
 def build_modules(directory: Path) -> None:
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     include = f"-I{sysconfig.get_path('include')}"
-    for name in ("_decode", "_encode"):
+    for name in ("_decode", "_encode", "_bulk"):
         target = directory / f"{name}{suffix}"
         source = str(SOURCE / f"{name}.c")
         run([CC, *WARNINGS, *SANITIZE, "-shared", "-fPIC", include, source, "-o", str(target)])
@@ -56,29 +59,39 @@ def build_modules(directory: Path) -> None:
                 raise SystemExit(f"{target} is not sanitised: {symbol.decode()} is missing")
 
 
-def build_core(directory: Path) -> Path:
-    program = directory / "fuzz_core"
-    run([CC, *WARNINGS, *SANITIZE, f"-I{SOURCE}", str(HERE / "fuzz_core.c"), "-o", str(program)])
+def build_core(directory: Path, name: str) -> Path:
+    program = directory / name
+    run([CC, *WARNINGS, *SANITIZE, f"-I{SOURCE}", str(HERE / f"{name}.c"), "-lm", "-o", str(program)])
     return program
 
 
+RANDOM_PLANS = 60
+
+
 def write_replies(directory: Path) -> list[str]:
-    """Replies for fuzz_core.c: all types in one, and each type alone and before an INTEGER."""
+    """Replies for fuzz_core.c: all types in one, each type alone and before an INTEGER, and random plans."""
     import replies
+
+    from informix_arrow.wire.types import plan_op
 
     every = list(range(len(replies.OPS)))
     last = every[-1]
-    plans = [every, every[::-1], *([i] for i in every), *([i, last] for i in every[:-1])]
+    cases = []
+    for plan in (every, every[::-1], *([i] for i in every), *([i, last] for i in every[:-1])):
+        payloads = replies.payloads(150 if len(plan) > 2 else 12, plan)
+        cases.append(([replies.OPS[i].as_tuple() for i in plan], payloads))
+    rng = random.Random(replies.SEED)
+    for _ in range(RANDOM_PLANS):
+        columns, options, payloads = replies.random_reply(rng, 6)
+        cases.append(([plan_op(column.type, options).as_tuple() for column in columns], payloads))
     paths = []
-    for number, plan in enumerate(plans):
+    for number, (ops, payloads) in enumerate(cases):
         path = directory / f"reply{number}.bin"
         with path.open("wb") as file:
-            file.write(len(plan).to_bytes(4, sys.byteorder))
-            for i in plan:
-                for part in replies.OPS[i].as_tuple():
-                    file.write(part.to_bytes(4, sys.byteorder, signed=True))
-            for payload in replies.payloads(150 if len(plan) > 2 else 12, plan):
-                file.write(replies.message(payload))
+            file.write(len(ops).to_bytes(4, sys.byteorder))
+            for part in itertools.chain.from_iterable(ops):
+                file.write(part.to_bytes(4, sys.byteorder, signed=True))
+            file.writelines(map(replies.message, payloads))
             file.write(replies.END_OF_TURN)
         paths.append(str(path))
     return paths
@@ -87,12 +100,19 @@ def write_replies(directory: Path) -> list[str]:
 def main(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     build_modules(directory)
-    program = build_core(directory)
+    program, encoder = build_core(directory, "fuzz_core"), build_core(directory, "fuzz_encode")
     files = write_replies(directory)
     # Never allocates what a corrupted length asks for; errors end the process with a status of their own.
     options = "abort_on_error=0:exitcode=99:allocator_may_return_null=1:max_allocation_size_mb=2048"
     undefined = "halt_on_error=1:print_stacktrace=1"
     run([str(program), *files], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined)
+    bulk = build_core(directory, "fuzz_bulk")
+    import rows
+
+    run(
+        [str(bulk), *rows.write(directory)], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined
+    )
+    run([str(encoder), "50000"], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined)
     # PYTHONMALLOC: every bytes object gets its own red zones. libstdc++ comes along because pyarrow throws.
     run(
         [sys.executable, str(HERE / "hostile.py"), str(directory)],

@@ -21,3 +21,4 @@ def test_no_prefix_and_no_corruption_of_a_reply_is_answered_by_a_crash(tmp_path:
     assert "prefixes of a reply" in done.stdout
     assert "10000 corruptions" in done.stdout
     assert "failing allocations: ok" in done.stdout
+    assert "encoder: 50000 batches" in done.stdout

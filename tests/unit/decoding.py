@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 import pyarrow as pa
+import pytest
 
 from informix_arrow._decode import FULL, OTHER, Decoder
+from informix_arrow.wire.errors import DataError, ProtocolError
 from informix_arrow.wire.types import Kind, PlanOp, arrow_type_of_op
 
 INTEGER = PlanOp(Kind.INT32, 4, 0, 0)
@@ -23,6 +25,11 @@ SENTINEL_BYTES = struct.pack(">i", SENTINEL)
 def tuple_message(payload: bytes) -> bytes:
     """One SQ_TUPLE: tag 14, warnings, size, payload, a 00 if the size is odd (SQLI section 6)."""
     return struct.pack(">hhi", 14, 0, len(payload)) + payload + b"\x00" * (len(payload) & 1)
+
+
+def put_message(payload: bytes, tuples: int = 1) -> bytes:
+    """One SQ_PUT: tag 17, size, number of tuples, payload, a 00 if the size is odd (SQLI section 11)."""
+    return struct.pack(">hih", 17, len(payload), tuples) + payload + b"\x00" * (len(payload) & 1)
 
 
 def stream(payloads: Iterable[bytes]) -> bytes:
@@ -41,6 +48,7 @@ def new_decoder(
     batch_bytes: int = 1 << 30,
     max_tuple: int = MAX_TUPLE,
     codepage: bytes | None = None,
+    framing: int = 0,
 ) -> Decoder:
     return Decoder(
         [op.as_tuple() for op in ops],
@@ -49,6 +57,7 @@ def new_decoder(
         batch_bytes=batch_bytes,
         max_tuple=max_tuple,
         codepage=codepage,
+        framing=framing,
     )
 
 
@@ -93,6 +102,15 @@ def decode_one(op: PlanOp, values: Sequence[bytes], *, codepage: bytes | None = 
     (batch,) = decode([INTEGER, op, INTEGER], [reply], codepage=codepage)
     assert batch.column(0).to_pylist() == batch.column(2).to_pylist() == [SENTINEL] * len(values)
     return batch.column(1)
+
+
+def refuses(op: PlanOp, raw: bytes, error: type[Exception], match: str) -> None:
+    """The value is refused with the error, which names its row and column."""
+    with pytest.raises(error, match=match) as caught:
+        decode_one(op, [raw])
+    assert isinstance(caught.value, (DataError, ProtocolError))
+    assert (caught.value.row, caught.value.column) == (0, "c1")
+    assert "offset 4 in the tuple" in str(caught.value)
 
 
 def pack_decimal(value: Decimal, width: int) -> bytes:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, Error, ProtocolError
+from informix_arrow.wire.qualifiers import Qualifier
 from informix_arrow.wire.types import ColumnType, Kind, PlanOp, TypeOptions, plan_op
 from informix_arrow.wire.values import DECODERS, decode_tuple, encode_tuple
 
@@ -23,6 +24,8 @@ OPTIONS = [
     TypeOptions(),
     TypeOptions(decimals="float64", char_padding="keep"),
     TypeOptions(floating_decimals="string", strings="large"),
+    TypeOptions(intervals="month_day_nano", encoding_errors="replace", integer_aggregates=True),
+    TypeOptions(encoding_errors="binary"),
 ]
 
 QUALIFIERS = [
@@ -31,6 +34,30 @@ QUALIFIERS = [
     for end in (0, 2, 4, 6, 8, 10, 11, 12, 13, 14, 15)
     if end >= start or (start, end) == (12, 11)
 ]
+
+
+INTERVALS = [
+    Qualifier(start, end, leading + end - start)
+    for start, ends in (
+        (0, (0, 2)),
+        (2, (2,)),
+        (4, (4, 6, 10, 15)),
+        (6, (8, 11)),
+        (8, (10, 13)),
+        (10, (10, 14)),
+    )
+    for end in ends
+    for leading in (1, 2, 3, 6, 9)
+]
+# Seconds or months of one unit of the first field, and how many of them Arrow and timedelta hold.
+INTERVAL_UNITS = {
+    0: (12, 10**8),
+    2: (1, 10**9),
+    4: (86400, 10**8),
+    6: (3600, 10**9),
+    8: (60, 10**9),
+    10: (1, 10**9),
+}
 
 
 def datetime_type(start: int, end: int) -> ColumnType:
@@ -58,7 +85,7 @@ def moment_text(moment: dt.datetime, start: int, end: int) -> str:
 @st.composite
 def typed_values(draw: st.DrawFn) -> tuple[ColumnType, st.SearchStrategy[object]]:
     """A column type and what may be stored in it."""
-    choice = draw(st.integers(0, 12))
+    choice = draw(st.integers(0, 16))
     if choice == 0:
         return ColumnType.smallint(), st.integers(-(2**15) + 1, 2**15 - 1)
     if choice == 1:
@@ -92,6 +119,24 @@ def typed_values(draw: st.DrawFn) -> tuple[ColumnType, st.SearchStrategy[object]
     numbers = unscaled.map(lambda n: Decimal((int(n < 0), tuple(map(int, str(abs(n)))), -scale)))
     if choice == 11:
         return ColumnType.decimal(precision, scale), numbers
+    if choice == 12:
+        qualifier = draw(st.sampled_from(INTERVALS))
+        most = min(10**qualifier.leading, INTERVAL_UNITS[qualifier.start][1])
+        steps = st.integers(-most + 1, most - 1)
+        if qualifier.is_year_month:
+            return ColumnType(14, qualifier.encoded), steps.map(
+                lambda n: n * INTERVAL_UNITS[qualifier.start][0]
+            )
+        unit = dt.timedelta(seconds=INTERVAL_UNITS[qualifier.start][0])
+        return ColumnType(14, qualifier.encoded), steps.map(lambda n: n * unit)
+    if choice == 13:
+        return draw(st.sampled_from([ColumnType(11, 56), ColumnType(12, 56)])), st.binary(
+            min_size=56, max_size=56
+        ).map(lambda data: data[:39] + bytes([data[39] & 0xFE]) + data[40:])
+    if choice == 14:
+        return ColumnType(41, 72, extended_id=10, extended_name="blob"), st.binary(max_size=80)
+    if choice == 15:
+        return ColumnType.decimal(18, 0), st.integers(-(10**18) + 1, 10**18 - 1).map(Decimal)
     return ColumnType.decimal(32), st.integers(-(10**31), 10**31).map(
         lambda n: Decimal(n).scaleb(-7).normalize()
     )
@@ -152,6 +197,9 @@ def raw_types() -> list[ColumnType]:
         + decimals
         + [ColumnType.decimal(4), ColumnType.decimal(32)]
         + [datetime_type(*q) for q in QUALIFIERS]
+        + [ColumnType(14, q.encoded) for q in INTERVALS]
+        + [ColumnType(11, 56), ColumnType(12, 56), ColumnType(41, 72, extended_id=10, extended_name="blob")]
+        + [ColumnType(19, 0)]
     )
 
 
@@ -183,7 +231,7 @@ def test_any_bytes_at_all_decode_or_fail_as_the_reference_says(
     first = st.sampled_from(
         [0, 1, 0x3D, 0x3E, 0x3F, 0x40, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xC3, 0xC7, 0xC8, 0xFF]
     )
-    size = data.draw(st.just(op.width) | st.integers(0, 12))
+    size = data.draw(st.just(min(op.width, 80)) | st.integers(0, 12))
     rest = data.draw(st.lists(bytes_, min_size=max(size - 1, 0), max_size=max(size - 1, 0)))
     payload = bytes([data.draw(first), *rest])[:size]
     ours, theirs = outcome(op, [Column("c0", ct)], payload, options)

@@ -15,18 +15,11 @@ from hypothesis import strategies as st
 from informix_arrow.wire.errors import DataError, ProtocolError
 from informix_arrow.wire.types import ColumnType, Kind, PlanOp, TypeOptions, plan_op
 
-from .decoding import decode_one, pack_decimal
+from .decoding import decode_one, pack_decimal, refuses
 
 
 def decimal_width(precision: int, scale: int) -> int:
     return (precision + (scale & 1) + 3) // 2
-
-
-def refuses(op: PlanOp, raw: bytes, error: type[Exception], match: str) -> None:
-    with pytest.raises(error, match=match) as caught:
-        decode_one(op, [raw])
-    assert isinstance(caught.value, (DataError, ProtocolError))
-    assert (caught.value.row, caught.value.column) == (0, "c1")
 
 
 # ---- DECIMAL
@@ -117,10 +110,15 @@ def test_zero_is_accepted_in_every_spelling() -> None:
     assert decode_one(op, [bytes.fromhex(z) for z in zeros]).to_pylist() == [Decimal(0)] * 5
 
 
-def test_null_is_told_by_two_bytes_because_a_legal_number_begins_with_00() -> None:
+def test_null_is_zero_bytes_only_because_legal_numbers_begin_with_one_or_two() -> None:
+    """TYPES section 5; JDBC looks at two bytes and takes the third of these for NULL."""
     op = plan_op(ColumnType(5, 0x20FF), TypeOptions(floating_decimals="string"))
-    values = [pack_decimal(Decimal("-1E125"), 18), bytes(18)]
-    assert decode_one(op, values).to_pylist() == ["-1" + "0" * 125, None]
+    raw = [pack_decimal(Decimal("-1E125"), 18), bytes(18)]
+    raw += [bytes.fromhex("00000a").ljust(18, b"\0"), bytes(17) + b"\x01"]
+    expected = ["-1" + "0" * 125, None, "-999" + "0" * 123, "-" + "9" * 34 + "0" * 92]
+    assert decode_one(op, raw).to_pylist() == expected
+    wide = PlanOp(Kind.DECIMAL128, 2, 38 << 8, 0)
+    assert decode_one(wide, [b"\x00\x00", b"\xc1\x05"]).to_pylist() == [None, Decimal(5)]
 
 
 @given(st.integers(-(10**32) + 1, 10**32 - 1), st.integers(-94, 128))
@@ -264,6 +262,17 @@ def test_malformed_utf8_is_a_data_error_that_says_where(broken: bytes, lead: int
             raw.decode()
         match = rf"byte {theirs.value.start} of the text \({broken[0]:02x}\) is not UTF-8"
         refuses(PlanOp(Kind.LVARCHAR, 255, 0, 0), lvarchar(raw), DataError, match)
+
+
+@pytest.mark.parametrize("cut", [b"\xc3", b"\xe2", b"\xe2\x82", b"\xf0\x9f\x98"], ids=bytes.hex)
+def test_a_character_cut_off_by_the_end_of_the_text_is_refused_at_every_length(cut: bytes) -> None:
+    """Text is checked by blocks of 32 bytes: what a block leaves open has to come in the next, or the text ends."""
+    op = PlanOp(Kind.LVARCHAR, 255, 0, 0)
+    for lead in range(100):
+        refuses(op, lvarchar(b"a" * lead + cut), DataError, f"byte {lead} of the text")
+        refuses(op, lvarchar(("ü" * lead).encode() + cut), DataError, f"byte {2 * lead} of the text")
+        texts = ["a" * lead + char + end for char in "é€日\U0001f600" for end in ("", "z", "é")]
+        assert decode_one(op, [lvarchar(text.encode()) for text in texts]).to_pylist() == texts
 
 
 @given(st.binary(max_size=80))

@@ -10,17 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.wire.types import ColumnType, PlanOp, TypeCode, TypeOptions, plan_op
+from informix_arrow.wire.errors import DataError
+from informix_arrow.wire.intervals import parse_interval, to_month_day_nano, to_months, to_timedelta
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType, TypeCode, TypeOptions, plan_op
 
-from .decoding import decode_one
+from .decoding import decode_one, refuses
 
 VECTORS = json.loads((Path(__file__).parent.parent / "vectors" / "types.json").read_text(encoding="utf-8"))
-
-# Types that no codec handles yet; plan_op refuses them by name.
-NOT_YET = {TypeCode.INTERVAL, TypeCode.BYTE, TypeCode.TEXT, 19, 20, 21, 22}
-SUPPORTED = [
-    v for v in VECTORS if v["type"] not in NOT_YET and v.get("extended_name") not in ("blob", "clob")
-]
 
 
 def column_type(vector: dict[str, Any]) -> ColumnType:
@@ -46,62 +43,75 @@ def as_text(column: pa.Array) -> str:
     return str(column.cast(pa.string())[0].as_py()) if pa.types.is_time(column.type) else str(value)
 
 
-def same(column: pa.Array, op: PlanOp, expected: object) -> bool:
-    value = column[0].as_py()
+def same(column: pa.Array, vector: dict[str, Any]) -> bool:
+    value, expected = column[0].as_py(), vector["value"]
+    raw = bytes.fromhex(vector["tuple_hex"])
+    if vector["type"] == TypeCode.INTERVAL:
+        qualifier = Qualifier.from_encoded(vector["encoded_length"])
+        wanted = parse_interval(expected, qualifier)
+        return bool(value == (to_months(wanted) if qualifier.is_year_month else to_timedelta(wanted)))
+    if vector["type"] in (
+        TypeCode.BYTE,
+        TypeCode.TEXT,
+    ):  # the descriptor whole, its size at 16 (TYPES section 12)
+        return bool(value == raw and int.from_bytes(value[16:20], "big") == expected["size"])
+    if vector.get("extended_name") in (
+        "blob",
+        "clob",
+    ):  # the locator in hexadecimal digits (TYPES section 13)
+        return bool(bytes.fromhex(value.decode()).hex() == expected["locator_hex"])
     if isinstance(value, Decimal):
         return value == Decimal(str(expected))
     if isinstance(value, float) and isinstance(expected, str):
         return value == float(expected)
     if pa.types.is_temporal(column.type):
         # Arrow's text has all the digits of its unit, the vector those of the qualifier; seconds may be missing.
-        got, wanted = as_text(column), str(expected)
+        got, text = as_text(column), str(expected)
         if "." in got:
             got = got.rstrip("0").rstrip(".")
-        if "." in wanted:
-            wanted = wanted.rstrip("0").rstrip(".")
-        if got.startswith(wanted):
-            return got.removeprefix(wanted).strip(":0") == ""
+        if "." in text:
+            text = text.rstrip("0").rstrip(".")
+        if got.startswith(text):
+            return got.removeprefix(text).strip(":0") == ""
         return False
     return bool(value == expected)
 
 
 def test_the_vectors_hold_every_type_of_the_plan() -> None:
     """Without this a renamed key would quietly empty the test below."""
-    assert len(SUPPORTED) > 200
-    assert {v["type"] for v in SUPPORTED} == {
-        0,
-        1,
-        2,
-        3,
-        4,
-        5,
-        6,
-        7,
-        8,
-        10,
-        13,
-        15,
-        16,
-        17,
-        18,
-        40,
-        41,
-        52,
-        53,
-    }
+    assert len(VECTORS) >= 279
+    plain = {0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 40, 41, 52, 53}
+    assert {v["type"] for v in VECTORS} == plain
+    assert {v.get("extended_name") for v in VECTORS if v["type"] == 41} == {"boolean", "blob", "clob"}
 
 
-@pytest.mark.parametrize("vector", SUPPORTED, ids=vector_id)
+@pytest.mark.parametrize("vector", VECTORS, ids=vector_id)
 def test_a_known_encoding_decodes_to_its_value_and_shifts_nothing_behind_it(vector: dict[str, Any]) -> None:
+    raw = bytes.fromhex(vector["tuple_hex"])
     op = plan_op(column_type(vector))
-    column = decode_one(op, [bytes.fromhex(vector["tuple_hex"])])
+    if vector["type"] == TypeCode.INTERVAL and str(vector["value"]).lstrip("-").startswith("999999999 "):
+        refuses(op, raw, DataError, 'intervals="month_day_nano" reads them')  # more than duration[us] holds
+        return
+    column = decode_one(op, [raw])
     assert column.null_count == int(vector["null"])
     if not vector["null"]:
-        assert same(column, op, vector["value"]), (column, vector)
+        assert same(column, vector), (column, vector)
+
+
+@pytest.mark.parametrize("vector", [v for v in VECTORS if v["type"] == TypeCode.INTERVAL], ids=vector_id)
+def test_a_known_interval_decodes_as_month_day_nano_too(vector: dict[str, Any]) -> None:
+    """Also the one of 999,999,999 days that duration[us] cannot hold."""
+    op = plan_op(column_type(vector), TypeOptions(intervals="month_day_nano"))
+    (value,) = decode_one(op, [bytes.fromhex(vector["tuple_hex"])]).to_pylist()
+    if vector["null"]:
+        assert value is None
+    else:
+        qualifier = Qualifier.from_encoded(vector["encoded_length"])
+        assert value == to_month_day_nano(parse_interval(vector["value"], qualifier))
 
 
 @pytest.mark.parametrize(
-    "vector", [v for v in SUPPORTED if v["type"] in (TypeCode.DECIMAL, TypeCode.MONEY)], ids=vector_id
+    "vector", [v for v in VECTORS if v["type"] in (TypeCode.DECIMAL, TypeCode.MONEY)], ids=vector_id
 )
 def test_a_known_decimal_decodes_as_float64_and_as_text_too(vector: dict[str, Any]) -> None:
     ct = column_type(vector)

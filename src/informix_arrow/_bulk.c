@@ -1,0 +1,323 @@
+/* informix_arrow._bulk: runs of rows (decode_bulk.h) as a Python type, for the embedded server.
+ *
+ * A module of its own and not a part of _decode: a Decoder reads one result and ends at the first thing that is wrong
+ * with it; a BulkReader stops before whatever it does not take, says where, and goes on after it. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "decode_bulk.h"
+
+typedef struct {
+    PyObject_HEAD
+    struct ia_decoder core;
+    struct ia_codepage_entry page[256];
+    char busy; /* set while a thread is in a method */
+} BulkReader;
+
+static int enter(BulkReader *self)
+{
+    if (__atomic_test_and_set(&self->busy, __ATOMIC_ACQUIRE)) {
+        PyErr_SetString(PyExc_RuntimeError, "this BulkReader is in use by another thread");
+        return -1;
+    }
+    return 0;
+}
+
+static void leave(BulkReader *self)
+{
+    __atomic_clear(&self->busy, __ATOMIC_RELEASE);
+}
+
+/* ---- construction -------------------------------------------------------------------------------------------- */
+
+static struct ia_op *ops_from(PyObject *sequence, Py_ssize_t *count)
+{
+    PyObject *fast = PySequence_Fast(sequence, "ops must be a sequence of (kind, width, arg, flags)");
+    if (!fast)
+        return NULL;
+    *count = PySequence_Fast_GET_SIZE(fast);
+    struct ia_op *ops = *count > 32767 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof *ops);
+    if (!ops)
+        PyErr_Format(PyExc_ValueError, "no room for %zd columns; a row has at most 32767", *count);
+    for (Py_ssize_t i = 0; ops && i < *count; i++) {
+        int kind, width, arg, flags;
+        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(fast, i), "iiii;an op is (kind, width, arg, flags)", &kind,
+                              &width, &arg, &flags)) {
+            PyMem_Free(ops);
+            ops = NULL;
+            break;
+        }
+        ops[i] = (struct ia_op){kind, width, arg, flags};
+    }
+    Py_DECREF(fast);
+    return ops;
+}
+
+/* A code page, checked: what it yields goes unvalidated into utf8 columns. */
+static int page_from(BulkReader *self, const Py_buffer *view)
+{
+    if (view->len != (Py_ssize_t)sizeof self->page) {
+        PyErr_SetString(PyExc_ValueError, "codepage must be 1024 bytes: 256 entries of a length and 3 UTF-8 bytes");
+        return -1;
+    }
+    memcpy(self->page, view->buf, sizeof self->page);
+    for (int i = 0; i < 256; i++) {
+        const struct ia_codepage_entry *e = &self->page[i];
+        if (e->length > 3 || ia_utf8_valid_until(e->utf8, e->length) != e->length) {
+            PyErr_Format(PyExc_ValueError, "codepage: the entry of byte %d is not 0 to 3 bytes of UTF-8", i);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"ops", "batch_rows", "batch_bytes", "max_tuple", "codepage", NULL};
+    PyObject *ops_object, *codepage = Py_None;
+    long long batch_rows, batch_bytes, max_tuple;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OLLL|O:BulkReader", keywords, &ops_object, &batch_rows,
+                                     &batch_bytes, &max_tuple, &codepage))
+        return NULL;
+    if (batch_rows < 1 || batch_bytes < 1 || max_tuple < 0 || max_tuple > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive, max_tuple 0..2147483647");
+        return NULL;
+    }
+    BulkReader *self = (BulkReader *)type->tp_alloc(type, 0);
+    if (!self)
+        return NULL;
+    Py_ssize_t count = 0;
+    Py_buffer view = {0};
+    int bad = -1;
+    struct ia_op *const ops = ops_from(ops_object, &count);
+    int failed = !ops;
+    if (!failed && codepage != Py_None) {
+        failed = PyObject_GetBuffer(codepage, &view, PyBUF_SIMPLE) != 0;
+        if (!failed) {
+            failed = page_from(self, &view) != 0;
+            PyBuffer_Release(&view);
+        }
+    }
+    if (!failed) {
+        const char *wrong = ia_decoder_init(&self->core, ops, (int)count, batch_rows, batch_bytes, max_tuple,
+                                            codepage != Py_None ? self->page : NULL, &bad);
+        self->core.framing = IA_FRAMING_PUT;
+        if (wrong && bad >= 0)
+            PyErr_Format(PyExc_ValueError, "column %d: op (%d, %d, %d, %d): %s", bad, (int)ops[bad].kind,
+                         (int)ops[bad].width, (int)ops[bad].arg, (int)ops[bad].flags, wrong);
+        else if (wrong)
+            PyErr_NoMemory();
+        failed = wrong != NULL;
+    }
+    PyMem_Free(ops);
+    if (failed) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+static void reader_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    ia_decoder_free(&((BulkReader *)object)->core);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+/* ---- methods ------------------------------------------------------------------------------------------------- */
+
+/* Feed data[start:] to one of the two decoders; (position, status, shape). */
+static PyObject *feed(BulkReader *self, PyObject *object, Py_ssize_t start, int binds, int statement, int shape)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE))
+        return NULL;
+    if (start < 0 || start > view.len) {
+        PyErr_Format(PyExc_ValueError, "start %zd does not lie in the %zd bytes of data", start, view.len);
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    if (enter(self)) {
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    static const uint8_t nothing = 0; /* an empty buffer may have no address */
+    const uint8_t *const data = view.len ? (const uint8_t *)view.buf : &nothing;
+    const uint8_t *stop = data + start;
+    enum ia_shape found = (enum ia_shape)shape;
+    enum ia_status status;
+    Py_BEGIN_ALLOW_THREADS
+    if (binds)
+        status = ia_bulk_binds(&self->core, statement, &found, data + start, data + view.len, &stop);
+    else
+        status = ia_bulk_puts(&self->core, data + start, data + view.len, &stop);
+    Py_END_ALLOW_THREADS
+    leave(self);
+    PyBuffer_Release(&view);
+    if (status == IA_NO_MEMORY)
+        return PyErr_NoMemory();
+    return Py_BuildValue("nii", (Py_ssize_t)(stop - data), (int)status, (int)found);
+}
+
+PyDoc_STRVAR(feed_puts_doc,
+             "feed_puts(data, start, /)\n--\n\n"
+             "Take the SQ_PUT rows at the front of data[start:]; (position, status).\n\n"
+             "position is behind the last row taken. status is NEED_MORE (a row may begin there that has not arrived\n"
+             "whole), OTHER (another message, or a row that is not plain) or FULL (call take()).");
+
+static PyObject *reader_feed_puts(PyObject *self, PyObject *args)
+{
+    PyObject *data;
+    Py_ssize_t start;
+    if (!PyArg_ParseTuple(args, "On:feed_puts", &data, &start))
+        return NULL;
+    PyObject *found = feed((BulkReader *)self, data, start, 0, 0, 0);
+    if (!found)
+        return NULL;
+    PyObject *result = PyTuple_GetSlice(found, 0, 2);
+    Py_DECREF(found);
+    return result;
+}
+
+PyDoc_STRVAR(feed_binds_doc,
+             "feed_binds(data, start, statement, shape, /)\n--\n\n"
+             "Take the bound rows of a statement at the front of data[start:]; (position, status, shape).\n\n"
+             "statement is the id that an SQ_ID must name. shape is what is known of how the rows lie, SHAPE_UNKNOWN\n"
+             "at first: SHAPE_GROUPS when each ends its group (its SQ_EOT is taken too), SHAPE_ONE_GROUP when they\n"
+             "share one (its SQ_EOT is left). The rest as feed_puts.");
+
+static PyObject *reader_feed_binds(PyObject *self, PyObject *args)
+{
+    PyObject *data;
+    Py_ssize_t start;
+    int statement, shape;
+    if (!PyArg_ParseTuple(args, "Onii:feed_binds", &data, &start, &statement, &shape))
+        return NULL;
+    if (statement < 0 || statement > 0xffff || shape < IA_SHAPE_UNKNOWN || shape > IA_SHAPE_ONE_GROUP) {
+        PyErr_Format(PyExc_ValueError, "statement %d and shape %d: expected 0..65535 and 0..2", statement, shape);
+        return NULL;
+    }
+    return feed((BulkReader *)self, data, start, 1, statement, shape);
+}
+
+static void release_capsule(PyObject *capsule)
+{
+    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
+    if (array->release)
+        array->release(array);
+    free(array);
+}
+
+PyDoc_STRVAR(take_doc,
+             "take()\n--\n\n"
+             "Hand over the rows taken so far as an 'arrow_array' capsule of a struct array, and begin anew.");
+
+static PyObject *reader_take(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    BulkReader *self = (BulkReader *)object;
+    if (enter(self))
+        return NULL;
+    PyObject *capsule = NULL;
+    struct ArrowArray *array = calloc(1, sizeof *array);
+    if (!array || ia_decoder_take(&self->core, array)) {
+        PyErr_NoMemory();
+        free(array);
+    } else {
+        capsule = PyCapsule_New(array, "arrow_array", release_capsule);
+        if (!capsule) {
+            array->release(array);
+            free(array);
+        }
+    }
+    leave(self);
+    return capsule;
+}
+
+static PyObject *reader_rows(PyObject *object, void *Py_UNUSED(closure))
+{
+    BulkReader *self = (BulkReader *)object;
+    if (enter(self))
+        return NULL;
+    const long long rows = self->core.rows;
+    leave(self);
+    return PyLong_FromLongLong(rows);
+}
+
+static PyMethodDef reader_methods[] = {
+    {"feed_puts", reader_feed_puts, METH_VARARGS, feed_puts_doc},
+    {"feed_binds", reader_feed_binds, METH_VARARGS, feed_binds_doc},
+    {"take", reader_take, METH_NOARGS, take_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef reader_getset[] = {
+    {"rows", reader_rows, NULL, "Rows that the next take() hands over.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyDoc_STRVAR(reader_doc,
+             "BulkReader(ops, batch_rows, batch_bytes, max_tuple, codepage=None)\n--\n\n"
+             "Take runs of rows that a client sends (SQ_PUT, or SQ_BIND and SQ_EXECUTE) as Arrow columns.\n\n"
+             "ops: one (kind, width, arg, flags) per column of the row, the numbers of plan.h; batch_rows,\n"
+             "batch_bytes: FULL at so many rows or Arrow bytes; max_tuple: the longest SQ_PUT that is taken, bytes;\n"
+             "codepage: as for Decoder. One thread at a time: a call while another runs raises RuntimeError.");
+
+static PyType_Slot reader_slots[] = {
+    {Py_tp_doc, (void *)reader_doc},      {Py_tp_new, reader_new},       {Py_tp_dealloc, reader_dealloc},
+    {Py_tp_methods, reader_methods}, {Py_tp_getset, reader_getset}, {0, NULL},
+};
+
+static PyType_Spec reader_spec = {
+    .name = "informix_arrow._bulk.BulkReader",
+    .basicsize = sizeof(BulkReader),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = reader_slots,
+};
+
+/* ---- module -------------------------------------------------------------------------------------------------- */
+
+static int module_exec(PyObject *module)
+{
+    static const struct {
+        const char *name;
+        int value;
+    } constants[] = {{"NEED_MORE", IA_NEED_MORE},
+                     {"OTHER", IA_OTHER},
+                     {"FULL", IA_FULL},
+                     {"SHAPE_UNKNOWN", IA_SHAPE_UNKNOWN},
+                     {"SHAPE_GROUPS", IA_SHAPE_GROUPS},
+                     {"SHAPE_ONE_GROUP", IA_SHAPE_ONE_GROUP}};
+    PyObject *type = PyType_FromModuleAndSpec(module, &reader_spec, NULL);
+    if (!type)
+        return -1;
+    const int failed = PyModule_AddType(module, (PyTypeObject *)type);
+    Py_DECREF(type);
+    for (size_t i = 0; !failed && i < sizeof constants / sizeof *constants; i++)
+        if (PyModule_AddIntConstant(module, constants[i].name, constants[i].value))
+            return -1;
+    return failed;
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+#ifdef Py_mod_multiple_interpreters
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_bulk",
+    .m_doc = "Rows that a client sends, as record batches (see decode_bulk.h).",
+    .m_slots = module_slots,
+};
+
+PyMODINIT_FUNC PyInit__bulk(void)
+{
+    return PyModuleDef_Init(&module_def);
+}
