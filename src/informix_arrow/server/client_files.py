@@ -32,6 +32,9 @@ FILE_FAILED = -9810
 _MAX_AHEAD = 64 << 20
 """Bytes of further requests that a client may have sent before it answers; more ends the session."""
 
+_LEAST_COST = 64
+"""Bytes that a request counts for at least: an object in memory, however few it had on the wire."""
+
 _PERMISSIONS = 0o666
 _TO_READ, _TO_WRITE = 0, 0o1101  # O_RDONLY; O_WRONLY | O_CREAT | O_TRUNC
 _END = m.EndOfTurn.TAG
@@ -94,7 +97,7 @@ class FileDialogue(Turn):
         if isinstance(message, m.Protocols):
             raise ProtocolError("SQ_PROTOCOLS where a file was asked for")
         self._messages.append(message)
-        return max(self._stream.pos - start, 2)
+        return max(self._stream.pos - start, _LEAST_COST)
 
     def _clients_error(self) -> SqlError:
         framing = self.framing

@@ -11,6 +11,7 @@ from functools import lru_cache
 import pyarrow as pa
 
 from .._encode import Encoder
+from ..wire.code_sets import is_multibyte
 from ..wire.describe import Column
 from ..wire.errors import DataError, NotSupportedError
 from ..wire.types import TypeCode, plan_op
@@ -18,6 +19,7 @@ from .engine import QueryResult
 from .errors import SqlError
 from .lob_columns import NO_SUCH_OBJECT, LobColumns
 from .sql.result_types import RESULT_OPTIONS
+from .text_forms import RawText
 
 MAX_FETCH = 16 << 20
 """Most bytes of tuples in one reply, whatever the client allows: the reply is built in memory."""
@@ -61,8 +63,13 @@ class TupleEncoder:
             plan_op(column.type, RESULT_OPTIONS, bool_binary=wanted.get(position) == TypeCode.BOOL)
             for position, column in enumerate(columns)
         ]
+        self._text = RawText(columns, ops, encoding) if is_multibyte(encoding) else None
+        if self._text is not None:
+            ops = self._text.ops
         self._encoder = Encoder(
-            [op.as_tuple() for op in ops], [column.name for column in columns], codepage=codepage(encoding)
+            [op.as_tuple() for op in ops],
+            [column.name for column in columns],
+            codepage=None if self._text is not None else codepage(encoding),
         )
         self.encode = self._encoder.encode
         self.lobs = LobColumns(columns, wanted)
@@ -79,7 +86,9 @@ class TupleEncoder:
         self.load_made(batch)
 
     def load_made(self, batch: pa.RecordBatch) -> None:
-        """Take a batch that has its wire form already."""
+        """Take a batch whose large objects have their wire form already."""
+        if self._text is not None:
+            batch = self._text.wire_form(batch)
         self._encoder.load(*batch.__arrow_c_array__())
 
 

@@ -352,6 +352,11 @@ class EngineSession(RunningSession):
                 self.cut = True
             try:
                 rows = self._modify_each(plan, params) if plan.each else self._changed(plan.sql, values)
+                if plan.then_insert is not None:
+                    inserted = insert_table(self, plan.then_insert, self.bind(plan.then_insert.needs, params))
+                    inserted.rows += rows
+                    inserted.warnings |= plan.warnings
+                    return inserted
             except duckdb.ConstraintException as e:
                 raise self._constraint(plan.info, e) from e
             return Outcome(rows=rows, warnings=plan.warnings | (WARN_CUT if self.cut else 0))
@@ -359,7 +364,7 @@ class EngineSession(RunningSession):
         return self.write(run)
 
     def _changed(self, sql: str, values: dict[str, object]) -> int:
-        done = first_row(self.writer, sql, values or None)
+        done = first_row(self.writer, sql, values or None) if sql else None
         return int(done[0]) if done else 0
 
     def _modify_each(self, plan: ModifyPlan, params: Sequence[object]) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from ..wire import messages as m
 from ..wire.describe import Describe, InputDescribe, StatementType
-from .cursors import InsertCursor, check_columns
+from .appending import BatchOutcome
+from .bulk import InsertCursor
+from .bulk_replies import execute_replies
+from .cursors import check_columns
 from .engine import Outcome, Prepared
 from .errors import SqlError
 from .inserts import MAX_GATHERED, execute_all, following, insert_rows, to_python
@@ -71,8 +73,15 @@ class Execution(Turn):
     def _gathers(self) -> bool:
         current = self._current
         return (
-            current is not None and current.prepared.statement_type == _INSERT and current.bound is not None
+            current is not None
+            and current.prepared.statement_type == _INSERT
+            and current.bound is not None
+            and not current.awaited  # contents that never came: the single execution says so
+            and not current.asks_client  # each reply must be complete before the next may ask for files
         )
+
+    def _is_insert(self, statement: Statement) -> bool:
+        return statement.prepared.statement_type == _INSERT
 
     def _execute_run(self, messages: Sequence[m.Message], at: int) -> int:
         """Answer the SQ_EXECUTE at `at` and the executes after it that can go with it; the index after
@@ -81,44 +90,63 @@ class Execution(Turn):
         run = following(messages, at, statement.id)
         binds = [statement.bound, *run.binds]
         statement.bound = None
-        self._guarded(lambda _: self._execute_many(statement, binds, run.separate), messages[at])
+
+        def execute() -> BatchOutcome:
+            return execute_all(
+                self._engine, statement.prepared, binds, self.framing.encoding, stop_at_error=not run.separate
+            )
+
+        self._guarded(
+            lambda _: self._execute_together(statement, execute, len(binds), run.separate, run.closed),
+            messages[at],
+        )
         return run.end
 
-    def _execute_many(self, statement: Statement, binds: Sequence[Any], separate: bool) -> None:
+    def _execute_together(
+        self,
+        statement: Statement,
+        execute: Callable[[], BatchOutcome],
+        rows: int,
+        separate: bool,
+        closed: bool,
+    ) -> None:
+        """Run `rows` executions of an INSERT and answer each. `separate` ones have a group each, and the last
+        SQ_EOT belongs to the answer when it is `closed`."""
         before = self._engine.in_transaction
         try:
             with self._interrupts.statement():
-                results = execute_all(
-                    self._engine, statement.prepared, binds, self.framing.encoding, stop_at_error=not separate
-                )
+                outcome = execute()
         except SqlError as problem:
             if not separate:
                 raise
-            results = [problem] * len(binds)  # every group has a reply to come
+            outcome = BatchOutcome(
+                rows, dict.fromkeys(range(rows), problem)
+            )  # every group has a reply to come
         except Exception:
-            log.exception("internal error in %d executes of one INSERT", len(binds))
-            results = [SqlError(INTERNAL_ERROR)] * (len(binds) if separate else 1)
-        reply = b""
-        previous: Outcome | None = None
-        end_of_turn = m.EndOfTurn().encode(self.framing)
-        for position, result in enumerate(results):
-            if position and separate:
+            log.exception("internal error in %d executes of one INSERT", rows)
+            rows = rows if separate else 1
+            outcome = BatchOutcome(rows, dict.fromkeys(range(rows), SqlError(INTERNAL_ERROR)))
+        end_of_turn = m.EndOfTurn().encode(self.framing) if separate else b""
+        plain = self._executed(statement.prepared, Outcome(rows=1), before) + end_of_turn
+        replies = execute_replies(outcome, plain, self.framing)
+        last = outcome.rows - 1
+        start = 0
+        for row in sorted(outcome.errors):
+            self._send(replies[start * len(plain) : row * len(plain)])
+            start = row + 1
+            self._refuse(outcome.errors[row])
+            if separate and (row < last or closed):
                 self._failed = False
                 self._send(end_of_turn)
-            if isinstance(result, SqlError):
-                self._refuse(result)
-                continue
-            if result != previous:
-                reply, previous = self._executed(statement.prepared, result, before), result
-            self._send(reply)
+        rest = replies[start * len(plain) :]
+        self._send(rest if closed or not rest else rest[: len(rest) - len(end_of_turn)])
 
     def _execute(self, _: m.Execute) -> None:
         statement = self._statement()
         prepared = statement.prepared
         if prepared.returns_rows:
             raise SqlError(-260)
-        parameters = to_python(statement.bound, prepared, self.framing.encoding)
-        statement.bound = None
+        parameters = to_python(self._take_bound(statement), prepared, self.framing.encoding)
         before, database = self._engine.in_transaction, self._engine.database
         with self._interrupts.statement():
             outcome = self._engine.execute(prepared, parameters)
@@ -149,10 +177,12 @@ class Execution(Turn):
             raise SqlError(-259)
         if message.count != 1:
             raise SqlError(-285)
-        if self._insert is not statement or len(cursor.rows) >= MAX_GATHERED:
+        if self._insert is not statement:
             self._flush_rows()
-            if self._failed:
-                return
+        elif len(cursor.rows) >= MAX_GATHERED or not cursor.rows:  # those that the lane took come first
+            self._insert_rows()
+        if self._failed:
+            return
         self._insert = statement
         try:
             cursor.put(message.tuple_bytes, self.framing.encoding)
@@ -161,21 +191,37 @@ class Execution(Turn):
             if not self._failed:
                 raise problem
 
+    def _insert_rows(self, _: m.Message | None = None) -> None:
+        """Insert the rows put so far; at an error a DONE for those before it, then SQ_ERR."""
+        statement = self._insert
+        cursor = statement.cursor if statement is not None else None
+        if statement is None or not isinstance(cursor, InsertCursor) or not cursor.waiting:
+            return
+        prepared = statement.prepared
+        self._insert = None  # until it has gone well
+        rows, batch = cursor.take(), cursor.take_batch()
+        try:
+            with self._interrupts.statement():
+                if batch is not None:
+                    outcome = self._engine.execute_batch(prepared, batch, stop_at_error=True)
+                else:
+                    outcome = BatchOutcome.gathered(
+                        insert_rows(self._engine, prepared, rows, stop_at_error=True)
+                    )
+        except Exception:
+            if cursor.done:
+                self._reply(cursor.report())
+            raise
+        cursor.count(outcome)
+        for error in outcome.errors.values():
+            self._reply(cursor.report())
+            self._refuse(error)
+            return
+        self._insert = statement
+
     def _flush_rows(self, _: m.Message | None = None) -> None:
-        """Insert the rows put so far: a DONE with their number; at an error one for those before it, then
-        SQ_ERR."""
+        """The rows put so far are all for now: a DONE with their number."""
+        self._insert_rows()
         statement, self._insert = self._insert, None
-        if statement is None or not isinstance(statement.cursor, InsertCursor):
-            return
-        rows = statement.cursor.take()
-        if not rows:
-            return
-        with self._interrupts.statement():
-            results = insert_rows(self._engine, statement.prepared, rows, stop_at_error=True)
-        done = [result for result in results if isinstance(result, Outcome)]
-        serial = done[-1].serial if done else 0
-        self._reply(m.Done(0, sum(outcome.rows for outcome in done), 0, serial))
-        for result in results:
-            if isinstance(result, SqlError):
-                self._refuse(result)
-                return
+        if statement is not None and isinstance(statement.cursor, InsertCursor) and statement.cursor.done:
+            self._reply(statement.cursor.report())

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from ..wire.errors import Error, NotSupportedError
 from ..wire.messages import Bind, BoundValue, EndOfTurn, Execute, Id, Message
 from ..wire.values import bound_to_python
+from .appending import BatchOutcome
 from .engine import EngineSession, Outcome, Prepared
 from .errors import SqlError
+from .statements import descriptors
 
 MAX_GATHERED = 8192
 """Rows given to the engine at a time: bounds memory, and the time an interrupt may take."""
@@ -24,14 +26,15 @@ MAX_GATHERED = 8192
 class Run:
     """Executes that follow each other.
 
-    `binds` are those after the first, `end` is the index after the last SQ_EXECUTE. When `separate`, each
-    execute ends its group, so an SQ_EOT belongs between their replies; else they share a group, which ends at
-    the first error.
+    `binds` are those after the first, `end` is the index of the message after the run. When `separate`, each
+    execute ends its group, so an SQ_EOT belongs behind each of their replies (behind the last when `closed`:
+    its SQ_EOT is part of the run); else they share a group, which ends at the first error.
     """
 
     binds: list[tuple[BoundValue, ...]]
     end: int
     separate: bool
+    closed: bool
 
 
 def following(messages: Sequence[Message], execute: int, statement: int) -> Run:
@@ -53,9 +56,12 @@ def following(messages: Sequence[Message], execute: int, statement: int) -> Run:
         run = _skip_id(messages, named + 1, statement)
         if type(bind) is not Bind or run >= count or type(messages[run]) is not Execute:
             break
+        if descriptors(bind.values):
+            break  # contents follow
         binds.append(bind.values)
         end = run + 1
-    return Run(binds, end, separate)
+    closed = separate and end < count and type(messages[end]) is EndOfTurn
+    return Run(binds, end + closed, separate, closed)
 
 
 def _skip_id(messages: Sequence[Message], at: int, statement: int) -> int:
@@ -87,9 +93,8 @@ def execute_all(
     binds: Sequence[Sequence[BoundValue] | None],
     encoding: str,
     stop_at_error: bool,
-) -> list[Outcome | SqlError]:
-    """Run the INSERT once per bind; one result each, in order, up to and with the first error if
-    `stop_at_error`."""
+) -> BatchOutcome:
+    """Run the INSERT once per bind; outcomes in order, up to and with the first error if `stop_at_error`."""
     results: list[Outcome | SqlError | None] = []
     rows: list[list[object]] = []
     for bound in binds:
@@ -100,11 +105,7 @@ def execute_all(
             results.append(problem)
             if stop_at_error:
                 break
-    if not rows:
-        done: list[Outcome | SqlError] = []
-    else:
-        done = insert_rows(engine, prepared, rows, stop_at_error)
-    answers = iter(done)
+    answers = iter(insert_rows(engine, prepared, rows, stop_at_error) if rows else ())
     merged: list[Outcome | SqlError] = []
     for result in results:
         answer = result if result is not None else next(answers, None)
@@ -113,7 +114,7 @@ def execute_all(
         merged.append(answer)
         if stop_at_error and isinstance(answer, SqlError):
             break
-    return merged
+    return BatchOutcome.gathered(merged)
 
 
 def insert_rows(

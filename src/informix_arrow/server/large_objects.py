@@ -40,7 +40,7 @@ class _Arriving:
 
     statement: Statement
     contents: list[bytes] = field(default_factory=list)
-    pieces: list[bytes] = field(default_factory=list)
+    content: bytearray = field(default_factory=bytearray)  # of the one that is coming, however small its pieces
     size: int = 0
 
 
@@ -73,13 +73,13 @@ class LargeObjects(Turn):
             arriving.size += len(message.data)
             if arriving.size > MAX_CONTENT:
                 raise self._not_written(arriving.statement, f"more than {MAX_CONTENT} bytes")
-            arriving.pieces.append(message.data)
+            arriving.content += message.data
             return
         statement = arriving.statement
         bound = statement.bound
         assert bound is not None  # only _bind and what follows the last content change it
-        content = b"".join(arriving.pieces)
-        arriving.pieces.clear()
+        content = bytes(arriving.content)
+        arriving.content = bytearray()
         value = bound[statement.awaited[len(arriving.contents)]]
         assert value.data is not None
         declared = int.from_bytes(value.data[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)

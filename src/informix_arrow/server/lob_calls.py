@@ -29,9 +29,7 @@ def load_file(session: SessionState, file: ClientFile, params: Sequence[object])
     files = session.client_files
     if files is None:
         raise SqlError(_NO_FILES, 0, 0, str(name), "there is no client whose files could be read")
-    locator = session.lobs.create(file.kind)
-    session.lobs.append(locator, files.read(str(name).rstrip(" ")))
-    return locator
+    return session.lobs.load(file.kind, files.read(str(name).rstrip(" ")))
 
 
 def call(session: SessionState, what: Call, arguments: dict[str, Any] | None) -> object:

@@ -134,7 +134,9 @@ def hexadecimal(values: pa.Array) -> pa.Array:
     begins = np.frombuffer(offsets, np.int32, rows + 1, values.offset * 4)
     digits = binascii.hexlify(memoryview(data)[begins[0] : begins[-1]]) if data is not None else b""
     doubled = ((begins - begins[0]) * 2).astype(np.int32)
-    if values.null_count and values.offset:
+    if not values.null_count:
+        valid = None
+    elif values.offset:
         valid = pa.py_buffer(np.packbits(np.asarray(values.is_valid()), bitorder="little").tobytes())
     return pa.Array.from_buffers(
         pa.binary(), rows, [valid, pa.py_buffer(doubled.tobytes()), pa.py_buffer(digits)], values.null_count

@@ -7,7 +7,8 @@ that a table's rows name go when the table is dropped, unless another names them
 changed or deleted before is found by nobody and stays, taking room, until its database is dropped.
 
     locator     4 bytes "IFLO", 1 version, 1 kind (1 BLOB, 2 CLOB), 2 zero, 8 object id, 8 database, 48 zero
-    hidden row  id, start (offset of its bytes), size, data; each object has one row with start -1
+    hidden row  id, start (offset of its bytes), size, data; each object has one row with start -1; data is NULL
+                where a client has left a gap: size zero bytes, of which no room is taken
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _MAGIC = b"IFLO"
 _KINDS: dict[Kind, int] = {"blob": 1, "clob": 2}
 _BAD_HANDLE = -9810
 _MARK = -1
+_HOLE = 1 << 30  # most zero bytes that one row stands for
 
 
 class ClientFiles(Protocol):
@@ -140,18 +142,25 @@ class LargeObjects:
 
     def read(self, locator: bytes, offset: int, count: int) -> bytes:
         """At most `count` bytes from `offset`; fewer at the end, none behind it. -9810 without the object."""
-        table, number = self._known(locator)
+        return self.part(locator, offset, count)[1]
+
+    def part(self, locator: bytes, offset: int, count: int) -> tuple[int, bytes]:
+        """The object's size and the bytes of `read`, by one statement: each costs DuckDB about a millisecond."""
+        table, number = self._place(locator)
         if offset < 0 or count < 0:
             raise SqlError(-9812, 0, 0, "", f"offset {offset}, {count} bytes")
-        sql = (
-            f"SELECT start, data FROM {table} WHERE id = ? AND start >= 0 AND start < ? AND start + size > ? "
-            "ORDER BY start"
-        )
+        end = offset + count
+        wanted = "start >= 0 AND start < ? AND start + size > ?"
+        sql = f"SELECT start, size, {wanted}, CASE WHEN {wanted} THEN data END FROM {table} WHERE id = ?"
         rows = self._session.read(
-            lambda: self._session.con.execute(sql, [number, offset + count, offset]).fetchall()
+            lambda: self._session.con.execute(sql, [end, offset, end, offset, number]).fetchall()
         )
-        return b"".join(
-            bytes(data)[max(0, offset - start) : max(0, offset + count - start)] for start, data in rows
+        if not rows:
+            raise bad_locator(f"no object {number}")
+        size = max(0, *(start + length for start, length, _, _ in rows))
+        parts = sorted((start, length, data) for start, length, among, data in rows if among)
+        return size, b"".join(
+            [_slice(data, length, offset - start, end - start) for start, length, data in parts]
         )
 
     def chunks(self, locator: bytes) -> Iterator[bytes]:
@@ -185,10 +194,8 @@ class LargeObjects:
 
     def _write(self, table: str, number: int, locator: bytes, offset: int, data: bytes) -> None:
         size = self.size(locator)
-        while size < offset:  # a gap reads as zeros
-            hole = min(CHUNK, offset - size)
-            self._insert(table, number, size, bytes(hole))
-            size += hole
+        if size < offset:
+            self._insert_hole(table, number, size, offset)
         if offset < size:
             self._cut_out(table, number, offset, offset + len(data))
         for at in range(0, len(data), CHUNK):
@@ -199,20 +206,53 @@ class LargeObjects:
             f"INSERT INTO {table} VALUES (?, ?, ?, ?)", [number, start, len(data), data]
         )
 
+    def _insert_hole(self, table: str, number: int, start: int, end: int) -> None:
+        """Rows for zero bytes: a client may seek to 4 TB and write one byte there."""
+        self._session.writer.execute(
+            f"INSERT INTO {table} SELECT ?, s, least(?, ? - s), NULL FROM range(?, ?, ?) holes(s)",
+            [number, _HOLE, end, start, end, _HOLE],
+        )
+
     def _cut_out(self, table: str, number: int, first: int, end: int) -> None:
         """Remove the bytes from `first` to `end`, keeping what the rows hold before and behind them."""
         writer = self._session.writer
         where = "id = ? AND start >= 0 AND start < ? AND start + size > ?"
         rows = writer.execute(
-            f"SELECT start, data FROM {table} WHERE {where}", [number, end, first]
+            f"SELECT start, size, data FROM {table} WHERE {where}", [number, end, first]
         ).fetchall()
         writer.execute(f"DELETE FROM {table} WHERE {where}", [number, end, first])
-        for start, data in rows:
-            data = bytes(data)
-            if start < first:
-                self._insert(table, number, start, data[: first - start])
-            if start + len(data) > end:
-                self._insert(table, number, end, data[end - start :])
+        for start, size, data in rows:
+            for low, high in ((start, min(first, start + size)), (max(end, start), start + size)):
+                if low < high and data is None:
+                    self._insert_hole(table, number, low, high)
+                elif low < high:
+                    self._insert(table, number, low, bytes(data)[low - start : high - start])
+
+    def load(self, kind: Kind, chunks: Iterable[bytes]) -> bytes:
+        """A new object of these bytes; its locator. As `create` and `append`, by one statement for each MiB."""
+        session = self._session
+        database = session.require_database()
+        number = session.engine.new_lob(database)
+        table = f"{attached(database)}._ifx.lob_chunks"
+        at, made = 0, False
+        waiting = bytearray()
+
+        def store(data: bytes) -> None:
+            nonlocal at, made
+            rows = [] if made else [number, _MARK, 0, None]
+            rows += [number, at, len(data), data] if data else []
+            marks = ", ".join(["(?, ?, ?, ?)"] * (len(rows) // 4))
+            session.write(lambda: session.writer.execute(f"INSERT INTO {table} VALUES {marks}", rows))
+            at, made = at + len(data), True
+
+        for chunk in chunks:
+            waiting += chunk
+            while len(waiting) >= CHUNK:
+                store(bytes(waiting[:CHUNK]))
+                del waiting[:CHUNK]
+        if waiting or not made:
+            store(bytes(waiting))
+        return make_locator(kind, number, database)
 
     def append(self, locator: bytes, chunks: Iterable[bytes]) -> int:
         """Write chunks of any size behind the end, in rows of 1 MiB; the number of bytes."""
@@ -236,6 +276,12 @@ class LargeObjects:
             self._session.write(lambda: self._cut_out(table, number, size, now))
         elif size > now:
             self.write(locator, size - 1, b"\0")
+
+
+def _slice(data: bytes | None, size: int, first: int, end: int) -> bytes:
+    """The bytes from `first` to `end` of a row of `size` bytes, as far as it has them."""
+    first, end = max(0, first), max(0, min(end, size))
+    return bytes(max(0, end - first)) if data is None else bytes(data)[first:end]
 
 
 def max_number(con: Writer, database: str) -> int:

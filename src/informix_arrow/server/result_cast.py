@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..wire.code_sets import is_multibyte
 from ..wire.describe import Column
 from ..wire.types import ColumnType, TypeCode, arrow_type
 from .errors import SqlError
@@ -21,6 +22,7 @@ from .sql.result_types import DECIMALS, INTEGERS, PADDED, RESULT_OPTIONS, is_cha
 
 _MONTH_DAY_NANO = np.dtype([("months", "i4"), ("days", "i4"), ("nanos", "i8")])
 _MOST_MONTHS = 2**31 - 1
+_MOST_BYTES = 4  # of a character, in any code set
 
 
 def cast_table(
@@ -130,15 +132,21 @@ def _characters(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
     width = t.content_width
     utf8 = codec in ("utf-8", "utf8")
     longest = pc.max(pc.binary_length(array) if utf8 else pc.utf8_length(array)).as_py()
-    if longest is None or longest <= width:
+    if longest is None or longest * (1 if utf8 or not is_multibyte(codec) else _MOST_BYTES) <= width:
         return array
     if t.code in PADDED:
         array = pc.utf8_rtrim(array, characters=" ")
-    cut = [
-        None if v is None else v.encode(codec, "replace")[:width].decode(codec, "ignore")
-        for v in array.to_pylist()
-    ]
+    cut = [None if v is None else _cut(v, width, codec) for v in array.to_pylist()]
     return pa.chunked_array([pa.array(cut, wanted)])
+
+
+def _cut(text: str, width: int, codec: str) -> str:
+    """`text` without what is beyond `width` bytes; what the code set lacks is left for the encoder to refuse."""
+    try:
+        encoded = text.encode(codec)
+    except UnicodeEncodeError:
+        return text
+    return text if len(encoded) <= width else encoded[:width].decode(codec, "ignore")
 
 
 def numbers_of_keys(array: Any) -> Any:

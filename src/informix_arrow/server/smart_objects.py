@@ -141,15 +141,15 @@ class SmartObjects(Turn):
             raise SqlError(BAD_OBJECT, detail="the smart large object is open for writing only")
         if message.count < 0 or message.piece < 1:
             raise SqlError(BAD_OBJECT, detail=f"{message.count} bytes in pieces of {message.piece}")
-        with self._interrupts.statement():
-            size = self._engine.lobs.size(found.locator)
         if message.op == m.LoOp.SEEK_READ:
             self._seek(found, message.offset, message.whence)
-        count = max(0, min(message.count, size - found.position))
         piece = min(message.piece, _MAX_PIECE)
         step = max(_READ_AT_A_TIME // piece, 1) * piece
         # The first bytes are read before their number is promised: an error must come in its place.
-        block = self._lo_bytes(found, min(step, count))
+        with self._interrupts.statement():
+            size, block = self._engine.lobs.part(found.locator, found.position, min(step, message.count))
+        count = max(0, min(message.count, size - found.position))
+        found.position += _whole(block, min(step, count))
         self._send(_HEAD.pack(m.LoData.TAG, message.op, count) + (b"" if count else b"\0\0"))
         while block:
             self._send(_pieces(block, piece))
@@ -176,10 +176,15 @@ class SmartObjects(Turn):
             return b""
         store = self._engine.lobs
         data = store.read(found.locator, found.position, count)
-        if len(data) != count:
-            raise RuntimeError(f"{len(data)} bytes of {count} at {found.position}: the object changed")
-        found.position += count
+        found.position += _whole(data, count)
         return data
+
+
+def _whole(data: bytes, count: int) -> int:
+    """`count`, which `data` must have."""
+    if len(data) != count:
+        raise RuntimeError(f"{len(data)} bytes of {count}: the smart large object changed while it was read")
+    return count
 
 
 def _pieces(data: bytes, piece: int) -> bytearray:

@@ -193,7 +193,11 @@ def named_row(name: str, definition: str, extended_id: int) -> DeclaredType:
 
 
 def distinct(name: str, source: ColumnType, extended_id: int) -> DeclaredType:
-    """The type that CREATE DISTINCT TYPE makes of its source: the same values under another name."""
+    """The type that CREATE DISTINCT TYPE makes of its source: the same values under another name.
+
+    The source type is told by its number when it is opaque, and is 0 otherwise: the type code tells it then, and JDBC
+    decodes by the number where there is one.
+    """
     flags = FLAG_DISTINCT
     if source.is_boolean:
         flags |= FLAG_DISTINCT_BOOLEAN
@@ -203,5 +207,5 @@ def distinct(name: str, source: ColumnType, extended_id: int) -> DeclaredType:
     opaque = source.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED)
     return DeclaredType(
         source.code, source.encoded_length, flags, extended_id, "informix", name,
-        source.extended_id if opaque else source.code, definition,
+        source.extended_id if opaque else 0, definition,
     )  # fmt: skip

@@ -299,10 +299,14 @@ class Planner:
         source_sql = self.queries._table(tree.args["using"], scope)
         on = self.queries.expressions.condition(tree.args["on"], scope)
         source_scope = Scope(scope.sources[1:])
-        sql = f"MERGE INTO {info.duck} AS {quote(alias)} USING {source_sql} ON {on}"
+        head = f"MERGE INTO {info.duck} AS {quote(alias)} USING {source_sql} ON {on}"
+        sql, then_insert = "", None
         for when in tree.args["whens"].expressions:
             matched, then = bool(when.args.get("matched")), when.args["then"]
             condition = when.args.get("condition")
+            if isinstance(then, exp.Insert) and self._numbers_itself(then, info):
+                then_insert = self._merge_rows(tree, then, condition)
+                continue
             extra = ""
             if condition is not None:
                 extra = f" AND {self.queries.expressions.condition(condition, scope)}"
@@ -319,7 +323,47 @@ class Planner:
                 sql += self._merge_insert(then, info, source_scope)
             else:
                 sql += "DELETE"
-        return self._modify(sql, info, ())
+        plan = self._modify(f"{head}{sql}" if sql else "", info, ())
+        plan.then_insert = then_insert
+        return plan
+
+    def _numbers_itself(self, then: exp.Insert, info: TableInfo) -> bool:
+        """Whether rows inserted by a MERGE take values that DuckDB's MERGE cannot make: serials and defaults."""
+        named = then.this.expressions if then.this is not None else []
+        names = [n.name.lower() for n in named] or [c.name for c in info.columns]
+        return any(c.is_serial or (c.default and c.name not in names) for c in info.columns)
+
+    def _merge_rows(self, tree: exp.Merge, then: exp.Insert, condition: exp.Expression | None) -> InsertPlan:
+        """The insert of a MERGE as INSERT ... SELECT of the source's rows without a match, to be run behind the
+        rest: so that must not change which rows match."""
+        on = tree.args["on"]
+        matched = {column.name.lower() for column in on.find_all(exp.Column)}
+        for when in tree.args["whens"].expressions:
+            other = when.args["then"]
+            changes = isinstance(other, exp.Update) and any(
+                left.name.lower() in matched for left, _ in _pairs(other.expressions)
+            )
+            if changes or (other is not then and not isinstance(other, exp.Update)):
+                raise not_supported(
+                    "MERGE into a table with SERIAL or omitted DEFAULT columns that deletes rows, changes columns of "
+                    "its ON or inserts twice"
+                )
+        items = then.expression.expressions if then.expression is not None else []
+        if len(items) == 1 and isinstance(items[0], exp.Tuple):
+            items = items[0].expressions
+        there = exp.select("1").from_(tree.this.copy()).where(on.copy())
+        rows = exp.select(*(item.copy() for item in items)).from_(tree.args["using"].copy())
+        rows = rows.where(exp.Not(this=exp.Exists(this=there)))
+        if condition is not None:
+            rows = rows.where(condition.copy())
+        table = exp.to_table(tree.this.name) if not tree.this.args.get("db") else tree.this.copy()
+        table.set("alias", None)
+        into = (
+            exp.Schema(this=table, expressions=[n.copy() for n in then.this.expressions])
+            if then.this
+            else table
+        )
+        return self._insert(exp.Insert(this=into, expression=rows))
 
     def _merge_insert(self, then: exp.Insert, info: TableInfo, scope: Scope) -> str:
         named = then.this.expressions if then.this is not None else []
@@ -329,8 +373,6 @@ class Planner:
             items = items[0].expressions
         if len(items) != len(names):
             raise SqlError(-236)
-        if any(c.is_serial or (c.default and c.name not in names) for c in info.columns):
-            raise not_supported("MERGE ... INSERT into a table with SERIAL or omitted DEFAULT columns")
         values = []
         for name, item in zip(names, items, strict=True):
             column = info.column(name)

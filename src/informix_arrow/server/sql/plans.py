@@ -73,6 +73,7 @@ class ModifyPlan:
     warnings: int = 0
     each: str = ""
     cut: str = ""
+    then_insert: InsertPlan | None = None  # of a MERGE, behind `sql`, which may be ""
 
 
 @dataclass(slots=True)
