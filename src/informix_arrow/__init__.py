@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from .connection import Connection, connect, read_arrow
+from .bulk.report import WriteReport
+from .connection import Connection, connect, read_arrow, write_arrow
 from .cursor import Cursor
+from .large_object import LargeObject
 from .pool import Pool
 from .result import Result
 from .wire.errors import (
@@ -26,6 +28,7 @@ from .wire.errors import (
     ProtocolError,
     Warning,
 )
+from .wire.intervals import YearMonthInterval
 
 try:
     __version__ = version("informix-arrow")
@@ -41,6 +44,7 @@ __all__ = [
     "IntegrityError",
     "InterfaceError",
     "InternalError",
+    "LargeObject",
     "NotSupportedError",
     "OperationalError",
     "Pool",
@@ -48,7 +52,10 @@ __all__ = [
     "ProtocolError",
     "Result",
     "Warning",
+    "WriteReport",
+    "YearMonthInterval",
     "__version__",
     "connect",
     "read_arrow",
+    "write_arrow",
 ]

@@ -7,24 +7,23 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pyarrow as pa
 
+from .bulk.api import WriteKeywords, write
+from .bulk.report import WriteReport
 from .cursor import Cursor
 from .dsn import Parameters, resolve
 from .exchange import connect as login
-from .exchange.fetch import ReadOptions, ServerCursor
-from .exchange.run import run
 from .exchange.session import Session, Transaction, clear_orphans
 from .exchange.steps import Exchange
 from .exchange.transaction import commit, rollback
-from .parameters import check_parameters
+from .reading import Reading, ReadKeywords
 from .result import Result
 from .transport.blocking import BlockingTransport
 from .wire import errors
 from .wire.errors import InterfaceError, OperationalError, ProgrammingError
-from .wire.types import TypeOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -32,18 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class ReadKeywords(TypedDict, total=False):
-    """The options of :meth:`Connection.query`, for the functions that pass them on."""
-
-    batch_bytes: int
-    batch_rows: int
-    decimals: Literal["decimal128", "float64"]
-    floating_decimals: Literal["float64", "string"] | pa.Decimal128Type
-    char_padding: Literal["strip", "keep"]
-    strings: Literal["utf8", "large"]
-
-
-class Connection:
+class Connection(Reading):
     """One session with a database server. Made by :func:`connect`.
 
     Threads may share it: a lock is held around each exchange with the server, so statements of several
@@ -90,88 +78,68 @@ class Connection:
             raise
         self._closed = False
 
-    def read_arrow(
-        self, sql: str, parameters: Sequence[object] = (), **options: Unpack[ReadKeywords]
-    ) -> pa.Table:
-        """Run a query and read all its rows into one table.
+    def write_arrow(self, table: str, data: Any, **options: Unpack[WriteKeywords]) -> WriteReport:
+        """Load Arrow data into a table, by the fastest way that the server has.
 
-        ``conn.read_arrow("SELECT * FROM orders WHERE day >= ?", (date(2026, 1, 1),))``. Parameters, options
-        and errors are those of :meth:`query`, which streams instead.
-        """
-        with self.query(sql, parameters, **options) as result:
-            return result.read_all()
-
-    def query(
-        self,
-        sql: str,
-        parameters: Sequence[object] = (),
-        *,
-        batch_bytes: int = 16 << 20,
-        batch_rows: int = 1 << 20,
-        decimals: Literal["decimal128", "float64"] = "decimal128",
-        floating_decimals: Literal["float64", "string"] | pa.Decimal128Type = "float64",
-        char_padding: Literal["strip", "keep"] = "strip",
-        strings: Literal["utf8", "large"] = "utf8",
-    ) -> Result:
-        """Run a query and stream its rows as Arrow record batches.
+        ``conn.write_arrow("orders", frame)``. Everything about modes, types, transactions and errors is in the
+        documentation, "Writing".
 
         Parameters
         ----------
-        sql
-            One statement that returns rows, with ``?`` for each parameter.
-        parameters
-            One value for each ``?``: int, float, Decimal, str, bool, date, datetime, time or None.
-        batch_bytes
-            Target size of one batch, bytes of Arrow buffers, at least 4096 (default 16 MiB). The last batch
-            is smaller; a single row larger than this makes a batch of one row.
-        batch_rows
-            Most rows of one batch, at least 1 (default 1,048,576).
-        decimals
-            DECIMAL(p,s) and MONEY as exact ``"decimal128"`` (default) or as ``"float64"``.
-        floating_decimals
-            DECIMAL(p) without a scale as ``"float64"`` (default), ``"string"``, or a ``pa.decimal128(p, s)``:
-            then exact, or a ``DataError``.
-        char_padding
-            ``"strip"`` (default) removes the trailing blanks of CHAR and NCHAR, ``"keep"`` keeps them.
-        strings
-            ``"utf8"`` (default) or ``"large"``: text with 64-bit offsets.
+        table
+            ``table``, ``owner.table`` or ``database:owner.table``.
+        data
+            Anything with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pandas, DuckDB, pyarrow), or an
+            iterable of record batches. Streamed: memory holds one batch of it and one window.
+        mode
+            ``"append"`` (default); ``"create"``, ``"replace"``, ``"create_append"`` make the table;
+            ``"truncate"`` empties it first; ``"upsert"`` updates the rows whose ``key`` is there.
+        columns
+            None (default): by name. A sequence: the table's columns for those of the data, in order. A mapping:
+            from names of the data to names of the table.
+        on_error
+            ``"abort"`` (default) raises at the first refused row; ``"collect"`` loads the others and returns the
+            refused ones in ``report.rejected``.
+        commit_every
+            None (default): one transaction, all or nothing; inside a transaction that is open already, a part of
+            it. A number: commit after so many rows.
+        method
+            ``"auto"`` (default), ``"put"`` (insert cursor) or ``"pipeline"`` (an execution per row, sent ahead).
+        key
+            Columns that identify a row, for ``mode="upsert"``.
+        primary_key, serial, types, temporary
+            For modes that make the table: its key, its self-numbering column, declared types by column name
+            (``{"name": "VARCHAR(40)"}``), and whether it is a TEMP table.
+        progress
+            ``True`` draws a bar on stderr; a function is called with rows, bytes and seconds.
+        group_bytes, window_bytes, window_rows, piece_rows
+            Bytes of one PUT group (1 MiB), bytes and rows sent ahead of their replies in the pipeline (512 KiB,
+            4096), rows converted at a time (65,536). There should be no need to change them.
 
         Returns
         -------
-        Result
-            Single use, its schema known at once, also for zero rows.
+        WriteReport
+            ``rows``, ``rejected``, ``batches``, ``seconds``, ``bytes``, ``method``, ``commits``, ``transaction`` ...
 
         Raises
         ------
-        ProgrammingError
-            The number of parameters is wrong, or the statement returns no rows (it is not executed then), or
-            the server refused it; ``sqlcode``, ``isamcode``, ``offset`` and ``near`` are set in the last
-            case.
-        NotSupportedError
-            A column has a type that cannot be read yet; the text names both.
         InterfaceError
-            An argument is wrong, or the connection is closed.
+            A wrong argument, or data that is no Arrow data; nothing was sent.
+        ProgrammingError
+            Columns that the table lacks, types that do not fit, a statement that the server refused.
+        DataError, IntegrityError
+            A row was refused: ``row`` (0-based), ``column``, ``sqlcode`` and ``isamcode`` are set, and the text
+            names the row's key.
         OperationalError
-            The server failed or was lost; the text says whether the connection is closed now.
-
-        Types: the mapping table in the documentation. Source: SQLI section 7.
+            Locks, space, a long transaction, or the connection was lost. The text says what is in the table.
         """
-        try:
-            types = TypeOptions(
-                decimals=decimals,
-                floating_decimals=floating_decimals,
-                char_padding=char_padding,
-                strings=strings,
+        if isinstance(data, Result) and data._connection is self:
+            raise InterfaceError(
+                "a result cannot be written through the connection that reads it: read it first (read_all()), or "
+                "use another connection"
             )
-        except ValueError as error:
-            raise InterfaceError(str(error)) from None
-        _check_size("batch_bytes", batch_bytes, 4096)
-        _check_size("batch_rows", batch_rows, 1)
-        values = check_parameters(sql, parameters)
-        options = self._read_options(ReadOptions(types, batch_bytes, batch_rows))
-        cursor = self._run(run(self._session, sql, len(values), values, options, need_rows=True))
-        assert isinstance(cursor, ServerCursor)
-        return Result(self, cursor)
+        delimident = self._parameters.env.get("DELIMIDENT", "n").lower() not in ("n", "no", "0", "")
+        return write(self._run, self._session, table, data, delimident, options)
 
     def cursor(self) -> Cursor:
         """A new PEP 249 cursor on this connection. Any number may be open at a time."""
@@ -248,9 +216,6 @@ class Connection:
         """Whether a transaction is open, as far as can be told from here."""
         return self._session.transaction is Transaction.OPEN
 
-    def _read_options(self, options: ReadOptions) -> ReadOptions:
-        return replace(options, fetch_bytes=self._parameters.fetch_buffer_size)
-
     def _run(self, exchange: Exchange[T]) -> T:
         """Run one exchange while nobody else does; close the connection if it ends out of step."""
         with self._lock:
@@ -312,11 +277,6 @@ class Connection:
         return f"<informix_arrow.Connection {p.user}@{p.host}:{p.port}/{database} {state}>"
 
 
-def _check_size(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or not least <= value < 2**63:
-        raise InterfaceError(f"{name} must be a whole number of at least {least}, got {value!r}")
-
-
 def connect(
     url: str | None = None,
     *,
@@ -333,6 +293,7 @@ def connect(
     client_locale: str | None = None,
     db_locale: str | None = None,
     encoding: str | None = None,
+    encoding_errors: Literal["strict", "replace", "binary"] | None = None,
     application: str | None = None,
     env: Mapping[str, str] | None = None,
     **unknown: Any,
@@ -371,7 +332,11 @@ def connect(
         UTF-8 here: when the database's code set differs from the login's, the login is repeated with the
         database's locale, so naming it here saves a round.
     encoding
-        Python codec of text on the wire, overruling what the database says about its code set.
+        Python codec of text on the wire, overruling what the database says about its code set: for data that
+        was stored under a wrong label.
+    encoding_errors
+        What happens to a byte that is no text of the code set, in results: ``"strict"`` (default),
+        ``"replace"`` or ``"binary"``; see :meth:`Connection.query`, which can say otherwise for one read.
     application
         Name shown by the server's monitoring, ``informix-arrow`` by default.
     env
@@ -402,6 +367,7 @@ def connect(
             client_locale=client_locale,
             db_locale=db_locale,
             encoding=encoding,
+            encoding_errors=encoding_errors,
             application=application,
             env=env,
             **unknown,
@@ -424,3 +390,17 @@ def read_arrow(
         return connection.read_arrow(sql, parameters, **options)
     with connect(connection, autocommit=True) as own:
         return own.read_arrow(sql, parameters, **options)
+
+
+def write_arrow(
+    table: str, data: Any, connection: Connection | str, **options: Unpack[WriteKeywords]
+) -> WriteReport:
+    """Load Arrow data into a table: ``write_arrow("orders", frame, "informix://...")``.
+
+    ``connection`` is an open :class:`Connection`, or a URL to connect to for this load alone. Options and errors
+    are those of :meth:`Connection.write_arrow`.
+    """
+    if isinstance(connection, Connection):
+        return connection.write_arrow(table, data, **options)
+    with connect(connection, autocommit=True) as own:
+        return own.write_arrow(table, data, **options)

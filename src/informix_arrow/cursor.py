@@ -6,11 +6,12 @@ import itertools
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
 from .dbapi_types import DescriptionItem, describe
+from .exchange.client_files import refuse_in_pipeline
 from .exchange.fetch import ReadOptions
 from .exchange.many import execute_many
 from .exchange.run import run
@@ -18,7 +19,7 @@ from .exchange.statement import Outcome
 from .parameters import check_parameters, count_placeholders
 from .result import Result
 from .wire import errors
-from .wire.errors import InterfaceError, ProgrammingError
+from .wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # once.
 _ROWS_AT_ONCE = 1024
 # Small batches: the first row is there soon, and rows are consumed piece by piece.
-_OPTIONS = ReadOptions(batch_bytes=1 << 20)
+_BATCH_BYTES = 1 << 20
 
 
 class ArrowStream:
@@ -75,6 +76,13 @@ class Cursor:
         Rows inserted, updated or deleted by the last statement; -1 after a query and before any statement.
     lastrowid
         The SERIAL, SERIAL8 or BIGSERIAL value that the last INSERT made, None when it made none.
+    lobs
+        Large objects in the rows of the next ``execute``: ``"inline"`` (default) bytes and str, ``"skip"`` no
+        such columns, ``"lazy"`` :class:`~informix_arrow.LargeObject` files that are read when they are asked
+        (rows only, not Arrow).
+    intervals, nested, char_padding, encoding_errors, integer_aggregates
+        As in :meth:`Connection.query`, for the next ``execute``. Interval values are int months and
+        ``timedelta``; with ``intervals = "month_day_nano"`` ``pyarrow.MonthDayNano``.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -88,6 +96,12 @@ class Cursor:
         self.arraysize = 1
         self.rowcount = -1
         self.lastrowid: int | None = None
+        self.lobs: Literal["inline", "skip", "lazy"] = "inline"
+        self.intervals: Literal["native", "month_day_nano"] = "native"
+        self.nested: Literal["arrow", "text"] = "arrow"
+        self.char_padding: Literal["strip", "keep"] = "strip"
+        self.encoding_errors: Literal["strict", "replace", "binary"] | None = None
+        self.integer_aggregates = False
 
     @property
     def connection(self) -> Connection:
@@ -109,12 +123,20 @@ class Cursor:
         operation
             Any one statement, with ``?`` for each parameter.
         parameters
-            One value for each ``?``: int, float, Decimal, str, bool, date, datetime, time or None.
+            One value for each ``?``: int, float, Decimal, str, bool, date, datetime, time, timedelta,
+            :class:`~informix_arrow.YearMonthInterval`, ``pyarrow.MonthDayNano`` or None. For BYTE, TEXT, BLOB
+            and CLOB: bytes, bytearray, memoryview, str (TEXT, CLOB) or a file object open for reading, from
+            where it stands to its end; contents are sent in pieces and never copied as a whole. For SET,
+            MULTISET and LIST a list or set, for ROW a dict or tuple; or a str with the literal.
 
         Raises
         ------
         ProgrammingError
             The number of parameters is wrong (nothing was sent then), or the server refused the statement.
+        DataError
+            A value cannot be sent: out of range, of a kind that the target cannot hold, or with a character
+            that the database's code set lacks. Also an error of a file object passes through; the row has no
+            effect then.
         Error
             Whatever else the server reports, by the class of its error.
 
@@ -126,7 +148,15 @@ class Cursor:
         values = check_parameters(operation, parameters)
         self._reset()
         connection = self._connection
-        options = connection._read_options(_OPTIONS)
+        types = connection._type_options(
+            lobs=self.lobs,
+            intervals=self.intervals,
+            nested=self.nested,
+            char_padding=self.char_padding,
+            encoding_errors=self.encoding_errors,
+            integer_aggregates=self.integer_aggregates,
+        )
+        options = connection._read_options(ReadOptions(types, _BATCH_BYTES))
         done = connection._run(run(connection._session, operation, len(values), values, options))
         if isinstance(done, Outcome):
             self.rowcount = done.rows
@@ -142,7 +172,8 @@ class Cursor:
         """Execute one statement for each row of parameters, pipelined: a few round trips, however many rows.
 
         ``seq_of_parameters`` is consumed while rows are sent; it may be a generator. ``rowcount`` becomes the
-        sum over all rows.
+        sum over all rows. Values are those of :meth:`execute`; rows with BLOB and CLOB values cost a round
+        trip each.
 
         Raises
         ------
@@ -161,6 +192,7 @@ class Cursor:
         """
         self._reset()
         connection, count = self._connection, count_placeholders(operation)
+        refuse_in_pipeline(operation)
         outcome = connection._run(execute_many(connection._session, operation, count, seq_of_parameters))
         self.rowcount = outcome.rows
         self.lastrowid = outcome.serial or None
@@ -171,6 +203,28 @@ class Cursor:
         if outcome.errors:
             raise outcome.errors[0]
         return self
+
+    def adbc_ingest(
+        self,
+        table_name: str,
+        data: Any,
+        mode: Literal["append", "create", "replace", "create_append"] = "create",
+        *,
+        catalog_name: str | None = None,
+        db_schema_name: str | None = None,
+        temporary: bool = False,
+    ) -> int:
+        """Load Arrow data into a table under ADBC's name; the number of rows loaded.
+
+        The same as :meth:`Connection.write_arrow`, its transactions included. ``catalog_name`` is the database,
+        ``db_schema_name`` the owner.
+        """
+        self._reset()
+        owned = f"{db_schema_name}.{table_name}" if db_schema_name else table_name
+        whole = f"{catalog_name}:{owned}" if catalog_name else owned
+        report = self._connection.write_arrow(whole, data, mode=mode, temporary=temporary)
+        self.rowcount = report.rows
+        return report.rows
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """The next row, None when there is none."""
@@ -205,6 +259,11 @@ class Cursor:
         ``polars.DataFrame(cur.fetch_arrow())``.
         """
         result = self._require_result()
+        if result.lazy_columns:
+            raise NotSupportedError(
+                'large objects are lobs = "lazy" here, which has no place in Arrow columns: set cursor.lobs to '
+                '"inline" or "skip" before execute(), or use connection.query()'
+            )
         pieces = [] if self._batch is None else [self._rest_of_batch()]
         return ArrowStream(result.schema, itertools.chain(pieces, self._batches))
 
@@ -276,7 +335,11 @@ class Cursor:
                 return False
         piece = self._batch.slice(self._offset, _ROWS_AT_ONCE)
         self._offset += piece.num_rows
-        self._rows = zip(*[column.to_pylist() for column in piece.columns], strict=True)
+        columns = [column.to_pylist() for column in piece.columns]
+        if self._result is not None:
+            for index, column in self._result.lazy_columns.items():
+                columns[index] = self._result.open_lazily(column, columns[index])
+        self._rows = zip(*columns, strict=True)
         return True
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:

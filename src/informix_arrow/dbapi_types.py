@@ -55,6 +55,9 @@ class TypeObject:
         return f"informix_arrow.dbapi.{self.name}"
 
 
+# What clients call them (TYPES section 2); on the wire both are an extended type like many others.
+_CLOB, _BLOB = 101, 102
+
 STRING = TypeObject(
     "STRING",
     TypeCode.CHAR,
@@ -63,8 +66,9 @@ STRING = TypeObject(
     TypeCode.NVARCHAR,
     TypeCode.LVARCHAR,
     TypeCode.TEXT,
+    _CLOB,
 )
-BINARY = TypeObject("BINARY", TypeCode.BYTE)
+BINARY = TypeObject("BINARY", TypeCode.BYTE, _BLOB)
 NUMBER = TypeObject(
     "NUMBER",
     TypeCode.SMALLINT,
@@ -125,7 +129,11 @@ def describe(columns: tuple[Column, ...]) -> tuple[DescriptionItem, ...]:
 
 
 def _code(column: Column) -> int:
-    """The type code; what travels as an extended type but is LVARCHAR or BOOLEAN counts as that."""
+    """The type code; what travels as an extended type but is LVARCHAR, BOOLEAN, BLOB or CLOB counts as that."""
+    if column.type.is_blob:
+        return _BLOB
+    if column.type.is_clob:
+        return _CLOB
     if column.type.is_lvarchar:
         return TypeCode.LVARCHAR
     if column.type.is_boolean:

@@ -30,12 +30,24 @@ _TOKENS = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 
+_WORDS = re.compile(_TOKENS.pattern.replace(r"(?P<mark>\?)", r"\w+"), _TOKENS.flags)
+
 
 def count_placeholders(sql: str) -> int:
     """How many ``?`` of ``sql`` stand for parameters."""
     if "?" not in sql:
         return 0
     return sum(match.lastgroup == "mark" for match in _TOKENS.finditer(sql))
+
+
+def placeholder_positions(sql: str) -> list[int]:
+    """Where in ``sql`` the ``?`` stand that are parameters."""
+    return [match.start() for match in _TOKENS.finditer(sql) if match.lastgroup == "mark"]
+
+
+def sql_tokens(sql: str) -> list[str]:
+    """The words and quoted strings of ``sql`` in order, without what comments hold."""
+    return [match[0] for match in _WORDS.finditer(sql) if not match[0].startswith(("--", "/*", "{"))]
 
 
 def check_parameters(sql: str, parameters: Sequence[object] | None) -> Sequence[object]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from .exchange.fetch import ServerCursor, next_batch
+from .exchange.large_objects import ObjectColumn, object_columns
+from .finish import Content, Finisher
+from .large_object import LargeObject
 from .wire.describe import Column
-from .wire.errors import InterfaceError
+from .wire.errors import DataError, Error, InterfaceError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,8 +30,9 @@ class Result:
     for the whole.
 
     Rows are fetched while they are read; what waits in memory is bounded by the batch being built and two
-    fetch replies. Several results of one connection may be read in turns, also from several threads. COMMIT
-    and ROLLBACK close a result on the server: reading on is an error then.
+    fetch replies; batches with large objects end where their contents reach ``batch_bytes``. Several results
+    of one connection may be read in turns, also from several threads. COMMIT and ROLLBACK close a result on
+    the server: reading on is an error then.
 
     The statement is released at the end of the rows, by :meth:`close`, when a ``with`` block ends, on an
     error, and before the connection's next statement when the result was dropped half read.
@@ -37,6 +41,7 @@ class Result:
     def __init__(self, connection: Connection, cursor: ServerCursor) -> None:
         self._connection = connection
         self._cursor = cursor
+        self._finisher = Finisher(cursor.columns, cursor.plan, cursor.options, cursor.encoding)
         self._taken = False
         self._closed = False
 
@@ -49,8 +54,21 @@ class Result:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Names and Informix types of the columns, as the server described them."""
-        return self._cursor.columns
+        """Names and Informix types of the columns, as the server described them; those left out are missing."""
+        cursor = self._cursor
+        return tuple([cursor.columns[index] for index in cursor.plan.kept])
+
+    @property
+    def lazy_columns(self) -> Mapping[int, ObjectColumn]:
+        """Large-object columns whose values are handles that :meth:`open_lazily` makes files of, by index."""
+        return {column.index: column for column in object_columns(self.columns)} if self._cursor.lazy else {}
+
+    def open_lazily(self, column: ObjectColumn, handles: list[bytes | None]) -> list[LargeObject | None]:
+        """Files for the values of one of :attr:`lazy_columns`."""
+        return [
+            None if handle is None else LargeObject(self._connection, self._cursor, column, handle, self)
+            for handle in handles
+        ]
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Iterate over the record batches; none for a result without rows.
@@ -60,7 +78,8 @@ class Result:
         InterfaceError
             The result was read or closed before; at once, not at the first step.
         DataError
-            A value cannot be held by its Arrow type; ``row`` (0-based) and ``column`` are set. The result is
+            A value cannot be held by its Arrow type, or is no text of the database's code set; ``row``
+            (0-based) and ``column`` are set. The rows before it came in the batches before, the result is
             over, the connection stays usable.
         Error
             What the server reported while it fetched.
@@ -106,7 +125,9 @@ class Result:
         self._taken = True
 
     def _generate(self) -> Iterator[pa.RecordBatch]:
-        connection, cursor, schema = self._connection, self._cursor, self.schema
+        connection, cursor, finisher = self._connection, self._cursor, self._finisher
+        schema = finisher.schema if finisher.untouched else finisher.decoded
+        row = 0  # number of the batch's first row
         try:
             while True:
                 if self._closed:
@@ -114,9 +135,53 @@ class Result:
                 capsule = connection._run(next_batch(connection._session, cursor))
                 if capsule is None:
                     return
-                yield pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), capsule)
+                batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), capsule)
+                if finisher.untouched:
+                    yield batch
+                elif cursor.objects is None:
+                    yield from self._finished(batch, row, {})
+                else:
+                    yield from self._with_objects(batch, row)
+                row += batch.num_rows
         finally:
-            self._forget()
+            if not cursor.lazy:
+                self._forget()
+
+    def _with_objects(self, batch: pa.RecordBatch, row: int) -> Iterator[pa.RecordBatch]:
+        """Read the large objects of a decoded batch and hand it out in pieces that are not much larger than a
+        batch should be.
+        """
+        connection, objects = self._connection, self._cursor.objects
+        assert objects is not None
+        start = 0
+        while start < batch.num_rows:
+            if self._closed:
+                raise InterfaceError("the result was closed while it was being read")
+            filled = connection._run(objects.read(connection._session, batch, start, row))
+            if filled.rows:
+                yield from self._finished(batch.slice(start, filled.rows), row + start, filled.contents)
+            start += filled.rows
+            if filled.error is not None:
+                raise filled.error
+
+    def _finished(
+        self, batch: pa.RecordBatch, row: int, contents: Mapping[int, Content]
+    ) -> Iterator[pa.RecordBatch]:
+        """Make the final batch. When a value of it is no text, the rows before it come first."""
+        failure: Error | None = None
+        while True:
+            try:
+                done = self._finisher.finish(batch, row, contents)
+                break
+            except DataError as error:
+                error.statement = self._cursor.sql
+                failure = error
+                batch = batch.slice(0, (error.row or row) - row)
+                if not batch.num_rows:
+                    raise
+        yield done
+        if failure is not None:
+            raise failure
 
     def _forget(self) -> None:
         """Leave the cursor to the connection, which releases it before its next exchange.

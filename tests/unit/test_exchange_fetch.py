@@ -13,7 +13,7 @@ from informix_arrow.exchange.session import Session, clear_orphans, settle
 from informix_arrow.exchange.steps import ConnectionLost
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
-from informix_arrow.wire.errors import DataError, ProgrammingError, ProtocolError
+from informix_arrow.wire.errors import DataError, NotSupportedError, ProgrammingError, ProtocolError
 from informix_arrow.wire.types import ColumnType
 
 from .exchange_peer import COLUMNS, FRAMING, Group, Peer, insert, new_session, rows, select
@@ -180,6 +180,8 @@ def test_a_value_that_cannot_be_decoded_costs_the_result_but_not_the_session() -
     session.framing = session.framing.with_encoding("utf-8")
     peer = Peer([select(0, DATED), [good, bad, good], [good, good, *DONE]])
     cursor = open_query(peer, session)
+    before = to_batch(cursor, peer.run(next_batch(session, cursor)))
+    assert before.to_pylist() == [{"day": "abcd", "sentinel": 12345}]  # rows before it are as good as any
     with pytest.raises(DataError) as caught:
         peer.run(next_batch(session, cursor))
     assert (caught.value.row, caught.value.column) == (1, "day")
@@ -216,9 +218,9 @@ def test_a_statement_without_rows_is_not_executed_by_a_query() -> None:
 
 
 def test_a_type_that_cannot_be_read_is_refused_by_name_and_released() -> None:
-    columns = (Column("photo", ColumnType.byte()), *COLUMNS)
+    columns = (Column("photo", ColumnType(99, 4)), *COLUMNS)
     peer, session = Peer([select(0, columns), []]), new_session()
-    with pytest.raises(Exception, match="photo") as caught:
+    with pytest.raises(NotSupportedError, match="photo") as caught:
         open_query(peer, session)
     assert session.usable_after(caught.value)
     assert peer.names() == ["Prepare NDescribe WantDone", "Id Release"]

@@ -56,6 +56,7 @@ class Parameters:
         None  # seconds to wait for a lock; 0 = fail at once, -1 = for ever; None = server's default
     )
     encoding: str = ""  # Python codec of text on the wire; "" = the database's code set
+    encoding_errors: str = "strict"  # bytes that are no text: "strict", "replace" or "binary"
     application: str = "informix-arrow"  # shown by onstat -g ses
     env: Mapping[str, str] = field(
         default_factory=lambda: MappingProxyType({})
@@ -120,6 +121,13 @@ def _codec(key: str, value: object) -> str:
     if not ascii_stays:
         raise InterfaceError(f"{key}: {name!r} changes ASCII, which no code set of Informix does")
     return name
+
+
+def _encoding_errors(key: str, value: object) -> str:
+    allowed = ("strict", "replace", "binary")
+    if value not in allowed:
+        raise InterfaceError(f"{key} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+    return _text(key, value)
 
 
 def _flag(key: str, value: object) -> bool:
@@ -188,6 +196,7 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "isolation": _isolation,
     "lock_wait": _integer(-1, 32767),
     "encoding": _codec,
+    "encoding_errors": _encoding_errors,
     "application": _text,
     "env": _pairs,
     "sqlhosts": _text,

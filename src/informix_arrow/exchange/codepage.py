@@ -1,11 +1,20 @@
-"""The decoder's table for single-byte code sets, made from Python's codecs."""
+"""What the decoder has to know about code sets, from Python's codecs."""
 
 from __future__ import annotations
 
 import codecs
 from functools import cache
 
+from ..wire import code_sets
 from ..wire.errors import NotSupportedError
+
+
+@cache
+def is_multibyte(encoding: str) -> bool:
+    """Whether a Python codec is of a multi-byte code set other than UTF-8: the decoder knows none, so text
+    arrives raw and :mod:`informix_arrow.finish` decodes it.
+    """
+    return code_sets.is_multibyte(encoding)
 
 
 @cache
@@ -36,4 +45,21 @@ def codepage(encoding: str) -> bytes | None:
                 f"the code set {encoding} is neither UTF-8 nor single-byte: not supported"
             )
         table += bytes((len(text),)) + text.ljust(3, b"\0")
+    return bytes(table)
+
+
+@cache
+def encoder_table(encoding: str) -> bytes | None:
+    """What the C encoder wants for a Python codec: None for UTF-8, else 65,536 bytes, the byte of each code point
+    of the basic plane, 0 for those that the code set lacks. Multi-byte code sets have no such table.
+    """
+    if codecs.lookup(encoding).name == "utf-8":
+        return None
+    table = bytearray(65536)
+    for byte in range(1, 256):
+        try:
+            character = bytes((byte,)).decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        table[ord(character)] = byte
     return bytes(table)

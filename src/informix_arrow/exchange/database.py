@@ -32,12 +32,13 @@ def adopt(session: Session, warnings: int) -> None:
     session.ansi = bool(warnings & ANSI)
     session.logged = session.ansi or bool(warnings & LOGGED)
     session.transaction = Transaction.NONE
+    session.routines.clear()  # handles are the database's
 
 
 def database_locale(session: Session) -> Exchange[str]:
     """The open database's locale, such as ``en_US.819``; "" when the database does not say."""
     try:
-        rows = yield from _plain_rows(session, _LOCALE_QUERY)
+        rows = yield from plain_rows(session, _LOCALE_QUERY)
     except Error as error:
         if not session.usable_after(error):
             raise
@@ -57,7 +58,7 @@ def codec_for(locale: str) -> str:
         ) from None
 
 
-def _plain_rows(session: Session, sql: str) -> Exchange[list[tuple[object, ...]]]:
+def plain_rows(session: Session, sql: str) -> Exchange[list[tuple[object, ...]]]:
     """All rows of a small query through the plain decoder, one fetch."""
     describe = yield from prepare(session, sql, 0)
     statement = m.Id(describe.statement_id)

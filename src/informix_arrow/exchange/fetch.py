@@ -5,6 +5,9 @@ SQ_DONE means that more rows follow; one without any tuple ends the data as well
 100 (SQLI section 7.5). The next NFETCH leaves as soon as it is likely that the reply at hand is not the last,
 so that the server works and the network carries while we decode. A fetch that turns out to be one too many is
 answered with DONE or -259, and either is dropped in silence.
+
+Results with large objects keep their cursor open until the contents were read: their descriptors are good for
+nothing afterwards (SQLI section 14).
 """
 
 from __future__ import annotations
@@ -15,14 +18,18 @@ from dataclasses import dataclass, field
 from .. import _decode
 from ..wire import messages as m
 from ..wire.describe import Column, Plan, compile_plan
-from ..wire.errors import DataError, Error, ProtocolError
+from ..wire.errors import DataError, Error, InterfaceError, ProtocolError
 from ..wire.message_base import Message
 from ..wire.types import TypeOptions
-from .codepage import codepage
+from . import client_files
+from .codepage import codepage, is_multibyte
+from .large_objects import ObjectReader, object_columns
+from .lob_parameters import Parameters, send_bound
 from .session import DISCARD, Session, error_of, group, next_message, receive, server_exit, settle
 from .steps import Exchange, Send
 
 NEED_MORE, OTHER, FULL = 0, 1, 2  # the decoder's status
+OBJECT_ROWS = 4096  # most rows of a batch whose large objects have to be fetched one by one
 NO_MORE_ROWS = 100  # SQLCODE of "not found"
 
 _TUPLE, _DONE, _COST, _EOT = b"\x00\x0e", b"\x00\x0f", b"\x00\x37", b"\x00\x0c"
@@ -56,8 +63,17 @@ class ServerCursor:
     ended: bool = False  # and that reply was read to its end
     released: bool = False  # CLOSE and RELEASE were sent
     error: Error | None = None  # raised when the rows are asked for next
+    options: TypeOptions = field(default_factory=TypeOptions)
+    encoding: str = "utf-8"  # of its text
+    objects: ObjectReader | None = None  # of large objects that are read with the rows
+    lazy: bool = False  # large objects are read later: the cursor stays open until it is closed
 
     bulky = True  # a fetch reply fills socket buffers
+
+    @property
+    def holds(self) -> bool:
+        """Whether the server's cursor has to stay open when all its rows are here."""
+        return self.lazy or self.objects is not None
 
     def take_in(self, session: Session) -> Exchange[None]:
         """Read the rest of the fetch reply at the head of the line; its rows wait here for their reader."""
@@ -84,39 +100,73 @@ def make_cursor(
 ) -> ServerCursor:
     """Compile the plan and set up the decoder.
 
-    Raises ``NotSupportedError`` naming a column whose type cannot be read yet.
+    Raises ``NotSupportedError`` naming a column whose type cannot be read, ``InterfaceError`` when the options
+    leave no column.
     """
-    plan = compile_plan(columns, options.types)
+    encoding = session.framing.encoding
+    multibyte = is_multibyte(encoding)
+    plan = compile_plan(columns, options.types, raw_text=multibyte)
+    if columns and not plan.kept:
+        raise InterfaceError(
+            'lobs="skip" leaves no column of this result: select another one, or lobs="inline"'
+        )
+    objects, batch_rows = None, options.batch_rows
+    if options.types.lobs == "inline" and (found := object_columns(columns)):
+        objects = ObjectReader(statement_id, sql, found, options.batch_bytes)
+        batch_rows = min(batch_rows, OBJECT_ROWS)
     decoder = _decode.Decoder(
         [op.as_tuple() for op in plan.ops],
         [column.name for column in columns],
-        batch_rows=options.batch_rows,
+        batch_rows=batch_rows,
         batch_bytes=options.batch_bytes,
         max_tuple=plan.max_tuple,
-        codepage=codepage(session.framing.encoding),
+        codepage=None if multibyte else codepage(encoding),
     )
     # Less than a tuple would fetch row by row; without bit 63 the size is a signed short (SQLI section 5.1).
     wanted = max(options.fetch_bytes, plan.max_tuple)
     limit = 0x7FFF_FFFF if session.framing.large_fetch else 0x7FFF
-    return ServerCursor(statement_id, sql, columns, plan, min(wanted, limit), decoder)
+    return ServerCursor(
+        statement_id,
+        sql,
+        columns,
+        plan,
+        min(wanted, limit),
+        decoder,
+        options=options.types,
+        encoding=encoding,
+        objects=objects,
+        lazy=options.types.lobs == "lazy" and bool(object_columns(columns)),
+    )
 
 
-def open_cursor(session: Session, cursor: ServerCursor, values: tuple[m.BoundValue, ...]) -> Exchange[None]:
+def open_cursor(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
     """Bind, open and fetch in one group, then wait for the first sign of an answer.
 
     An SQ_ERR in place of the first rows is raised here, the statement released.
     """
-    messages: list[Message] = [m.Id(cursor.statement_id), m.CursorName(session.next_cursor_name())]
-    if values:
-        messages.append(m.Bind(values))
-    messages += [m.Open(), m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)]
-    data = group(session, messages)
-    yield from settle(session)
-    session.owed.append(cursor)
-    cursor.in_flight += 1
-    yield Send(data)
+    before: list[Message] = [m.Id(cursor.statement_id), m.CursorName(session.next_cursor_name())]
+    after: list[Message] = [m.Open(), m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)]
+    failure: Exception | None = None
+    if parameters.sources:
+        yield from settle(session)
+        session.own += 1  # until all is sent
+        failure = yield from send_bound(session, before, parameters, after)
+        parameters.close()
+        session.own -= 1
+        session.owed.append(cursor)
+        cursor.in_flight += 1
+    else:
+        data = group(session, [*before, *([m.Bind(parameters.values)] if parameters.values else []), *after])
+        yield from settle(session)
+        session.owed.append(cursor)
+        cursor.in_flight += 1
+        yield Send(data)
     while not cursor.answered:
         yield from turn(session, cursor, ahead=True)
+    if failure is not None:
+        yield from cursor.close(session)
+        session.passed_on = failure
+        raise failure
     # A value that cannot be converted waits for the rows' reader: how early it shows depends on the network.
     if cursor.error is not None and cursor.error.sqlcode is not None:
         yield from cursor.close(session)
@@ -138,6 +188,8 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[object | None
             cursor.ready.append(cursor.decoder.take())
             cursor.decoder = None
         else:
+            if not cursor.released and not cursor.lazy:
+                yield from release(session, cursor)
             return None
     if cursor.ready:
         return cursor.ready.popleft()
@@ -159,6 +211,8 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
             position, status = decoder.feed(buffer.data, buffer.start, buffer.end)
         except DataError as error:
             error.statement = cursor.sql
+            if decoder.rows:  # the rows before it are as good as any
+                cursor.ready.append(decoder.take())
             cursor.fail(error)
             cursor.answered = True
             return False
@@ -190,13 +244,18 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
             cursor.in_flight -= 1
             cursor.last = cursor.ended = cursor.last or not cursor.reply_rows
             cursor.reply_rows = 0
-            if cursor.ended and not cursor.released:
+            refused = client_files.take_refusal(session, failed=cursor.error is not None)
+            if refused is not None:
+                cursor.fail(refused)
+            if cursor.ended and not cursor.released and not cursor.holds:
                 yield from release(session, cursor)
             elif ahead and not cursor.ended and not cursor.in_flight:
                 yield from _request(session, cursor)
             return True
         case m.Exit():
             raise server_exit()
+        case m.FileRequest():
+            yield from client_files.answer(session, message, next_message)
         case m.Cost() | m.XactStat() | m.TupleId() | m.InsertDone():
             pass
         case _:

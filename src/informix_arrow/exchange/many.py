@@ -9,34 +9,27 @@ read.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from ..parameters import check_row
 from ..wire import messages as m
 from ..wire.describe import Describe
 from ..wire.errors import Error, InterfaceError, ProgrammingError
 from ..wire.values import bind_value
-from .session import Session, error_of, read_reply, settle
-from .statement import outcome_of, prepare, release_after, release_statement
-from .steps import Exchange, Send
+from .columns import ColumnBinder
+from .load import send
+from .lob_parameters import refuse_contents
+from .object_execute import ObjectStatement, execute_rows, peek, special_targets
+from .replies import ManyOutcome, Replies
+from .session import Session, settle
+from .statement import prepare, release_after, release_statement
+from .steps import Exchange
 from .transaction import begin_if_needed, track
 
-CHUNK_ROWS = 1024  # rows in one send
+CHUNK_ROWS = 4096  # rows in one send
 CHUNK_BYTES = 256 << 10  # a chunk is closed early beyond this many bytes
-# Room kept for each unread reply, bytes; one has about 60, or 20 and a name when it is an error.
-REPLY_BYTES = 256
-
-
-@dataclass(slots=True)
-class ManyOutcome:
-    """What the executions did, all replies read."""
-
-    executed: int = 0  # rows sent and answered, failed ones included
-    rows: int = 0  # rows inserted, updated or deleted, summed over the executions that succeeded
-    serial: int = 0  # as in Outcome, of the last execution that made one
-    cut: list[int] = field(default_factory=list)  # numbers of the rows of which text was cut, in order
-    errors: list[Error] = field(default_factory=list)  # one per failed row, in order; ``row`` is set
+_FIRST_ROWS = 256  # of the first chunk, when nobody knows yet how large rows are
 
 
 def execute_many(
@@ -61,7 +54,7 @@ def execute_many(
 
 
 def _execute_many(
-    session: Session, sql: str, parameters: int, rows: Iterator[Sequence[object]]
+    session: Session, sql: str, parameters: int, rows: Iterator[object]
 ) -> Exchange[ManyOutcome]:
     describe = yield from prepare(session, sql, parameters)
     statement_id = describe.statement_id
@@ -70,8 +63,22 @@ def _execute_many(
             raise ProgrammingError(
                 "executemany() takes a statement without a result; run queries one at a time"
             )
+        first, rows = peek(rows)
+        targets = yield from special_targets(session, describe, parameters, first)
         yield from begin_if_needed(session, describe.statement_type)
-        outcome = yield from _pipeline(session, sql, parameters, describe, rows)
+        if targets is not None:
+            outcome = ManyOutcome()
+            statement = ObjectStatement(sql, statement_id, targets)
+            yield from execute_rows(
+                session,
+                statement,
+                describe.statement_type,
+                rows,
+                lambda row: check_row(sql, parameters, row),
+                outcome,
+            )
+        else:
+            outcome = yield from _pipeline(session, sql, parameters, describe, rows)
     except Exception as error:
         yield from release_after(session, statement_id, error)
         raise
@@ -81,19 +88,20 @@ def _execute_many(
 
 
 def _pipeline(
-    session: Session, sql: str, parameters: int, describe: Describe, rows: Iterator[Sequence[object]]
+    session: Session, sql: str, parameters: int, describe: Describe, rows: Iterator[object]
 ) -> Exchange[ManyOutcome]:
     statement_id, kind = describe.statement_id, describe.statement_type
     yield from settle(session)
     outcome = ManyOutcome()
+    replies = Replies(session, sql, kind)
     refused: list[Exception] = []
     before = 0  # replies owed to the chunk sent before the current one
     for data, count in _chunks(session, sql, parameters, statement_id, rows, refused):
         session.own += count
-        yield from _send(session, data)
-        yield from _collect(session, sql, kind, outcome, before)
+        yield from send(session, data)
+        yield from replies.take(outcome, before)
         before = count
-    yield from _collect(session, sql, kind, outcome, before)
+    yield from replies.take(outcome, before)
     if refused:
         session.passed_on = refused[0]
         raise refused[0]
@@ -105,55 +113,75 @@ def _chunks(
     sql: str,
     parameters: int,
     statement_id: int,
-    rows: Iterator[Sequence[object]],
+    rows: Iterator[object],
     refused: list[Exception],
 ) -> Iterator[tuple[bytes, int]]:
     """Encode groups into chunks; a row that cannot be encoded lands in ``refused`` and ends the chunks."""
-    framing, encoding = session.framing, session.framing.encoding
+    framing = session.framing
     head = m.Id(statement_id).encode(framing)
     tail = m.Execute().encode(framing) + m.EndOfTurn().encode(framing)
-    chunk, count = bytearray(), 0
-    number = 0
-    while True:
+    columns = ColumnBinder(framing.encoding, parameters, head, tail)
+    number = 0  # of the next row to be encoded
+    most = _FIRST_ROWS
+    while not refused:
+        taken: list[Sequence[object]] = []
+        failure: Exception | None = None
         try:
-            row = next(rows)
-            bound = tuple([bind_value(value, encoding) for value in check_row(sql, parameters, row)])
-            binding = m.Bind(bound).encode(framing) if bound else b""
-            chunk += head + binding + tail
-        except StopIteration:
-            break
+            for row in itertools.islice(rows, most):
+                taken.append(check_row(sql, parameters, row))
+        except Exception as error:  # noqa: BLE001 - raised again by _pipeline, when the rows before it are in
+            failure = error
+        if not taken and failure is None:
+            return
+        first, size = number, 0
+        try:
+            encoded = _by_columns if taken and columns.load(taken) else _by_values
+            for data, count in encoded(session, columns, taken, head, tail):
+                number += count
+                size += len(data)
+                yield data, count
         except Exception as error:  # noqa: BLE001 - raised again by _pipeline
+            failure = error
+            if isinstance(error, Error):
+                number = first + (error.row or 0)
+        if failure is not None:
+            if isinstance(failure, Error):
+                failure.row = number
+            refused.append(failure)
+        most = max(1, min(CHUNK_ROWS, CHUNK_BYTES * len(taken) // max(size, 1)))
+
+
+def _by_columns(
+    session: Session, columns: ColumnBinder, rows: Sequence[Sequence[object]], head: bytes, tail: bytes
+) -> Iterator[tuple[bytes, int]]:
+    """Encode the rows that ``columns`` has taken."""
+    while (piece := columns.encode(CHUNK_BYTES))[1]:
+        yield piece
+
+
+def _by_values(
+    session: Session, columns: ColumnBinder, rows: Sequence[Sequence[object]], head: bytes, tail: bytes
+) -> Iterator[tuple[bytes, int]]:
+    """Encode rows value by value; an ``Error`` tells its row."""
+    framing, encoding = session.framing, session.framing.encoding
+    chunk, count = bytearray(), 0
+    failure: Exception | None = None
+    for number, row in enumerate(rows):
+        try:
+            bound = tuple([bind_value(value, encoding) for value in row])
+            refuse_contents(bound)
+            binding = m.Bind(bound).encode(framing) if bound else b""
+        except Exception as error:  # noqa: BLE001 - raised below, when the rows before it are on their way
+            failure = error
             if isinstance(error, Error):
                 error.row = number
-            refused.append(error)
             break
-        number += 1
+        chunk += head + binding + tail
         count += 1
-        if count >= CHUNK_ROWS or len(chunk) >= CHUNK_BYTES:
+        if len(chunk) >= CHUNK_BYTES:
             yield bytes(chunk), count
             chunk, count = bytearray(), 0
     if count:
         yield bytes(chunk), count
-
-
-def _send(session: Session, data: bytes) -> Exchange[None]:
-    """Send a chunk, keeping what arrives meanwhile."""
-    with session.buffer.room(session.own * REPLY_BYTES) as room:
-        arrived = yield Send(data, room)
-    session.buffer.end += arrived
-
-
-def _collect(session: Session, sql: str, kind: int, outcome: ManyOutcome, replies: int) -> Exchange[None]:
-    for _ in range(replies):
-        reply = yield from read_reply(session)
-        if reply.error is not None:
-            error = error_of(reply.error, sql)
-            error.row = outcome.executed
-            outcome.errors.append(error)
-        else:
-            result = outcome_of(reply, kind)
-            outcome.rows += result.rows
-            outcome.serial = result.serial or outcome.serial
-            if result.cut:
-                outcome.cut.append(outcome.executed)
-        outcome.executed += 1
+    if failure is not None:
+        raise failure

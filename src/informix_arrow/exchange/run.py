@@ -7,10 +7,20 @@ from collections.abc import Sequence
 
 from ..wire import messages as m
 from ..wire.describe import StatementType
-from ..wire.errors import Error, ProgrammingError
-from ..wire.values import bind_value
+from ..wire.errors import NotSupportedError, ProgrammingError
+from .client_files import refuse_unregistered
 from .database import adopt, codec_for, database_locale
 from .fetch import ReadOptions, ServerCursor, make_cursor, open_cursor
+from .lob_parameters import (
+    Parameters,
+    Targets,
+    ask_targets,
+    bind_in_exchange,
+    bind_row,
+    describes_special,
+    needs_targets,
+)
+from .object_execute import execute_once
 from .session import Reply, Session, Transaction, ask
 from .statement import Outcome, outcome_of, prepare, release_after, release_statement
 from .steps import Exchange
@@ -32,18 +42,21 @@ def run(
     """Run any statement: a cursor whose first rows are on their way, or what the statement did.
 
     ``parameters`` counts the ``?`` of ``sql``. Values are bound, and refused, at the call, before the
-    exchange begins. Whether there are rows is told by the server's describe, never by the text; with
-    ``need_rows`` a statement without is refused unexecuted.
+    exchange begins, if they need not know what they are for: bytes, file objects, lists and dicts are bound
+    when the server has told that. Whether there are rows is told by the server's describe, never by the text;
+    with ``need_rows`` a statement without is refused unexecuted.
     """
-    bound = tuple([bind_value(value, session.framing.encoding) for value in values])
-    return _run(session, sql, parameters, bound, options, need_rows)
+    refuse_unregistered(sql, session.files)
+    bound = None if needs_targets(values) else bind_row(session, values, (None,) * len(values))
+    return _run(session, sql, parameters, values, bound, options, need_rows)
 
 
 def _run(
     session: Session,
     sql: str,
     parameters: int,
-    bound: tuple[m.BoundValue, ...],
+    values: Sequence[object],
+    bound: Parameters | None,
     options: ReadOptions,
     need_rows: bool,
 ) -> Exchange[Outcome | ServerCursor]:
@@ -57,10 +70,18 @@ def _run(
             raise ProgrammingError(
                 "the statement returns no rows and was not executed: use execute()", statement=sql
             )
+        targets: Targets = (None,) * len(values)
+        if bound is None or (values and describes_special(describe)):
+            targets = yield from ask_targets(session, statement_id, len(values))
+            bound = bind_in_exchange(session, values, targets)
+        if cursor is not None and bound.files:
+            raise NotSupportedError(
+                "BLOB and CLOB values cannot be parameters of a statement that returns rows", statement=sql
+            )
         yield from begin_if_needed(session, kind)
         if cursor is None:
-            reply = yield from _execute(session, sql, statement_id, bound)
-    except Error as error:
+            reply = yield from _execute(session, sql, statement_id, targets, bound)
+    except Exception as error:
         yield from release_after(session, statement_id, error)
         raise
     if cursor is not None:
@@ -78,9 +99,11 @@ def _run(
 
 
 def _execute(
-    session: Session, sql: str, statement_id: int, bound: tuple[m.BoundValue, ...]
+    session: Session, sql: str, statement_id: int, targets: Targets, bound: Parameters
 ) -> Exchange[Reply]:
-    binding = [m.Bind(bound)] if bound else []
+    if bound.sources or bound.files:
+        return (yield from execute_once(session, sql, statement_id, targets, bound))
+    binding = [m.Bind(bound.values)] if bound.values else []
     reply = yield from ask(session, [m.Id(statement_id), *binding, m.Execute()])
     reply.check(sql)
     return reply

@@ -31,7 +31,9 @@ from ..wire.describe import Describe
 from ..wire.errors import Error, InterfaceError, ProtocolError, database_error
 from ..wire.message_base import Message
 from ..wire.primitives import NeedMoreData, Reader
+from . import client_files
 from .buffer import MAX_MESSAGE, ReceiveBuffer
+from .object_sources import ClientFiles
 from .steps import ConnectionLost, Exchange, Receive, Send
 
 
@@ -84,6 +86,10 @@ class Session:
     own: int = 0  # groups sent by the running exchange whose replies were not read to their end
     orphans: deque[Orphan] = field(default_factory=deque)  # cursors whose Result was dropped half read
     cursor_names: int = 0
+    routines: dict[str, tuple[str, int]] = field(
+        default_factory=dict
+    )  # handles of the fast path, by signature
+    files: ClientFiles = field(default_factory=ClientFiles)  # what SQ_FILE may be answered from
     patience: float | None = None  # seconds of silence borne now; None = as the user said
     passed_on: Exception | None = None  # an error of the caller's own, handed back in good order
 
@@ -197,9 +203,16 @@ def read_reply(session: Session) -> Exchange[Reply]:
         kind = type(message)
         if kind is m.EndOfTurn:
             session.own -= 1
+            refused = client_files.take_refusal(session, failed=reply.error is not None)
+            if refused is not None:
+                raise refused
             return reply
         if kind is m.Exit:
             raise server_exit()
+        if isinstance(message, m.FileRequest):
+            yield from client_files.answer(session, message, next_message)
+            reader = Reader(buffer.data, buffer.start, buffer.end)
+            continue
         if isinstance(message, m.Done):
             reply.done = message
         elif isinstance(message, m.Err):
@@ -240,6 +253,8 @@ class Discard:
         while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
             if isinstance(message, m.Exit):
                 raise server_exit()
+            if isinstance(message, m.FileRequest):  # its SQ_EOT would pass for the reply's
+                raise ProtocolError("the server asked for a client file where it had nothing to do with any")
         session.owed.popleft()
 
 

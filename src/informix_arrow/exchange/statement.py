@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..wire import messages as m
 from ..wire.describe import Describe, StatementType
 from ..wire.errors import ProtocolError
+from ..wire.primitives import encode_strictly
 from .session import DISCARD, Reply, Session, ask, group
 from .steps import Exchange, Send
 
@@ -28,6 +29,7 @@ def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
 
     Raises the server's error; ``DataError`` when the code set of the connection lacks a character of ``sql``.
     """
+    encode_strictly(sql, session.framing.encoding, "the statement")
     reply = yield from ask(session, (m.Prepare(parameters, sql), m.NDescribe(), m.WantDone()))
     reply.check(sql)
     if reply.describe is None:

@@ -1,0 +1,33 @@
+"""The next step for errors that loads meet more often than other statements."""
+
+from __future__ import annotations
+
+from ..wire.errors import Error
+
+_LOCKED = frozenset({-243, -244, -245, -246, -263, -271, -289, -346, -239})
+_LOCKS = {
+    -107: "Another session holds a lock on the row. lock_wait=30 in connect(), or SET LOCK MODE TO WAIT 30, waits for "
+    "it up to 30 seconds instead of failing at once.",
+    -113: "Another session holds a lock on the whole table: onstat -k names it. Wait with lock_wait=30, or load when "
+    "it has ended.",
+    -143: "Two sessions waited for each other, and the server ended this one's wait. Load again; commit_every=10000 "
+    "keeps fewer locks at a time, and loads that sort their rows by key meet less often.",
+    -144: "Another session has locked the key. lock_wait=30 in connect(), or SET LOCK MODE TO WAIT 30, waits for it.",
+    -154: "The lock was not free within the time that SET LOCK MODE TO WAIT gives. Wait longer (lock_wait=), or find "
+    "the session that holds it with onstat -k.",
+    -134: "The server's lock table is full. LOCK TABLE t IN EXCLUSIVE MODE before the load, or commit_every=10000, "
+    "needs fewer locks.",
+}
+_LONG = (
+    "A load in one transaction must fit into the logical log. commit_every=100000 commits as it goes; TRUNCATE or an "
+    "unlogged (RAW) table needs no log."
+)
+
+
+def advice(error: Error) -> str:
+    """What to do about an error that ended a load; "" where its own text says it all."""
+    if error.sqlcode == -458:
+        return _LONG
+    if error.isamcode in _LOCKS and (error.sqlcode in _LOCKED or error.isamcode == -134):
+        return _LOCKS[error.isamcode]
+    return ""

@@ -1,0 +1,150 @@
+"""Arguments of ``write_arrow``: checked, and turned into a request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+
+from ..wire.errors import InterfaceError
+from .progress import Bar, ProgressCallback
+from .report import WriteReport
+from .source import Source, open_source
+from .target import check_table
+from .writer import MODES, Request, Write
+
+if TYPE_CHECKING:
+    from ..exchange.session import Session
+    from ..exchange.steps import Exchange
+
+Mode: TypeAlias = Literal["append", "create", "replace", "create_append", "truncate", "upsert"]
+_KNOBS = ("group_bytes", "window_bytes", "window_rows", "piece_rows")
+
+
+class WriteKeywords(TypedDict, total=False):
+    """The options of :meth:`Connection.write_arrow`, for the functions that pass them on."""
+
+    mode: Mode
+    columns: Sequence[str] | Mapping[str, str] | None
+    on_error: Literal["abort", "collect"]
+    commit_every: int | None
+    method: Literal["auto", "put", "pipeline"]
+    key: str | Sequence[str] | None
+    primary_key: str | Sequence[str] | None
+    serial: str | None
+    types: Mapping[str, str] | None
+    progress: bool | ProgressCallback | None
+    temporary: bool
+    group_bytes: int
+    window_bytes: int
+    window_rows: int
+    piece_rows: int
+
+
+def plan(
+    table: str, data: Any, delimident: bool, options: Mapping[str, Any]
+) -> tuple[Request, Source, ProgressCallback | Bar | None]:
+    """Check the arguments; nothing is sent. ``InterfaceError`` for a wrong one."""
+    unknown = sorted(options.keys() - WriteKeywords.__annotations__.keys())
+    if unknown:
+        raise InterfaceError(f"write_arrow() has no option {', '.join(unknown)}")
+    mode = _one_of("mode", options.get("mode", "append"), MODES)
+    collect = _one_of("on_error", options.get("on_error", "abort"), ("abort", "collect")) == "collect"
+    method = _one_of("method", options.get("method", "auto"), ("auto", "put", "pipeline"))
+    commit_every = options.get("commit_every")
+    if commit_every is not None:
+        _at_least_one("commit_every", commit_every)
+    key = _names("key", options.get("key"))
+    if (mode == "upsert") != bool(key):
+        raise InterfaceError(
+            "mode='upsert' needs key=[...], the columns that identify a row; other modes take none"
+        )
+    if mode == "upsert" and commit_every is not None:
+        raise InterfaceError("commit_every does not go with mode='upsert', which ends in a single MERGE")
+    creating = mode in ("create", "replace", "create_append")
+    primary_key = _names("primary_key", options.get("primary_key"))
+    for name, given in (
+        ("primary_key", primary_key),
+        ("serial", options.get("serial")),
+        ("types", options.get("types")),
+        ("temporary", options.get("temporary")),
+    ):
+        if given and not creating:
+            raise InterfaceError(f"{name} goes with a mode that makes the table, not with mode={mode!r}")
+    knobs = {name: options[name] for name in _KNOBS if name in options}
+    for name, value in knobs.items():
+        _at_least_one(name, value)
+    source = open_source(data)
+    request = Request(
+        table=check_table(table),
+        schema=source.schema,
+        mode=mode,
+        columns=options.get("columns"),
+        collect=collect,
+        commit_every=commit_every,
+        method=method,
+        key=key,
+        primary_key=primary_key,
+        serial=options.get("serial"),
+        types=options.get("types") or {},
+        temporary=bool(options.get("temporary", False)),
+        delimident=delimident,
+        **knobs,
+    )
+    progress = options.get("progress")
+    if progress is None or progress is False:
+        return request, source, None
+    if progress is True:
+        return request, source, Bar(source.total)
+    if not callable(progress):
+        raise InterfaceError(
+            f"progress must be True or a function of (rows, bytes, seconds), got {progress!r}"
+        )
+    return request, source, progress
+
+
+def write(
+    run: Callable[[Exchange[WriteReport]], WriteReport],
+    session: Session,
+    table: str,
+    data: Any,
+    delimident: bool,
+    options: Mapping[str, Any],
+) -> WriteReport:
+    """Write ``data`` into ``table``; ``run`` drives the exchange."""
+    began = time.monotonic()
+    request, source, progress = plan(table, data, delimident, options)
+    seen = (0, 0)
+
+    def told(rows: int, size: int, seconds: float) -> None:
+        nonlocal seen
+        seen = rows, size
+        assert progress is not None
+        progress(rows, size, seconds)
+
+    load = Write(session, request, source.batches, told if progress is not None else None)
+    try:
+        return run(load.run())
+    finally:
+        if isinstance(progress, Bar):
+            progress.finish(*seen, time.monotonic() - began)
+
+
+def _one_of(name: str, value: object, allowed: Sequence[str]) -> str:
+    if value not in allowed:
+        raise InterfaceError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
+    return str(value)
+
+
+def _at_least_one(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InterfaceError(f"{name} must be a whole number of at least 1, got {value!r}")
+
+
+def _names(what: str, value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else None
+    if names is None or not all(isinstance(name, str) and name for name in names):
+        raise InterfaceError(f"{what} must be a column's name or a sequence of them, got {value!r}")
+    return names

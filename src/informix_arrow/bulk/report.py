@@ -1,0 +1,159 @@
+"""What a load tells: its report, the rows that were refused, and a row's name in an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..wire.errors import Error
+
+#: The first columns of the table of refused rows; a column of the data of such a name gets ``data_`` in front.
+REJECT_FIELDS = (
+    pa.field("row", pa.int64(), nullable=False),
+    pa.field("sqlcode", pa.int32()),
+    pa.field("isam", pa.int32()),
+    pa.field("message", pa.utf8(), nullable=False),
+)
+_SHOWN_CHARACTERS, _SHOWN_IN_ALL = 60, 200  # of a value, and of a row without a known key
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """What :meth:`Connection.write_arrow` did.
+
+    Attributes
+    ----------
+    table
+        The table that was written to.
+    mode
+        The mode asked for.
+    rows
+        Rows in the table because of this load; for an upsert, rows inserted or updated by the MERGE.
+    rejected
+        The refused rows, in order: ``row`` (0-based number in the data), ``sqlcode`` and ``isam`` of the server
+        (null when the row was refused here, before it was sent), ``message``, and the row's own columns. Empty
+        with ``on_error="abort"``.
+    batches
+        Groups of rows sent.
+    seconds
+        From the call to the end, COMMIT included.
+    bytes
+        Bytes of rows sent.
+    method
+        ``"put"`` (insert cursor), ``"pipeline"`` (one execution per row, sent ahead) or ``"rows"`` (one at a time,
+        for BLOB and CLOB).
+    commits
+        Transactions committed: 0 inside the user's own transaction and in an unlogged database.
+    transaction
+        ``"own"``: the load began and committed it. ``"savepoint"``: it runs in the transaction that was open,
+        which stays open. ``"none"``: the database is unlogged, every row is final at once.
+    created
+        Whether the table was made by this call.
+    serial
+        The last SERIAL, SERIAL8 or BIGSERIAL value that the server told; None when there was none.
+    """
+
+    table: str
+    mode: str
+    rows: int
+    rejected: pa.Table = field(repr=False)
+    batches: int
+    seconds: float
+    bytes: int
+    method: str
+    commits: int
+    transaction: str
+    created: bool = False
+    serial: int | None = None
+
+    def __str__(self) -> str:
+        rate = f", {self.rows / self.seconds:,.0f} rows/s" if self.seconds > 0 else ""
+        refused = f", {self.rejected.num_rows:,} rejected" if self.rejected.num_rows else ""
+        return f"{self.rows:,} rows into {self.table} by {self.method} in {self.seconds:.2f} s{rate}{refused}"
+
+
+class Rejects:
+    """Collects refused rows. Their values are copied out, so that no batch is kept for the sake of one row."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        ours = {each.name for each in REJECT_FIELDS}
+        names = [f"data_{name}" if name in ours else name for name in schema.names]
+        own = [each.with_name(name).with_nullable(True) for each, name in zip(schema, names, strict=True)]
+        self.schema = pa.schema([*REJECT_FIELDS, *own])
+        self._told: list[tuple[int, int | None, int | None, str]] = []
+        self._places: list[int] = []  # in self._source, for the last of self._told
+        self._source: pa.RecordBatch | None = None
+        self._tables: list[pa.Table] = []
+
+    def __len__(self) -> int:
+        return len(self._told) + sum([int(table.num_rows) for table in self._tables])
+
+    def add(self, source: pa.RecordBatch, place: int, row: int, error: Error) -> None:
+        """Note row ``row`` of the load, which is row ``place`` of ``source``."""
+        if source is not self._source:
+            self._flush()
+            self._source = source
+        self._told.append((row, error.sqlcode, error.isamcode or None, str(error)))
+        self._places.append(place)
+
+    def table(self) -> pa.Table:
+        """All of them, in the order of the data."""
+        self._flush()
+        if not self._tables:
+            return self.schema.empty_table()
+        whole = pa.concat_tables(self._tables)
+        order = pc.sort_indices(whole.column("row"))
+        if order.equals(pa.array(range(len(order)), pa.uint64())):
+            return whole
+        try:
+            return whole.take(order)
+        except pa.ArrowNotImplementedError:  # views and run lengths, in some versions
+            return pa.concat_tables([whole.slice(place, 1) for place in order.to_pylist()])
+
+    def _flush(self) -> None:
+        if self._source is None or not self._told:
+            return
+        columns = zip(*self._told, strict=True)
+        told = [pa.array(column, each.type) for column, each in zip(columns, REJECT_FIELDS, strict=True)]
+        values = [taken(column, self._places) for column in self._source.columns]
+        self._tables.append(pa.Table.from_arrays([*told, *values], schema=self.schema))
+        self._told, self._places = [], []
+
+
+def taken(column: pa.Array, places: Sequence[int]) -> pa.Array:
+    """Copies of some of a column's values, whatever its type."""
+    try:
+        return column.take(pa.array(places, pa.int64()))
+    except pa.ArrowNotImplementedError:  # views and run lengths, in some versions
+        pieces = [column.slice(place, 1) for place in places]
+        return pa.concat_arrays(pieces) if pieces else column.slice(0, 0)
+
+
+def show_value(column: pa.Array, place: int, most: int) -> str:
+    """A value for an error's text, shortened to ``most`` characters. There is always something to show."""
+    try:
+        text = repr(column[place].as_py())
+    except Exception:  # noqa: BLE001 - days and nanoseconds that Python lacks, bytes that are no text
+        one = column.slice(place, 1)
+        text_like = pa.types.is_string(one.type) or pa.types.is_large_string(one.type)
+        try:
+            text = repr(one.cast(pa.binary() if text_like else pa.utf8())[0].as_py())
+        except pa.ArrowException:
+            text = f"a {one.type} that Python cannot show"
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def describe_row(batch: pa.RecordBatch, place: int, key: Sequence[str]) -> str:
+    """``id=7, name='x'``: the key columns of a row, or the first ones when there is no key."""
+    names = [name for name in key if name in batch.schema.names]
+    shown: list[str] = []
+    for name in names or batch.schema.names:
+        value = show_value(batch.column(batch.schema.names.index(name)), place, _SHOWN_CHARACTERS)
+        if not names and shown and sum(map(len, shown)) + len(name) + len(value) > _SHOWN_IN_ALL:
+            shown.append("...")
+            break
+        shown.append(f"{name}={value}")
+    return ", ".join(shown)

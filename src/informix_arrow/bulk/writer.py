@@ -1,0 +1,446 @@
+"""One load from its first question to its report, as one exchange."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from ..exchange.load import Job, Loader, LoadOutcome, lost
+from ..exchange.object_load import ObjectLoader
+from ..exchange.scope import Scope, ScopeKind
+from ..exchange.session import Session, ask, settle
+from ..exchange.statement import prepare, release_after, release_statement
+from ..exchange.steps import Exchange
+from ..wire import messages as m
+from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
+from ..wire.describe import Column
+from ..wire.errors import Error, InternalError, NotSupportedError, ProgrammingError
+from . import ddl, target
+from .advice import advice
+from .convert import SERIALS, Converter, converter
+from .feed import PIECE_ROWS, RowFeed
+from .report import Rejects, WriteReport
+
+_MAKING = ("create", "replace", "create_append")
+MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What :meth:`Connection.write_arrow` was asked for, checked."""
+
+    table: str
+    schema: pa.Schema
+    mode: str = "append"
+    columns: Sequence[str] | Mapping[str, str] | None = None
+    collect: bool = False
+    commit_every: int | None = None
+    method: str = "auto"
+    key: tuple[str, ...] = ()
+    primary_key: tuple[str, ...] = ()
+    serial: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    temporary: bool = False
+    delimident: bool = False
+    group_bytes: int = 1 << 20
+    window_bytes: int = 512 << 10
+    window_rows: int = 4096
+    piece_rows: int = PIECE_ROWS
+
+
+class Write:
+    """Runs a request. ``progress`` is called with rows answered, bytes sent and seconds gone by."""
+
+    def __init__(
+        self,
+        session: Session,
+        request: Request,
+        batches: Iterator[pa.RecordBatch],
+        progress: Callable[[int, int, float], object] | None = None,
+    ) -> None:
+        self._session, self._request, self._batches = session, request, batches
+        self._progress = progress
+        self._began = time.monotonic()
+        self._rejects = Rejects(request.schema)
+        self._loader: Loader | None = None
+        self._feed: RowFeed | None = None
+        self._target: tuple[Column, ...] = ()
+        self._staging = ""  # temporary table to be dropped
+        self._created = False
+        self._emptied = False  # for good
+
+    def run(self) -> Exchange[WriteReport]:
+        """Do it all. On an error everything since the last commit is undone, where the database can."""
+        session = self._session
+        try:
+            yield from settle(session)
+            scope = yield from Scope.enter(session, self._request.commit_every)
+        except Error as error:
+            if lost(error):
+                _append(error, "Nothing of this load was sent.")
+            raise
+        try:
+            rows = yield from self._write(scope)
+            yield from scope.keep()
+        except Exception as error:
+            yield from self._undo(scope, error)
+            raise
+        assert self._loader is not None
+        done = self._loader.outcome
+        return WriteReport(
+            table=self._request.table,
+            mode=self._request.mode,
+            rows=rows,
+            rejected=self._rejects.table(),
+            batches=done.groups,
+            seconds=time.monotonic() - self._began,
+            bytes=done.bytes,
+            method=done.method,
+            commits=scope.commits,
+            transaction=scope.kind.value,
+            created=self._created,
+            serial=done.serial or None,
+        )
+
+    # ---- the load ------------------------------------------------------------------------------------------
+
+    def _write(self, scope: Scope) -> Exchange[int]:
+        request = self._request
+        if request.mode in _MAKING:
+            yield from self._make_table()
+        self._target = yield from target.describe_table(self._session, request.table)
+        mapped = target.map_columns(request.schema, self._target, request.columns, request.table)
+        self._check(mapped)
+        if request.mode == "truncate":
+            yield from self._empty_table(scope)
+        if request.mode != "upsert":
+            return (yield from self._load(scope, request.table, mapped))
+        columns = [column for _, column in mapped]
+        names = [target.quote(column.name, request.delimident) for column in columns]
+        key = self._key_names(mapped)
+        staging = f"ifx_upsert_{self._session.next_cursor_name()[-6:]}"
+        sql = ddl.staging_table(staging, [column.type for column in columns], names, key)
+        yield from self._execute(sql)
+        self._staging = staging
+        staged = yield from self._load(scope, staging, mapped)
+        rows = yield from self._merge(mapped, names, key, staged)
+        yield from self._execute(f"DROP TABLE {staging}")
+        self._staging = ""
+        return rows
+
+    def _check(self, mapped: Sequence[tuple[str, Column]]) -> None:
+        """Refuse types that do not fit, before anything is dropped, emptied or written."""
+        schema, encoding = self._request.schema, self._session.framing.encoding
+        _method(
+            self._request.method,
+            [converter(column, name, schema.field(name).type, encoding) for name, column in mapped],
+        )
+
+    def _make_table(self) -> Exchange[None]:
+        """Make the table, in the place of an old one if the mode says so."""
+        request = self._request
+        exists = False
+        if request.mode != "create":
+            exists = yield from target.table_exists(self._session, request.table)
+            if exists and request.mode == "create_append":
+                return
+        schema = self._new_columns()
+        sql = ddl.create_table(
+            request.table,
+            schema,
+            types=request.types,
+            primary_key=request.primary_key,
+            serial=request.serial,
+            temporary=request.temporary,
+            delimident=request.delimident,
+        )
+        self._check(self._new_types(schema))
+        if exists:
+            yield from self._execute(f"DROP TABLE {request.table}")
+        yield from self._execute(sql)
+        self._created = True
+
+    def _new_types(self, schema: pa.Schema) -> list[tuple[str, Column]]:
+        """The data's columns and what is to become of them, as far as the text of a type tells."""
+        request = self._request
+        declared = {
+            name: text
+            for name, text, _ in ddl.new_columns(
+                schema, types=request.types, primary_key=request.primary_key, serial=request.serial
+            )
+        }
+        names = (
+            list(request.columns) if isinstance(request.columns, Mapping) else request.schema.names
+        )  # of the data, in the order of ``schema``
+        found = []
+        for source, field_ in zip(names, schema, strict=True):
+            try:
+                ct = ColumnType.parse_sql(declared[field_.name])
+            except ValueError:  # a type of the database's own: its DESCRIBE will tell
+                continue
+            found.append((source, Column(field_.name, ct)))
+        return found
+
+    def _empty_table(self, scope: Scope) -> Exchange[None]:
+        # TRUNCATE cannot be followed by anything but COMMIT or ROLLBACK; DELETE can, and is undone.
+        table = self._request.table
+        if scope.kind is not ScopeKind.NONE and self._request.commit_every is None:
+            yield from self._execute(f"DELETE FROM {table}")
+            return
+        yield from self._execute(f"TRUNCATE TABLE {table}")
+        if scope.kind is ScopeKind.OWN:
+            yield from scope.commit()
+        self._emptied = True
+
+    def _merge(
+        self, mapped: Sequence[tuple[str, Column]], names: Sequence[str], key: Sequence[str], staged: int
+    ) -> Exchange[int]:
+        """Bring the staged rows into the table; the rows it touched."""
+        table = self._request.table
+        serials = [
+            name for name, (_, column) in zip(names, mapped, strict=True) if column.type.code in SERIALS
+        ]
+        sql = ddl.merge_statement(table, self._staging, names, key, serials)
+        try:
+            rows = yield from self._execute(sql)
+        except Error as error:
+            if self._session.usable_after(error):
+                told = yield from target.conflict(
+                    self._session, table, self._target, self._staging, names, key, error.near or ""
+                )
+                _append(
+                    error,
+                    f"The MERGE of {staged:,} rows failed, and names no row of the data. {told}".rstrip(),
+                )
+            raise
+        if rows < staged and len(names) > len(key) + len(set(serials) - set(key)):
+            raise InternalError(
+                f"the server says that the MERGE of {staged:,} rows touched {rows:,}: the load cannot be vouched for"
+            )
+        return rows
+
+    def _new_columns(self) -> pa.Schema:
+        """The schema of a table to be made: the data's, under the names that ``columns`` gives."""
+        schema, columns = self._request.schema, self._request.columns
+        if columns is None:
+            return schema
+        if isinstance(columns, Mapping):
+            unknown = [name for name in columns if name not in schema.names]
+            if unknown:
+                raise ProgrammingError(f"the data has no column {', '.join(unknown)}")
+            return pa.schema([schema.field(name).with_name(into) for name, into in columns.items()])
+        if isinstance(columns, str) or len(columns) != len(schema.names):
+            raise ProgrammingError(f"columns must name the {len(schema.names)} columns of the data")
+        return pa.schema([each.with_name(name) for each, name in zip(schema, columns, strict=True)])
+
+    def _key_names(self, mapped: Sequence[tuple[str, Column]]) -> list[str]:
+        """The key's columns as they are written in statements."""
+        names = []
+        for wanted in self._request.key:
+            for name, column in mapped:
+                if wanted.lower() in (name.lower(), column.name.lower()):
+                    names.append(target.quote(column.name, self._request.delimident))
+                    break
+            else:
+                raise ProgrammingError(f"the key column {wanted!r} is not among the columns that are written")
+        return names
+
+    def _load(self, scope: Scope, table: str, mapped: Sequence[tuple[str, Column]]) -> Exchange[int]:
+        session, request = self._session, self._request
+        columns = [column for _, column in mapped]
+        sql = target.insert_statement(table, columns, request.delimident)
+        describe = yield from prepare(session, sql, len(columns))
+        try:
+            if len(describe.columns) == len(columns):  # the INSERT's own word on its columns counts
+                mapped = [
+                    (name, Column(column.name, told.type))
+                    for (name, column), told in zip(mapped, describe.columns, strict=True)
+                ]
+            framing = session.framing
+            converters = [
+                converter(column, name, request.schema.field(name).type, framing.encoding)
+                for name, column in mapped
+            ]
+            self._feed = RowFeed(
+                self._batches,
+                converters,
+                framing.encoding,
+                *self._around(describe.statement_id, converters),
+                self._rejects if request.collect else None,
+                piece_rows=request.piece_rows,
+            )
+            job = Job(
+                describe.statement_id,
+                sql,
+                describe.statement_type,
+                tuple(column.type for _, column in mapped),
+                _method(request.method, converters),
+                request.collect,
+                request.commit_every,
+                request.group_bytes,
+                request.window_bytes,
+                request.window_rows,
+            )
+            objects = [
+                (number, each.column.type.is_clob) for number, each in enumerate(converters) if each.content
+            ]
+            if objects:
+                one = replace(job, window_bytes=1, window_rows=1)
+                self._loader = ObjectLoader(session, one, self._feed, scope, self._told, objects)
+            else:
+                self._loader = Loader(session, job, self._feed, scope, self._told)
+            yield from self._loader.run()
+        except Exception as error:
+            yield from release_after(session, describe.statement_id, error)
+            raise
+        yield from release_statement(session, describe.statement_id)
+        return self._loader.outcome.rows
+
+    def _around(self, statement_id: int, converters: Sequence[Converter]) -> tuple[bytes, bytes]:
+        """What stands before and behind a row in BIND form: nothing where each finds a statement of its own."""
+        framing = self._session.framing
+        if any(each.content for each in converters):
+            return b"", b""
+        return m.Id(statement_id).encode(framing), b"".join(
+            message.encode(framing) for message in (m.Execute(), m.EndOfTurn())
+        )
+
+    def _told(self, outcome: LoadOutcome) -> None:
+        if self._progress is not None:
+            self._progress(outcome.answered, outcome.bytes, time.monotonic() - self._began)
+
+    def _execute(self, sql: str) -> Exchange[int]:
+        """Run a statement of our own; the rows it touched."""
+        session = self._session
+        describe = yield from prepare(session, sql, 0)
+        try:
+            reply = yield from ask(session, (m.Id(describe.statement_id), m.Execute()))
+            reply.check(sql)
+        except Error as error:
+            yield from release_after(session, describe.statement_id, error)
+            raise
+        yield from release_statement(session, describe.statement_id)
+        return reply.done.rows if reply.done else 0
+
+    # ---- when it fails -------------------------------------------------------------------------------------
+
+    def _undo(self, scope: Scope, error: Exception) -> Exchange[None]:
+        """Undo what can be undone, and say in the error what is left of the load."""
+        session = self._session
+        if not session.usable_after(error):
+            if lost(error):
+                _append(error, self._when_lost(scope))
+            return
+        try:
+            undone = yield from scope.undo()
+            if self._staging:
+                yield from self._drop_staging()
+            yield from self._name_row(error)
+        except Error as another:  # the connection broke over it
+            if lost(another):
+                _append(another, self._when_lost(scope))
+            raise another from error
+        if isinstance(error, Error) and error is not session.passed_on:
+            _append(error, advice(error))
+        if self._loader is not None or self._emptied:
+            _append(error, self._what_is_left(scope, undone))
+
+    def _drop_staging(self) -> Exchange[None]:
+        try:
+            yield from self._execute(f"DROP TABLE {self._staging}")
+        except Error as error:
+            if not self._session.usable_after(error):
+                raise
+
+    def _name_row(self, error: Exception) -> Exchange[None]:
+        """Put number and key of the row that ended the load into its error."""
+        if self._feed is None or self._feed.culprit is None or self._feed.culprit[2] is not error:
+            return
+        request = self._request
+        key = request.key or request.primary_key
+        if not key:
+            near = self._feed.culprit[2].near or ""
+            key = yield from target.key_columns(self._session, request.table, self._target, near)
+        self._feed.name_culprit(self._data_names(key))
+
+    def _data_names(self, key: Sequence[str]) -> tuple[str, ...]:
+        """Names in the data of some of the table's columns."""
+        assert self._feed is not None
+        names = {each.column.name.lower(): each.source for each in self._feed.converters}
+        return tuple(names[name.lower()] for name in key if name.lower() in names)
+
+    def _outcome(self) -> LoadOutcome:
+        return self._loader.outcome if self._loader else LoadOutcome()
+
+    def _what_is_left(self, scope: Scope, undone: bool) -> str:
+        outcome = self._outcome()
+        before = "\nThe rows that it had before are gone: TRUNCATE cannot be undone." if self._emptied else ""
+        if scope.kind is ScopeKind.NONE:
+            rows = 0 if self._request.mode == "upsert" else outcome.rows
+            return (
+                f"The database is unlogged, so nothing can be undone: {rows:,} rows of this load are in the table "
+                f"{self._request.table}.{before}"
+            )
+        if not undone:
+            return "The server refused to undo the load: roll the transaction back before you go on."
+        if outcome.commits:
+            return f"What was not committed is undone; {self._commits()}, in the order of the data, stay.{before}"
+        if scope.kind is ScopeKind.SAVEPOINT:
+            return "Nothing of this load is in the table; the transaction is open as it was before."
+        return f"The load was rolled back: nothing of it is in the table.{before}"
+
+    def _commits(self) -> str:
+        outcome = self._outcome()
+        return (
+            f"{outcome.commits} commits of {self._request.commit_every or 0:,} rows each ({outcome.committed:,} rows "
+            "went in)"
+        )
+
+    def _when_lost(self, scope: Scope) -> str:
+        outcome = self._outcome()
+        if scope.kind is ScopeKind.NONE:
+            return f"The database is unlogged: at least {outcome.rows:,} rows are in the table, perhaps more."
+        stand = f"{self._commits()} stand" if outcome.commits else ""
+        if scope.in_doubt:
+            before = f"{stand}, and the" if stand else "The"
+            return f"{before} answer to COMMIT was lost: look whether the rows are there before loading them again."
+        if stand:
+            return f"{stand}; the server rolls the rest back."
+        emptied = " The table was emptied by TRUNCATE before." if self._emptied else ""
+        return f"Nothing of this load was committed; the server rolls it back.{emptied}"
+
+
+def _append(error: BaseException, text: str) -> None:
+    """Add to an error of ours; to one of the user's as a note, where Python has those."""
+    if not text:
+        return
+    if isinstance(error, Error):
+        error.args = (f"{error.args[0] if error.args else ''}\n{text}".lstrip("\n"), *error.args[1:])
+    elif sys.version_info >= (3, 11):
+        error.add_note(text)
+
+
+def _method(wanted: str, converters: Sequence[Converter]) -> str:
+    """The way to take: an insert cursor takes no large objects, collections, rows or opaque types."""
+    odd = next((each for each in converters if not _can_be_put(each)), None)
+    if odd is None:
+        return wanted
+    if wanted == "put":
+        raise NotSupportedError(
+            f"column {odd.column.name!r} is a {odd.column.type.sql}, which an insert cursor does not take: "
+            "leave method= at 'auto'",
+            column=odd.column.name,
+        )
+    return "pipeline"
+
+
+def _can_be_put(each: Converter) -> bool:
+    ct = each.column.type
+    if ct.is_boolean or ct.is_lvarchar:
+        return True
+    large = (TypeCode.BYTE, TypeCode.TEXT, TypeCode.UDTVAR, TypeCode.UDTFIXED, TypeCode.SENDRECV)
+    return ct.code not in large and ct.code not in COMPLEX_CODES

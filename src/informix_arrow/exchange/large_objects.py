@@ -1,0 +1,233 @@
+"""Reading large objects: the contents that belong to the rows of a decoded batch.
+
+A tuple holds a descriptor (BYTE, TEXT) or a locator (BLOB, CLOB); the content is asked for value by value.
+That is done in runs of some dozen rows: all requests of a run leave together, so a run costs one round trip
+(BYTE, TEXT) or two (BLOB, CLOB) and not one per value, and what is on its way stays bounded. Contents land in
+the buffers of the Arrow arrays directly. A batch is cut where its contents reach the batch's budget: a result
+of large values comes in many small batches.
+
+Descriptors are good only while their cursor is open (SQLI section 14), so the cursor of such a result is
+closed after its last content was read. Smart large objects are opened and closed within one exchange: no
+descriptor of theirs is left open, whatever happens to the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from ..finish import Content
+from ..wire import messages as m
+from ..wire.describe import Column
+from ..wire.errors import DataError, Error
+from ..wire.types import TypeCode
+from .object_streams import Sink, nowhere, read_blob_reply
+from .session import Session, group, settle
+from .smart_objects import FIRST_READ, SmartReads
+from .steps import Exchange, Send
+
+RUN = 64  # values asked for at a time
+_SIZE = slice(16, 20)  # of a descriptor: bytes of the content (TYPES section 12)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectColumn:
+    """A large-object column of a result."""
+
+    index: int  # in the decoded batch
+    name: str
+    smart: bool  # BLOB, CLOB; else BYTE, TEXT
+    text: bool  # TEXT, CLOB
+    exact: bool  # the size in the descriptor counts the bytes that come: not where a server may transcode
+
+
+def object_columns(columns: Sequence[Column]) -> tuple[ObjectColumn, ...]:
+    """The large-object columns among ``columns``."""
+    return tuple(
+        ObjectColumn(
+            index,
+            column.name,
+            smart=column.type.code not in (TypeCode.BYTE, TypeCode.TEXT),
+            text=column.type.code == TypeCode.TEXT or column.type.is_clob,
+            exact=column.type.code == TypeCode.BYTE,
+        )
+        for index, column in enumerate(columns)
+        if column.type.is_large_object
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The contents of some rows of a batch."""
+
+    rows: int  # how many rows from the one that was asked for; 0 = the first of them failed
+    contents: dict[int, Content]  # by the column's index in the decoded batch
+    error: Error | None  # what happened to the row after them
+
+
+@dataclass(slots=True, eq=False)
+class ObjectReader:
+    """Reads the contents of one result's large objects."""
+
+    statement_id: int
+    sql: str
+    columns: tuple[ObjectColumn, ...]
+    budget: int  # bytes of contents after which a batch is cut
+    _smart: SmartReads = field(default_factory=SmartReads)
+
+    def read(self, session: Session, batch: pa.RecordBatch, start: int, first_row: int) -> Exchange[Filled]:
+        """Read the contents of rows of ``batch`` from ``start`` on, at least one row, until they reach the
+        budget.
+
+        ``first_row`` is the number of the batch's first row in the result. An error that concerns one object
+        ends the rows before it; the session is in step then.
+        """
+        yield from settle(session)
+        contents = {column.index: Content() for column in self.columns}
+        rows, used, total = 0, 0, batch.num_rows - start
+        error: Error | None = None
+        try:
+            while error is None and rows < total and (rows == 0 or used < self.budget):
+                handles = [
+                    batch.column(column.index).slice(start + rows, RUN).to_pylist() for column in self.columns
+                ]
+                count = self._run_length(handles, self.budget - used, at_least_one=rows == 0)
+                if not count:
+                    break
+                row = first_row + start + rows
+                count, error = yield from self._read_smart(session, handles, count, contents, row, used)
+                done, failed = yield from self._read_simple(session, handles, count, contents, row)
+                rows, error = rows + done, failed or error
+                used = sum(len(content.data) for content in contents.values())
+        except Error as failure:
+            if session.usable_after(failure):
+                yield from self._smart.close_all(session)
+            raise
+        yield from self._smart.close_all(session)
+        return Filled(rows, contents, error)
+
+    def _run_length(self, handles: list[list[bytes | None]], budget: int, *, at_least_one: bool) -> int:
+        """How many rows of ``handles`` to ask for at once: as far as their expected bytes fit."""
+        expected = values = 0
+        for count, row in enumerate(zip(*handles, strict=True)):
+            for column, handle in zip(self.columns, row, strict=True):
+                if handle is not None:
+                    expected += FIRST_READ if column.smart else _size(handle)
+                    values += 1
+            if (expected > budget or values > RUN) and (count or not at_least_one):
+                return count
+        return len(handles[0])
+
+    def _read_smart(
+        self,
+        session: Session,
+        handles: list[list[bytes | None]],
+        count: int,
+        contents: dict[int, Content],
+        first_row: int,
+        used: int,
+    ) -> Exchange[tuple[int, Error | None]]:
+        """The BLOB and CLOB values of ``count`` rows, fewer when they reach the budget or one fails."""
+        smart = [place for place, column in enumerate(self.columns) if column.smart]
+        if not smart:
+            return count, None
+        wanted = [
+            ((first_row + row, place), handle, self.columns[place].text)
+            for row in range(count)
+            for place in smart
+            if (handle := handles[place][row]) is not None
+        ]
+        yield from self._smart.begin(session, wanted)
+        for row in range(count):
+            for place in smart:
+                column = self.columns[place]
+                content = contents[column.index]
+                if handles[place][row] is None:
+                    content.end_value(valid=False)
+                    continue
+                before = len(content.data)
+                error = yield from self._smart.finish(session, (first_row + row, place), content.data)
+                if error is not None:
+                    del content.data[before:]
+                    return row, _placed(error, self.sql, column.name, first_row + row)
+                content.end_value()
+                used += len(content.data) - before
+            if used >= self.budget:
+                return row + 1, None
+        return count, None
+
+    def _read_simple(
+        self,
+        session: Session,
+        handles: list[list[bytes | None]],
+        count: int,
+        contents: dict[int, Content],
+        first_row: int,
+    ) -> Exchange[tuple[int, Error | None]]:
+        """The BYTE and TEXT values of ``count`` rows, fewer when one fails."""
+        simple = [(place, column) for place, column in enumerate(self.columns) if not column.smart]
+        wanted = [
+            (row, column, handle)
+            for row in range(count)
+            for place, column in simple
+            if (handle := handles[place][row]) is not None
+        ]
+        if wanted:
+            statement = m.Id(self.statement_id)
+            data = b"".join([group(session, (statement, m.FetchBlob(handle))) for _, _, handle in wanted])
+            yield from settle(session)
+            session.own += len(wanted)
+            yield Send(data)
+        error: Error | None = None
+        for row in range(count):
+            for place, column in simple:
+                handle = handles[place][row]
+                content = contents[column.index]
+                if handle is None:
+                    content.end_value(valid=False)
+                    continue
+                before = len(content.data)
+                refused = yield from read_blob_reply(
+                    session, content.data.extend if error is None else nowhere
+                )
+                if error is not None:
+                    continue  # only to stay in step
+                if refused is not None:
+                    error = _placed(refused, self.sql, column.name, first_row + row)
+                elif column.exact and len(content.data) - before != _size(handle):
+                    error = DataError(
+                        f"column {column.name!r}, row {first_row + row}: the server announced "
+                        f"{_size(handle)} bytes and sent {len(content.data) - before}",
+                        row=first_row + row,
+                        column=column.name,
+                        statement=self.sql,
+                    )
+                content.end_value()
+                if error is not None:
+                    count = row
+        return count, error
+
+
+def _size(descriptor: bytes) -> int:
+    return max(0, int.from_bytes(descriptor[_SIZE], "big", signed=True))
+
+
+def _placed(error: Error, sql: str, column: str, row: int) -> Error:
+    """The error with its place in the result."""
+    text = f"column {column!r}, row {row}: {error.args[0] if error.args else 'a large object cannot be read'}"
+    error.args = (text, *error.args[1:])
+    error.row, error.column, error.statement = row, column, sql
+    return error
+
+
+def read_one_blob(session: Session, statement_id: int, descriptor: bytes, sink: Sink) -> Exchange[None]:
+    """Read one BYTE or TEXT value into ``sink``, a function that takes pieces. Raises the server's error."""
+    yield from settle(session)
+    data = group(session, (m.Id(statement_id), m.FetchBlob(descriptor)))
+    session.own += 1
+    yield Send(data)
+    refused = yield from read_blob_reply(session, sink)
+    if refused is not None:
+        raise refused

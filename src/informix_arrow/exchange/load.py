@@ -1,0 +1,356 @@
+"""Loading rows: an insert cursor fed by SQ_PUT, or pipelined executions (SQLI section 11, JDBC section 8).
+
+Both ways send *groups* of encoded rows and keep a few of them on their way, so that the server always finds
+work and memory holds one window, whatever the size of the load. While a group is sent, replies are taken in:
+neither side can end up waiting for the other to read.
+
+PUT
+    ``ID CURNAME OPEN RET_TYPE EOT`` once, then ``ID PUT* EOT`` a group: one reply, whose DONEs add up to the
+    rows that went in, before an SQ_ERR the rows before the refused one. What came after it in its group was
+    not looked at; groups behind it are served as if nothing had happened.
+BIND
+    ``ID BIND EXECUTE EOT`` a row: a reply for each, the refused ones with their own error.
+
+With ``collect``, PUT groups go out one at a time, each when the one before is answered: so the rows behind a
+refused one, sent again row by row, still come before all later ones, and the outcome is that of inserting row
+after row.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Protocol, TypeVar
+
+from ..wire import messages as m
+from ..wire.column_types import ColumnType, TypeCode
+from ..wire.errors import DataError, Error, InternalError, ProtocolError
+from .replies import WARNING_CUT, ManyOutcome, Replies, whole_reply
+from .scope import Scope, ScopeKind
+from .session import Session, ask, error_of
+from .steps import ConnectionLost, Exchange, Send
+
+T = TypeVar("T")
+
+# Room kept for each unread reply, bytes; one has about 60, or 20 and a name when it is an error.
+REPLY_BYTES = 256
+_NO_MORE_SPACE = (
+    -131,
+    -134,
+    -136,
+)  # ISAM: disk full, no more locks, no more extents: true of every later row
+CUT = "the server cut text that its description of the column has room for"
+_FATAL = (-213, -457, -458)  # interrupted, connection gone, long transaction
+
+
+class Form(IntEnum):
+    """How rows travel: the numbers are the encoder's framings."""
+
+    PUT = 1
+    BIND = 2
+
+
+@dataclass(slots=True)
+class Group:
+    """Rows encoded together. ``origin`` says which rows they are, in terms of the feed that made them."""
+
+    data: bytes
+    count: int
+    origin: object = None
+
+
+class Feed(Protocol):
+    """Where a load's rows come from; numbers of rows in a group count from 0.
+
+    ``foreign`` is what the data itself raised, if it did: no error of this conversation, whatever its class.
+    """
+
+    foreign: Exception | None
+
+    def take(self, form: Form, budget: int, most: int) -> Group | None:
+        """The next rows, at most ``most`` and about ``budget`` bytes of them; None when they are used up."""
+        ...
+
+    def again(self, group: Group, start: int, budget: int, most: int) -> Iterator[Group]:
+        """The rows of ``group`` from ``start`` on, as groups of BIND form."""
+        ...
+
+    def refused(self, group: Group, index: int, error: Error) -> None:
+        """Note that the server refused a row."""
+        ...
+
+    def blame(self, group: Group, index: int, error: Error) -> Error:
+        """``error`` with the row that caused it named."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One prepared INSERT and how to feed it."""
+
+    statement_id: int
+    sql: str
+    kind: int
+    types: tuple[ColumnType, ...]  # of the columns, in the order of the row
+    method: str = "auto"  # or "put", "pipeline"
+    collect: bool = False  # set refused rows aside and go on
+    commit_every: int | None = None  # rows
+    group_bytes: int = 1 << 20  # of encoded rows in one PUT group
+    window_bytes: int = 512 << 10  # of encoded rows sent ahead of their replies with BIND
+    window_rows: int = 4096  # rows of that
+    groups_ahead: int = 3  # PUT groups on their way at a time
+
+
+@dataclass(slots=True)
+class LoadOutcome:
+    """What a load did, as far as the server has answered."""
+
+    rows: int = 0  # rows that went in
+    answered: int = 0  # rows that went in or were refused
+    groups: int = 0
+    bytes: int = 0  # of encoded rows sent
+    method: str = ""
+    serial: int = 0  # as in ManyOutcome
+    commits: int = 0  # commits between rows
+    committed: int = 0  # rows that went in before the last of them
+
+
+def send(session: Session, data: bytes) -> Exchange[None]:
+    """Send a group, keeping what arrives meanwhile."""
+    with session.buffer.room(session.own * REPLY_BYTES) as room:
+        arrived = yield Send(data, room)
+    session.buffer.end += arrived
+
+
+def lost(error: BaseException) -> bool:
+    """Whether ``error`` means that nothing more can be read from the server."""
+    return isinstance(error, ProtocolError | ConnectionLost)
+
+
+class Loader:
+    """Runs one job. The outcome can be looked at at any time, after a failure too."""
+
+    def __init__(
+        self, session: Session, job: Job, feed: Feed, scope: Scope, progress: Callable[[LoadOutcome], None]
+    ) -> None:
+        self.outcome = LoadOutcome()
+        self._session, self._job, self._feed, self._scope = session, job, feed, scope
+        self._progress = progress
+        self._replies = Replies(session, job.sql, job.kind)
+        self._waiting: deque[tuple[Form, Group]] = deque()
+        self._failure: Exception | None = None  # the first one, in the order of the data
+        self._open = self._typed = False  # the insert cursor; SQ_RET_TYPE was sent for it
+        self._careful = job.collect or scope.kind is ScopeKind.NONE
+        self._uncommitted = 0  # rows sent since the last commit
+
+    def run(self) -> Exchange[LoadOutcome]:
+        """Load everything; the scope is left as it is for the caller to keep or undo.
+
+        Raises the server's first error, or that of the feed or the progress callback, when all replies are
+        read and the cursor is closed.
+        """
+        try:
+            yield from self._run()
+        except Exception as error:
+            if error is self._session.passed_on or (isinstance(error, Error) and not lost(error)):
+                self._failure = self._failure or error
+                yield from self._settle(0, tell=False)
+                yield from self._close()
+            raise
+        return self.outcome
+
+    def _run(self) -> Exchange[None]:
+        job = self._job
+        yield from self._scope.resume()
+        form = Form.BIND if job.method == "pipeline" or not (yield from self._open_cursor()) else Form.PUT
+        self.outcome.method = "put" if form is Form.PUT else "pipeline"
+        while True:
+            rows = yield from self._take(form)
+            if rows is None:
+                break
+            yield from self._settle(self._ahead(form) - 1)
+            if self._failure:
+                break
+            yield from self._scope.resume()
+            if form is Form.PUT and not self._open:  # closed by a commit, or after a refused row
+                yield from self._open_cursor()
+            yield from self._send(form, rows)
+            self._uncommitted += rows.count
+            if job.commit_every is not None and self._uncommitted >= job.commit_every:
+                yield from self._settle(0)
+                if self._failure:
+                    break
+                yield from self._commit()
+        yield from self._settle(0)
+        yield from self._close()
+        if self._failure:
+            raise self._failure
+
+    def _take(self, form: Form) -> Exchange[Group | None]:
+        """The next rows. When the data fails, those on their way are answered first: a row that the server
+        refused among them is the load's first failure, and all that went in is counted."""
+        job = self._job
+        budget = job.group_bytes if form is Form.PUT else job.window_bytes
+        most = 1 << 40 if form is Form.PUT else job.window_rows
+        if job.commit_every is not None:
+            most = min(most, job.commit_every - self._uncommitted)
+        try:
+            return self._mine(lambda: self._feed.take(form, budget, most))
+        except Exception as error:
+            yield from self._settle(0)
+            if self._failure:
+                raise self._failure from error
+            raise
+
+    def _mine(self, action: Callable[[], T]) -> T:
+        """Call into code of the user's; its errors leave the session in good order."""
+        try:
+            return action()
+        except Exception as error:
+            if not isinstance(error, Error) or error is self._feed.foreign:
+                self._session.passed_on = error
+            raise
+
+    def _ahead(self, form: Form) -> int:
+        """Groups that may be on their way at a time."""
+        if form is Form.PUT:
+            return 1 if self._careful else self._job.groups_ahead
+        return 1 if self._careful and not self._job.collect else 2
+
+    def _send(self, form: Form, rows: Group) -> Exchange[None]:
+        data = rows.data
+        if form is Form.PUT:
+            framing = self._session.framing
+            head = m.Id(self._job.statement_id).encode(framing)
+            data = b"".join((head, data, m.EndOfTurn().encode(framing)))
+        self._session.own += 1 if form is Form.PUT else rows.count
+        self._waiting.append((form, rows))
+        self.outcome.groups += 1
+        self.outcome.bytes += len(data)
+        yield from send(self._session, data)
+
+    # ---- replies -------------------------------------------------------------------------------------------
+
+    def _settle(self, most: int, *, tell: bool = True) -> Exchange[None]:
+        """Read replies until at most ``most`` groups are on their way, and tell of them."""
+        while len(self._waiting) > most:
+            form, rows = self._waiting[0]
+            if form is Form.PUT:
+                yield from self._settle_put(rows)
+            else:
+                yield from self._settle_binds(rows)
+            if tell:
+                self._mine(lambda: self._progress(self.outcome))
+
+    def _settle_put(self, rows: Group) -> Exchange[None]:
+        messages = yield from whole_reply(self._session)
+        self._waiting.popleft()
+        done = [message for message in messages if isinstance(message, m.Done)]
+        error = next((message for message in messages if isinstance(message, m.Err)), None)
+        went_in = sum(each.rows for each in done)
+        self.outcome.rows += went_in
+        self.outcome.serial = next(
+            (each.serial for each in reversed(done) if each.serial), self.outcome.serial
+        )
+        if any(each.warnings & WARNING_CUT for each in done) and not self._failure:
+            self._failure = DataError(f"{CUT}: in one of {rows.count:,} rows")
+        if error is None or went_in >= rows.count:
+            self.outcome.answered += rows.count
+            if error is not None or went_in != rows.count:
+                self._miscounted(rows.count, went_in, error)
+            return
+        self.outcome.answered += went_in + 1
+        self._refused(rows, went_in, error_of(error, self._job.sql))
+        if self._failure is None:
+            yield from self._close()
+            job = self._job
+            for rest in self._feed.again(rows, went_in + 1, job.window_bytes, job.window_rows):
+                yield from self._settle(self._ahead(Form.BIND) - 1)
+                if self._failure:
+                    return
+                yield from self._send(Form.BIND, rest)
+            yield from self._settle(0)
+
+    def _settle_binds(self, rows: Group) -> Exchange[None]:
+        outcome = ManyOutcome()
+        yield from self._replies.take(outcome, rows.count)
+        self._waiting.popleft()
+        self.outcome.rows += outcome.rows
+        self.outcome.answered += rows.count
+        self.outcome.serial = outcome.serial or self.outcome.serial
+        if outcome.cut and not self._failure:
+            self._failure = self._feed.blame(rows, outcome.cut[0], DataError(f"{CUT}, of this row at least"))
+        if outcome.rows != rows.count - len(outcome.errors):
+            self._miscounted(rows.count - len(outcome.errors), outcome.rows, None)
+        for error in outcome.errors:
+            assert error.row is not None
+            self._refused(rows, error.row, error)
+
+    def _refused(self, rows: Group, index: int, error: Error) -> None:
+        """A row was refused: set it aside, or remember the load's first failure."""
+        if self._failure:
+            return
+        fatal = error.sqlcode in _FATAL or error.isamcode in _NO_MORE_SPACE
+        if self._job.collect and not fatal:
+            self._mine(lambda: self._feed.refused(rows, index, error))
+        else:
+            self._failure = self._feed.blame(rows, index, error)
+
+    def _miscounted(self, sent: int, went_in: int, error: m.Err | None) -> None:
+        if self._failure:
+            return
+        self._failure = InternalError(
+            f"the server says that {went_in} of {sent} rows went in, and names no error for the others: the "
+            "load cannot be vouched for. A trigger, a view or a synonym may stand in the table's place"
+            if error is None
+            else f"the server says that {went_in} of {sent} rows went in, but refused one (SQLCODE {error.sqlcode})"
+        )
+
+    # ---- cursor and transaction ----------------------------------------------------------------------------
+
+    def _open_cursor(self) -> Exchange[bool]:
+        """Open the insert cursor. False when the server has none for this statement and another way may be
+        taken."""
+        session, job = self._session, self._job
+        messages: list[m.Message] = [
+            m.Id(job.statement_id), m.CursorName(session.next_cursor_name()), m.Open()
+        ]  # fmt: skip
+        if not self._typed:
+            messages.append(m.RetType(m.RetType.PUT, tuple(put_type(ct) for ct in job.types)))
+        reply = yield from ask(session, messages)
+        if reply.error is not None:
+            if job.method == "auto" and not self._typed:
+                return False
+            raise error_of(reply.error, job.sql)
+        self._open = self._typed = True
+        return True
+
+    def _close(self) -> Exchange[None]:
+        if self._open:
+            self._open = False
+            reply = yield from ask(self._session, (m.Id(self._job.statement_id), m.Close()))
+            if self._failure is None:
+                reply.check(self._job.sql)
+
+    def _commit(self) -> Exchange[None]:
+        self._uncommitted = 0
+        if self._scope.kind is ScopeKind.OWN:
+            yield from self._scope.commit()
+            self._open = False  # a commit closes cursors
+            self.outcome.commits += 1
+            self.outcome.committed = self.outcome.rows
+
+
+def put_type(ct: ColumnType) -> ColumnType:
+    """The form in which a column is put, as SQ_RET_TYPE says it: that of JDBC (JDBC sections 5 and 8).
+
+    BOOLEAN is asked for as type 45, which makes it a byte 0 or 1, LVARCHAR as 43 without names; others go as
+    they are described, without flags.
+    """
+    if ct.is_boolean:
+        return ColumnType(TypeCode.BOOL.value, 1, 0, 0, "informix", "boolean")
+    if ct.is_lvarchar:
+        return ColumnType(TypeCode.LVARCHAR.value, ct.content_width)
+    return replace(ct, flags=0)

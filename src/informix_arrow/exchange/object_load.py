@@ -1,0 +1,125 @@
+"""Loading rows with BLOB and CLOB values: one execution at a time.
+
+These cannot be put or bound: the ``?`` becomes ``filetoblob('name', 'client')``, and the server asks for the file
+of that name in the middle of its reply (SQLI section 15), so that a row costs a few round trips.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from ..parameters import placeholder_positions
+from ..wire import messages as m
+from ..wire.errors import DataError
+from .load import CUT, Feed, Form, Group, Job, Loader, LoadOutcome
+from .object_sources import MemorySource, Source
+from .scope import Scope
+from .session import Session, error_of, read_reply, settle
+from .statement import outcome_of, prepare, release_statement
+from .steps import Exchange, Send
+
+_numbers = itertools.count(1)
+
+
+class ObjectFeed(Feed, Protocol):
+    """A feed whose groups in BIND form are the SQ_BIND of a row without its BLOB and CLOB values."""
+
+    def contents(self, group: Group) -> list[memoryview | None]:
+        """Those values of a group of one row, None for NULL."""
+        ...
+
+
+class ObjectLoader(Loader):
+    """Runs one job row by row.
+
+    ``objects`` are the numbers of the columns, from 0, that are BLOB (False) or CLOB (True).
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        job: Job,
+        feed: ObjectFeed,
+        scope: Scope,
+        progress: Callable[[LoadOutcome], None],
+        objects: Sequence[tuple[int, bool]],
+    ) -> None:
+        super().__init__(session, job, feed, scope, progress)
+        self._rows, self._objects = feed, objects
+        self._names = [f"ifx_load_{next(_numbers)}" for _ in objects]
+        self._statements: dict[tuple[bool, ...], int] = {}  # by which of the values are not NULL
+
+    def _run(self) -> Exchange[None]:
+        job = self._job
+        self.outcome.method = "rows"
+        while (row := (yield from self._take(Form.BIND))) is not None:
+            yield from self._scope.resume()
+            yield from self._execute(row)
+            if self._failure:
+                break
+            self._mine(lambda: self._progress(self.outcome))
+            self._uncommitted += 1
+            if self._uncommitted == job.commit_every:
+                yield from self._commit()
+        yield from self._close()
+        if self._failure:
+            raise self._failure
+
+    def _execute(self, row: Group) -> Exchange[None]:
+        session, job = self._session, self._job
+        contents = self._rows.contents(row)
+        files: dict[str, Source] = {
+            name: MemorySource(content)
+            for name, content in zip(self._names, contents, strict=True)
+            if content is not None
+        }
+        statement = yield from self._statement(tuple(content is not None for content in contents))
+        framing = session.framing
+        head, tail = (
+            b"".join(message.encode(framing) for message in messages)
+            for messages in ((m.Id(statement),), (m.Execute(), m.EndOfTurn()))
+        )
+        data = b"".join((head, row.data, tail))
+        yield from settle(session)
+        session.files.sources.update(files)
+        try:
+            session.own += 1
+            yield Send(data)
+            reply = yield from read_reply(session)
+        finally:
+            session.files.forget(dict(files))
+        self.outcome.groups += 1
+        self.outcome.bytes += len(data) + sum(source.size for source in files.values())
+        self.outcome.answered += 1
+        if reply.error is not None:
+            self._refused(row, 0, error_of(reply.error, job.sql))
+            return
+        done = outcome_of(reply, job.kind)
+        self.outcome.rows += done.rows
+        self.outcome.serial = done.serial or self.outcome.serial
+        if done.cut:
+            self._failure = self._rows.blame(row, 0, DataError(f"{CUT}, of this row"))
+        elif done.rows != 1:
+            self._miscounted(1, done.rows, None)
+
+    def _statement(self, there: tuple[bool, ...]) -> Exchange[int]:
+        """The INSERT for rows in which just these values are not NULL."""
+        if there not in self._statements:
+            sql = self._job.sql
+            places = placeholder_positions(sql)
+            for (number, clob), name, filled in reversed(
+                list(zip(self._objects, self._names, there, strict=True))
+            ):
+                function = "filetoclob" if clob else "filetoblob"
+                value = f"{function}('{name}','client')" if filled else "NULL"
+                sql = f"{sql[: places[number]]}{value}{sql[places[number] + 1 :]}"
+            describe = yield from prepare(self._session, sql, len(places) - len(there))
+            self._statements[there] = describe.statement_id
+        return self._statements[there]
+
+    def _close(self) -> Exchange[None]:
+        for statement_id in self._statements.values():
+            yield from release_statement(self._session, statement_id)
+        self._statements.clear()

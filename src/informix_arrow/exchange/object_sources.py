@@ -1,0 +1,234 @@
+"""Where contents of large objects come from when they are written, and where they go when they are unloaded.
+
+A *source* has a size and gives any part of itself, as often as it is asked: bytes in memory, as they are, or
+a file. What cannot be read twice or whose size cannot be known, and text of a file, which has to be encoded
+first, is copied to a temporary file; none of it is ever held in memory as a whole.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..wire.errors import DataError, InterfaceError
+from ..wire.primitives import encode_strictly
+
+SPOOL = 1 << 20  # bytes of a temporary file that stay in memory
+_BLOCK = 256 << 10
+
+
+class Source(Protocol):
+    """Bytes of a known number that can be read from anywhere, any number of times."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        ...
+
+    def read(self, offset: int, count: int) -> bytes | memoryview:
+        """``count`` bytes from ``offset`` on, which must all be there. ``DataError`` when they are not."""
+        ...
+
+    def close(self) -> None:
+        """Drop what was made for the source; what the user handed over stays as it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySource:
+    """Bytes in memory, never copied as a whole."""
+
+    view: memoryview
+
+    @property
+    def size(self) -> int:
+        return len(self.view)
+
+    def read(self, offset: int, count: int) -> bytes | memoryview:
+        return self.view[offset : offset + count]
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file object that can seek, from where it stood when it was handed over."""
+
+    file: Any
+    start: int
+    size: int
+    temporary: bool = False  # made here
+
+    def close(self) -> None:
+        if self.temporary:
+            self.file.close()
+
+    def read(self, offset: int, count: int) -> bytes | memoryview:
+        self.file.seek(self.start + offset)
+        parts: list[bytes] = []
+        while count:
+            part = _bytes_of(self.file.read(count))
+            if not part:
+                raise DataError(
+                    f"the file object ended {count} bytes before the {self.size} bytes that it had"
+                )
+            if len(part) > count:
+                raise DataError(f"the file object gave {len(part)} bytes where {count} were asked for")
+            parts.append(part)
+            count -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def is_readable(value: object) -> bool:
+    """Whether a value is a file object to read from."""
+    return callable(getattr(value, "read", None)) and not isinstance(value, type)
+
+
+def is_object_value(value: object) -> bool:
+    """Whether a parameter can only be the content of a large object: bytes of any kind, or a file object."""
+    return isinstance(value, bytes | bytearray | memoryview) or is_readable(value)
+
+
+def source_of(value: object, encoding: str) -> Source:
+    """The source for a parameter: bytes-like, str, or a binary or text file object.
+
+    str, and what a text file gives, is encoded in ``encoding``, the database's code set; ``DataError`` names
+    a character that it lacks. Errors of the file object itself pass through.
+    """
+    if isinstance(value, str):
+        return MemorySource(memoryview(encode_strictly(value, encoding, "a parameter")))
+    if isinstance(value, bytes | bytearray | memoryview):
+        view = memoryview(value)
+        if not view.c_contiguous:
+            view = memoryview(view.tobytes())
+        return MemorySource(view.cast("B"))
+    if not is_readable(value):
+        raise InterfaceError(f"a {type(value).__name__} is neither bytes, str nor a file object to read from")
+    file: Any = value
+    if isinstance(file, io.TextIOBase) or isinstance(file.read(0), str):
+        return _copy(file, encoding)
+    if not _can_seek(file):
+        return _copy(file)
+    start = file.tell()
+    size = file.seek(0, io.SEEK_END)
+    size = (file.tell() if size is None else size) - start
+    file.seek(start)
+    return FileSource(file, start, size)
+
+
+def _bytes_of(part: object) -> bytes:
+    """What one ``read`` of a binary file gave. ``DataError`` for None, which a file gives that does not wait for
+    its bytes: it is not at its end; and for what is not bytes."""
+    if isinstance(part, bytes):
+        return part
+    if isinstance(part, bytearray | memoryview):
+        return bytes(part)
+    if part is None:
+        raise DataError("the file object has no bytes yet (its read() returned None): it must wait for them")
+    raise DataError(f"the file object's read() returned a {type(part).__name__}, not bytes")
+
+
+def _can_seek(file: Any) -> bool:
+    seekable = getattr(file, "seekable", None)
+    if callable(seekable):
+        return bool(seekable())
+    return callable(getattr(file, "seek", None)) and callable(getattr(file, "tell", None))
+
+
+def _copy(file: Any, encoding: str | None = None) -> Source:
+    """A temporary file with all that a file gives, text encoded."""
+    spool = tempfile.SpooledTemporaryFile(SPOOL)  # noqa: SIM115 - closed with the source
+    try:
+        while part := _part_of(file.read(_BLOCK), encoding):
+            spool.write(part)
+        size = spool.tell()
+        spool.seek(0)
+    except BaseException:
+        spool.close()
+        raise
+    return FileSource(spool, 0, size, temporary=True)
+
+
+def _part_of(part: object, encoding: str | None) -> bytes:
+    """What one ``read`` gave, encoded where ``encoding`` says that it is text; ``b""`` at the end."""
+    if encoding is None:
+        return _bytes_of(part)
+    if not isinstance(part, str):
+        raise DataError(f"the text file's read() returned a {type(part).__name__}, not str")
+    return encode_strictly(part, encoding, "a text file")
+
+
+@dataclass(slots=True)
+class ClientFiles:
+    """The files that a server may open by name while a statement runs: nothing else exists for it.
+
+    ``sources`` can be read. ``sinks`` can be written: a mapping takes each file as bytes under the name that
+    the server gave it, an object with ``write()`` takes the bytes of one file. A server adds a suffix to the
+    names of the files that it makes, so a sink's name is a prefix.
+    """
+
+    sources: dict[str, Source] = field(default_factory=dict)
+    sinks: dict[str, Any] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)  # names of sinks that took the one file they can take
+    opened: OpenFile | None = None  # by the server
+    refused: Exception | None = None  # why a request was refused, raised when the reply is at its end
+    failed: Exception | None = None  # what a source raised, if that is the reason
+
+    def __bool__(self) -> bool:
+        return bool(self.sources or self.sinks)
+
+    def register(self, files: Mapping[str, object], encoding: str) -> None:
+        """Add files: what can be read becomes a source, what can be written or is a mapping a sink.
+
+        ``InterfaceError`` for a name that is in use, and for what is neither.
+        """
+        for name, value in files.items():
+            if not name.removesuffix("!") or name in self.sources or name in self.sinks:
+                raise InterfaceError(f"the client file name {name!r} is empty or in use")
+            if isinstance(value, MutableMapping) or (
+                callable(getattr(value, "write", None)) and not _readable(value)
+            ):
+                self.sinks[name] = value
+            else:
+                self.sources[name] = source_of(value, encoding)
+
+    def forget(self, names: Mapping[str, object] | list[str]) -> None:
+        """Take files away."""
+        for name in names:
+            source = self.sources.pop(name, None)
+            sink = self.sinks.pop(name, None)
+            opened = self.opened
+            if opened is not None and (opened.source is source if source is not None else opened.sink is sink):
+                self.opened = None
+            if source is not None:
+                source.close()
+            self.used.discard(name)
+
+
+@dataclass(slots=True)
+class OpenFile:
+    """The file that the server has open."""
+
+    name: str  # as the server says it
+    source: Source | None = None
+    sink: Any = None
+    position: int = 0
+    collected: bytearray = field(default_factory=bytearray)  # for a sink that is a mapping
+
+
+def _readable(value: Any) -> bool:
+    """Of an object that can be written: whether it is meant to be read. A file open for both is a sink only
+    when it is empty."""
+    readable = getattr(value, "readable", None)
+    if not is_readable(value) or (callable(readable) and not readable()):
+        return False
+    if not _can_seek(value):
+        return True
+    here = value.tell()
+    end = value.seek(0, io.SEEK_END)
+    value.seek(here)
+    return bool(end)

@@ -1,0 +1,158 @@
+"""Contents of large objects as they arrive: straight from the receive buffer into whatever takes them.
+
+Two messages carry contents. ``SQ_BLOB`` pieces, an empty one behind the last, answer an SQ_FETCHBLOB (SQLI
+section 14); an ``SQ_LODATA`` reply holds one read of an open smart large object (SQLI section 15). Both may
+be larger than the receive buffer should ever become, so neither is parsed as a whole: each piece goes to its
+*sink* (``bytearray.extend``, or ``write`` of a file) as soon as it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..wire import messages as m
+from ..wire.errors import Error, OperationalError, ProtocolError
+from .session import Session, error_of, next_message, receive, server_exit
+from .steps import Exchange
+
+Sink = Callable[[memoryview], object]
+
+_BLOB, _LODATA = 39, 97
+_INFORMATION = (m.Done, m.Cost, m.XactStat)
+
+
+def nowhere(piece: memoryview) -> None:
+    """The sink for contents that nobody wants."""
+
+
+def read_blob_reply(session: Session, sink: Sink) -> Exchange[Error | None]:
+    """Read the reply to one SQ_FETCHBLOB to its SQ_EOT; the server's error, if it sent one, is returned.
+
+    Wire: ``{0027 PSTR piece}* 0027 0000 [DONE] [COST] EOT``. Raises ``ProtocolError`` when the end mark is
+    missing: a value that was cut short must not pass for a whole one.
+    """
+    error: Error | None = None
+    ended = False
+    while True:
+        if (yield from _tag(session)) == _BLOB:
+            if ended:
+                raise ProtocolError("a piece of a BYTE or TEXT value behind the value's end")
+            ended = yield from _blob_pieces(session, sink)
+            continue
+        message = yield from next_message(session)
+        if isinstance(message, m.EndOfTurn):
+            session.own -= 1
+            if not ended and error is None:
+                raise ProtocolError("the content of a BYTE or TEXT value has no end mark")
+            return error
+        if isinstance(message, m.Err):
+            error = error or error_of(message)
+        elif isinstance(message, m.Exit):
+            raise server_exit()
+        elif not isinstance(message, _INFORMATION):
+            raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_FETCHBLOB")
+
+
+def _blob_pieces(session: Session, sink: Sink) -> Exchange[bool]:
+    """Hand on consecutive SQ_BLOB pieces; True when the empty one came, False before another message."""
+    buffer = session.buffer
+    while True:
+        data, at, end = buffer.data, buffer.start, buffer.end
+        missing = 0
+        with memoryview(data) as view:
+            while True:  # flat: a value has a thousand pieces per megabyte
+                if end - at < 4:
+                    missing = 4 - (end - at)
+                    break
+                if data[at] or data[at + 1] != _BLOB:
+                    buffer.start = at
+                    return False
+                size = data[at + 2] << 8 | data[at + 3]
+                if size > 0x7FFF:
+                    raise ProtocolError(f"SQ_BLOB: negative length {size - 0x10000}")
+                stop = at + 4 + size
+                padded = stop + (size & 1)
+                if padded > end:
+                    missing = padded - end
+                    break
+                if not size:
+                    buffer.start = stop
+                    return True
+                sink(view[at + 4 : stop])
+                at = padded
+        buffer.start = at
+        if end - at >= 2 and (data[at] or data[at + 1] != _BLOB):
+            return False
+        yield from receive(session, missing)
+
+
+def read_lodata_reply(session: Session, sink: Sink, most: int) -> Exchange[tuple[int, Error | None]]:
+    """Read the reply to one SQ_LODATA read of ``most`` bytes to its SQ_EOT: how many came, and the server's error.
+
+    Wire: ``0061 short op, int size, {PSTR piece}* of size bytes together, [short: size < 1] EOT``. No bytes
+    mean that the object's end is reached.
+    """
+    error: Error | None = None
+    size: int | None = None
+    while True:
+        if (yield from _tag(session)) == _LODATA:
+            if size is not None:
+                raise ProtocolError("two SQ_LODATA in the reply to one read")
+            size = yield from _lodata_pieces(session, sink, most)
+            continue
+        message = yield from next_message(session)
+        if isinstance(message, m.EndOfTurn):
+            session.own -= 1
+            if size is None and error is None:
+                raise ProtocolError("the reply to a read of a smart large object holds no SQ_LODATA")
+            if size is not None and size < 0 and error is None:
+                error = OperationalError(f"the server could not read a smart large object (result {size})")
+            return max(size or 0, 0), error
+        if isinstance(message, m.Err):
+            error = error or error_of(message)
+        elif isinstance(message, m.Exit):
+            raise server_exit()
+        elif not isinstance(message, _INFORMATION):
+            raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_LODATA")
+
+
+def _lodata_pieces(session: Session, sink: Sink, most: int) -> Exchange[int]:
+    buffer = session.buffer
+    yield from need(session, 8)
+    at = buffer.start
+    op = int.from_bytes(buffer.data[at + 2 : at + 4], "big", signed=True)
+    size = int.from_bytes(buffer.data[at + 4 : at + 8], "big", signed=True)
+    if op not in (m.LoOp.READ, m.LoOp.SEEK_READ):
+        raise ProtocolError(f"SQ_LODATA: the answer to a read says that it is one to the operation {op}")
+    if size > most:
+        raise ProtocolError(f"SQ_LODATA: {size} bytes where {most} were asked for")
+    buffer.start = at + 8
+    left = size
+    while left > 0:
+        yield from need(session, 2)
+        at = buffer.start
+        length = buffer.data[at] << 8 | buffer.data[at + 1]
+        if not 0 < length <= min(left, 0x7FFF):
+            raise ProtocolError(f"SQ_LODATA: a piece of {length} bytes where {left} are still to come")
+        yield from need(session, 2 + length + (length & 1))
+        at = buffer.start + 2
+        with memoryview(buffer.data) as view:
+            sink(view[at : at + length])
+        buffer.start = at + length + (length & 1)
+        left -= length
+    if size < 1:
+        yield from need(session, 2)
+        buffer.start += 2
+    return size
+
+
+def need(session: Session, count: int) -> Exchange[None]:
+    """Wait until ``count`` bytes are unparsed."""
+    while len(session.buffer) < count:
+        yield from receive(session, count - len(session.buffer))
+
+
+def _tag(session: Session) -> Exchange[int]:
+    yield from need(session, 2)
+    buffer = session.buffer
+    return buffer.data[buffer.start] << 8 | buffer.data[buffer.start + 1]

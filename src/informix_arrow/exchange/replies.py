@@ -1,0 +1,223 @@
+"""Replies to many executions of one statement, read at the pace of a load.
+
+A row that went in is answered by the same few messages every time, ``[INSERTDONE] DONE [COST] [XACTSTAT] EOT``
+(SQLI section 7.4), so the first such reply is parsed and becomes the pattern for the next ones: replies equal
+to it are compared as whole blocks of bytes, those that differ only in numbers (serials, row ids) are unpacked
+by a layout made from it. Whatever is anything else, an error or a warning, is parsed message by message.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
+
+from ..wire import messages as m
+from ..wire.describe import Describe, StatementType
+from ..wire.errors import Error, ProtocolError
+from ..wire.primitives import NeedMoreData, Reader
+from .session import Session, error_of, receive, server_exit
+from .steps import Exchange
+
+WARNING_CUT = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
+_STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL, StatementType.UPDATE_CURRENT)
+_BLOCK = 64  # replies compared at once
+
+
+@dataclass(slots=True)
+class ManyOutcome:
+    """What the executions did whose replies were read."""
+
+    executed: int = 0  # rows answered, failed ones included
+    rows: int = 0  # rows inserted, updated or deleted, summed over the executions that succeeded
+    serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT made; 0 = none
+    cut: list[int] = field(default_factory=list)  # numbers of the rows of which text was cut, in order
+    errors: list[Error] = field(default_factory=list)  # one per failed row, in order; ``row`` is its number
+
+
+def whole_reply(session: Session) -> Exchange[list[object]]:
+    """The messages of the next reply, its SQ_EOT read and left out.
+
+    Nothing is taken off the buffer before all of it is there, so an interrupted wait loses nothing.
+    """
+    while True:
+        buffer = session.buffer
+        reader = Reader(buffer.data, buffer.start, buffer.end)
+        messages: list[object] = []
+        try:
+            while not isinstance(message := m.parse_server_message(reader, session.framing), m.EndOfTurn):
+                if isinstance(message, m.Exit):
+                    raise server_exit()
+                messages.append(message)
+        except NeedMoreData as need:
+            yield from receive(session, need.missing)
+            continue
+        buffer.start = reader.pos
+        session.own -= 1
+        return messages
+
+
+class Replies:
+    """Takes in the replies to the executions of one statement of type ``kind`` whose text is ``sql``."""
+
+    def __init__(self, session: Session, sql: str, kind: int) -> None:
+        self._session, self._sql, self._kind = session, sql, kind
+        self._same: _Same | None = None
+
+    def take(self, outcome: ManyOutcome, count: int) -> Exchange[None]:
+        """Read ``count`` replies into ``outcome``."""
+        buffer = self._session.buffer
+        while count:
+            passed = (
+                self._same.skip(buffer.data, buffer.start, buffer.end, count, outcome) if self._same else 0
+            )
+            if passed:
+                assert self._same is not None
+                buffer.start += passed * self._same.size
+                self._session.own -= passed
+                count -= passed
+                continue
+            size = yield from self._parse(outcome)
+            count -= 1
+            if not size:
+                continue
+            self._same = _Same.of(bytes(buffer.data[buffer.start - size : buffer.start]), self._session)
+
+    def _parse(self, outcome: ManyOutcome) -> Exchange[int]:
+        """Read one reply the long way. Its size when it is a plain success, fit to be a pattern, else 0."""
+        session = self._session
+        missing = 0
+        while True:
+            if missing:
+                yield from receive(session, missing)
+            buffer = session.buffer
+            reader = Reader(buffer.data, buffer.start, buffer.end)
+            done: m.Done | None = None
+            inserted: m.InsertDone | None = None
+            error: m.Err | None = None
+            plain = True
+            try:
+                while not isinstance(message := m.parse_server_message(reader, session.framing), m.EndOfTurn):
+                    if isinstance(message, m.Exit):
+                        raise server_exit()
+                    if isinstance(message, m.FileRequest):  # its SQ_EOT would pass for the reply's
+                        raise ProtocolError(
+                            "the server asked for a client file in the reply to one of many executions"
+                        )
+                    if isinstance(message, m.Done) and done is None:
+                        done = message
+                    elif isinstance(message, m.InsertDone) and inserted is None:
+                        inserted = message
+                    elif isinstance(message, m.Err):
+                        error, plain = error or message, False
+                    elif not isinstance(message, m.Cost | m.XactStat):
+                        plain = False
+            except NeedMoreData as need:
+                missing = need.missing
+                continue
+            break
+        size = reader.pos - buffer.start
+        buffer.start = reader.pos
+        session.own -= 1
+        if error is not None:
+            problem = error_of(error, self._sql)
+            problem.row = outcome.executed
+            outcome.errors.append(problem)
+        elif done is not None:
+            outcome.rows += done.rows
+            serial = done.serial or (inserted.serial8 or inserted.bigserial if inserted else 0)
+            outcome.serial = serial or outcome.serial
+            if done.warnings & WARNING_CUT and self._kind in _STORES:
+                outcome.cut.append(outcome.executed)
+        outcome.executed += 1
+        return size if plain and done is not None and not done.warnings else 0
+
+
+class _Same:
+    """The pattern of a reply that tells of nothing but success."""
+
+    def __init__(
+        self, raw: bytes, layout: struct.Struct, tags: dict[int, int], places: dict[str, int]
+    ) -> None:
+        self.size = len(raw)
+        self._raw, self._block = raw, raw * _BLOCK
+        self._layout = layout
+        self._tags_of = itemgetter(*tags)
+        self._tags = tuple(tags.values())
+        self._places = places
+        self._rows, self._serial = self._numbers(layout.unpack(raw))
+
+    @classmethod
+    def of(cls, raw: bytes, session: Session) -> _Same | None:
+        """Take a successful reply apart; None for one of an unknown make."""
+        layout, tags, places, items = ">", {}, {}, 0
+        reader = Reader(raw)
+        while reader.left:
+            message = m.parse_server_message(reader, session.framing)
+            tags[items] = type(message).TAG if isinstance(message, m.Message | Describe) else -1
+            if isinstance(message, m.InsertDone):
+                layout += "HhII" + "q" * session.framing.bigint
+                places["serial8"] = items + 1
+                if session.framing.bigint:
+                    places["bigserial"] = items + 4
+                items += 4 + session.framing.bigint
+            elif isinstance(message, m.Done):
+                layout += "Hhqqi" if session.framing.long_rowid else "Hhiii"
+                tags[items + 1] = 0  # no warnings
+                places["done"] = items
+                items += 5
+            elif isinstance(message, m.Cost):
+                layout += "Hii"
+                items += 3
+            elif isinstance(message, m.XactStat):
+                layout += "Hhhh"
+                items += 4
+            else:
+                assert isinstance(message, m.EndOfTurn)
+                layout += "H"
+                items += 1
+        whole = struct.Struct(layout)
+        return cls(raw, whole, tags, places) if whole.size == len(raw) and len(tags) > 1 else None
+
+    def _numbers(self, values: tuple[Any, ...]) -> tuple[int, int]:
+        """Rows and serial of one reply."""
+        at = self._places["done"]
+        serial = values[at + 4]
+        if not serial and "serial8" in self._places:
+            place = self._places["serial8"]
+            magnitude = values[place + 1] | values[place + 2] << 32
+            serial = 0 if not values[place] else -magnitude if values[place] < 0 else magnitude
+        if not serial and "bigserial" in self._places:
+            serial = values[self._places["bigserial"]]
+        return values[at + 2], serial
+
+    def skip(self, data: bytearray, start: int, end: int, most: int, outcome: ManyOutcome) -> int:
+        """Count the plain successes at ``start``, at most ``most``, into ``outcome``; how many there were."""
+        most = min(most, (end - start) // self.size)
+        passed = self._equal(data, start, most)
+        if passed:
+            outcome.rows += passed * self._rows
+            outcome.serial = self._serial or outcome.serial
+        elif most:
+            with memoryview(data)[start : start + most * self.size] as view:
+                for values in self._layout.iter_unpack(view):
+                    if self._tags_of(values) != self._tags:
+                        break
+                    rows, serial = self._numbers(values)
+                    outcome.rows += rows
+                    outcome.serial = serial or outcome.serial
+                    passed += 1
+        outcome.executed += passed
+        return passed
+
+    def _equal(self, data: bytearray, start: int, most: int) -> int:
+        """How many replies at ``start`` equal the pattern byte by byte."""
+        passed, block = 0, len(self._block)
+        while passed + _BLOCK <= most and data.startswith(self._block, start):
+            passed += _BLOCK
+            start += block
+        while passed < most and data.startswith(self._raw, start):
+            passed += 1
+            start += self.size
+        return passed

@@ -1,0 +1,195 @@
+"""LargeObject: one BYTE, TEXT, BLOB or CLOB value as a file to read from."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from typing import TYPE_CHECKING, Any, cast
+
+from .exchange.fetch import ServerCursor
+from .exchange.large_objects import ObjectColumn, read_one_blob
+from .exchange.object_streams import nowhere
+from .exchange.smart_objects import read_object
+from .wire.errors import DataError, InterfaceError
+
+if TYPE_CHECKING:
+    from .connection import Connection
+    from .result import Result
+
+_READ_AHEAD = 256 << 10  # bytes asked for when fewer are wanted
+_SPOOL = 1 << 20  # bytes of a BYTE or TEXT value that are kept in memory; the rest in a temporary file
+
+
+class LargeObject(io.BufferedIOBase):
+    """One large object of a row, read when it is asked for. Made by cursors with ``lobs = "lazy"``.
+
+    A binary file object: ``read``, ``readinto``, ``seek``, ``tell``, ``close``, context manager. :meth:`text`
+    gives a TEXT or CLOB as a text file.
+
+    BLOB and CLOB are streamed: every read asks the server for what is wanted (256 KiB at least), opens the
+    object for that and closes it again, so nothing is left open on the server. They can be read as long as
+    the object exists and the connection is open, also when the cursor has gone on.
+
+    BYTE and TEXT are fetched whole on the first read, into a temporary file beyond 1 MiB. The first read must
+    come while the cursor is on the result of which this is a part, and before COMMIT or ROLLBACK;
+    ``InterfaceError`` afterwards.
+
+    Errors are those of the connection; the object can be read again after one.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        cursor: ServerCursor,
+        column: ObjectColumn,
+        handle: bytes,
+        result: Result | None = None,
+    ) -> None:
+        self._result = result  # kept alive: its end would close the server's cursor
+        self._connection = connection
+        self._cursor = cursor
+        self._column = column
+        self._handle = handle
+        self._position = 0
+        self._ahead = b""  # bytes of a BLOB or CLOB from _ahead_at on
+        self._ahead_at = 0
+        self._spool: Any = None  # of a BYTE or TEXT, once it was read
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def seekable(self) -> bool:
+        """True."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read ``size`` bytes, fewer only at the end; all that is left when it is negative or None."""
+        self._require_open()
+        wanted = None if size is None or size < 0 else size
+        if not self._column.smart:
+            return bytes(self._fetched().read(-1 if wanted is None else wanted))
+        data = self._read_smart(wanted)
+        self._position += len(data)
+        return data
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Read at most ``size`` bytes with one request at most; 256 KiB at most when it is negative."""
+        return self.read(_READ_AHEAD if size < 0 else min(size, _READ_AHEAD))
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read into a writable buffer; how many bytes were read, fewer than fit only at the end."""
+        with memoryview(buffer).cast("B") as view:
+            data = self.read(len(view))
+            view[: len(data)] = data
+            return len(data)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Go to a position, in bytes, and return it.
+
+        From the end (``io.SEEK_END``) costs reading a BLOB or CLOB to its end: the server does not tell its
+        size.
+        """
+        self._require_open()
+        if not self._column.smart:
+            return int(self._fetched().seek(offset, whence))
+        if whence == io.SEEK_CUR:
+            offset += self._position
+        elif whence == io.SEEK_END:
+            offset += self._size()
+        elif whence != io.SEEK_SET:
+            raise ValueError(f"whence must be 0, 1 or 2, got {whence!r}")
+        if offset < 0:
+            raise ValueError(f"a position before the beginning: {offset}")
+        self._position = offset
+        return offset
+
+    def tell(self) -> int:
+        """The position, in bytes from the beginning."""
+        self._require_open()
+        if not self._column.smart:
+            return 0 if self._spool is None else int(self._spool.tell())
+        return self._position
+
+    def text(self) -> io.TextIOWrapper:
+        """This TEXT or CLOB as a text file, from where it stands; line ends are kept as they are.
+
+        Bytes that are no text of the database's code set are a ``UnicodeDecodeError``, or U+FFFD where the
+        cursor's ``encoding_errors`` is ``"replace"``. Raises ``DataError`` for BYTE and BLOB.
+        """
+        self._require_open()
+        if not self._column.text:
+            raise DataError(f"column {self._column.name!r} holds bytes, not text", column=self._column.name)
+        errors = "replace" if self._cursor.options.encoding_errors == "replace" else "strict"
+        return io.TextIOWrapper(
+            cast("io.BufferedReader", self), encoding=self._cursor.encoding, errors=errors, newline=""
+        )
+
+    def close(self) -> None:
+        """Drop what was read; later use is a ``ValueError``, as with every file."""
+        if not self.closed:
+            if self._spool is not None:
+                self._spool.close()
+            self._spool, self._result, self._ahead = None, None, b""
+        super().close()
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise ValueError("the large object is closed")
+
+    def _read_smart(self, wanted: int | None) -> bytes:
+        """``wanted`` bytes from the position on, from what was read ahead as far as that goes."""
+        at = self._position - self._ahead_at
+        have = self._ahead[at:] if 0 <= at <= len(self._ahead) else b""
+        if wanted is not None and len(have) >= wanted:
+            return have[:wanted]
+        start = self._position + len(have)
+        limit = None if wanted is None else max(wanted - len(have), _READ_AHEAD)
+        data = bytearray()
+        self._run(start, limit, data.extend)
+        if wanted is None:
+            self._ahead, self._ahead_at = b"", 0
+            return have + bytes(data)
+        split = wanted - len(have)
+        self._ahead, self._ahead_at = bytes(data[split:]), start + min(split, len(data))
+        return have + bytes(memoryview(data)[:split])
+
+    def _size(self) -> int:
+        """The object's size, by reading on to its end; from the beginning if the position is behind that."""
+        left = self._run(self._position, None, nowhere)
+        return self._position + left if left else self._run(0, None, nowhere)
+
+    def _run(self, offset: int, limit: int | None, sink: Any) -> int:
+        connection = self._connection
+        return connection._run(
+            read_object(connection._session, self._handle, self._column.text, offset, limit, sink)
+        )
+
+    def _fetched(self) -> Any:
+        """The temporary file with the whole BYTE or TEXT value."""
+        if self._spool is None:
+            cursor, connection = self._cursor, self._connection
+            if cursor.released:
+                raise InterfaceError(
+                    f"the value of column {self._column.name!r} can no longer be fetched: a BYTE or TEXT must be "
+                    f"read before the cursor's next execute() or close()"
+                )
+            spool = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - closed by close()
+            try:
+                connection._run(
+                    read_one_blob(connection._session, cursor.statement_id, self._handle, spool.write)
+                )
+            except BaseException:
+                spool.close()
+                raise
+            spool.seek(0)
+            self._spool = spool
+        return self._spool
+
+    def __repr__(self) -> str:
+        kind = (
+            ("CLOB" if self._column.text else "BLOB")
+            if self._column.smart
+            else ("TEXT" if self._column.text else "BYTE")
+        )
+        return f"<informix_arrow.LargeObject {kind} of column {self._column.name!r}>"
