@@ -1,0 +1,329 @@
+"""Loads whose peer dies, stalls or does not read, and what memory a load takes."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Literal
+
+import pyarrow as pa
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow.server import Server
+
+Method = Literal["put", "pipeline"]
+METHODS: list[Method] = ["put", "pipeline"]
+_names = (f"write_fail_{number}" for number in itertools.count())
+
+
+class Proxy:
+    """A network between client and server, for one connection at a time, that misbehaves as told.
+
+    ``cut_after`` cuts it when so many bytes have come from the client since :meth:`arm`; ``mute_after`` swallows
+    everything from then on; with ``hold``, replies are kept back as long as the client goes on sending.
+    """
+
+    def __init__(self, port: int, *, buffers: int | None = None, hold: bool = False) -> None:
+        self._server = ("127.0.0.1", port)
+        self._buffers, self._hold = buffers, hold
+        self._listener = socket.socket()
+        if buffers:
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
+        self._listener.bind(("127.0.0.1", 0))
+        self._listener.listen()
+        self.port: int = self._listener.getsockname()[1]
+        self.cut_after: int | None = None
+        self.mute_after: int | None = None
+        self.most_held = 0
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            with client, socket.create_connection(self._server) as server, contextlib.suppress(OSError):
+                if self._buffers:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._buffers)
+                self._pump(client, server)
+
+    def _pump(self, client: socket.socket, server: socket.socket) -> None:
+        held = bytearray()
+        while True:
+            ready, _, _ = select.select([client, server], [], [], 0.02 if held else None)
+            if held and client not in ready:  # the client waits: now it gets its answers
+                client.sendall(held)
+                held.clear()
+            if server in ready:
+                data = server.recv(65536)
+                if not data:
+                    return
+                if self.mute_after == 0:
+                    continue
+                if self._hold:
+                    held += data
+                    self.most_held = max(self.most_held, len(held))
+                else:
+                    client.sendall(data)
+            if client in ready:
+                data = client.recv(4096 if self._buffers else 65536)
+                if not data:
+                    return
+                if self.cut_after is not None:
+                    server.sendall(data[: self.cut_after])
+                    self.cut_after -= len(data)
+                    if self.cut_after <= 0:
+                        return
+                elif self.mute_after is not None:
+                    server.sendall(data[: self.mute_after])
+                    self.mute_after = max(0, self.mute_after - len(data))
+                else:
+                    server.sendall(data)
+
+    def url(self, options: str = "") -> str:
+        return f"informix://informix:in4mix@127.0.0.1:{self.port}/stores_demo?server=informix&autocommit=true{options}"
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+@pytest.fixture
+def witness(server: Server) -> Iterator[ifx.Connection]:
+    """Another connection, which sees what is committed."""
+    with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def table(witness: ifx.Connection) -> Iterator[str]:
+    name = next(_names)
+    witness.execute(f"CREATE TABLE {name} (k INTEGER, name VARCHAR(64), x FLOAT, tail INTEGER)")
+    yield name
+    witness.execute(f"DROP TABLE {name}")
+
+
+def batch(start: int, count: int) -> pa.RecordBatch:
+    keys = range(start, start + count)
+    return pa.record_batch(
+        {
+            "k": pa.array(keys, pa.int32()),
+            "name": [f"customer number {k}" for k in keys],
+            "x": [k / 8 for k in keys],
+            "tail": pa.array([12345] * count, pa.int32()),
+        }
+    )
+
+
+def count(conn: ifx.Connection, table: str) -> int:
+    found = conn.read_arrow(
+        f"SELECT COUNT(*)::INT AS c, MIN(tail) AS low, MAX(tail) AS high FROM {table}"
+    ).to_pylist()[0]
+    assert found["low"] in (12345, None)
+    assert found["high"] in (12345, None)
+    return int(found["c"])
+
+
+@pytest.mark.parametrize("cut", [1, 700, 5_000, 80_000, 500_000])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_network_that_is_cut_leaves_nothing_of_the_load(
+    server: Server, witness: ifx.Connection, table: str, method: Method, cut: int
+) -> None:
+    proxy = Proxy(server.port)
+    with ifx.connect(proxy.url()) as conn:
+        proxy.cut_after = cut
+        with pytest.raises(ifx.OperationalError, match=r"Nothing of this load was (sent|committed)"):
+            conn.write_arrow(table, batch(0, 30_000), method=method)
+        assert conn.closed
+        with pytest.raises(ifx.OperationalError, match="connection was lost"):
+            conn.read_arrow("SELECT tabid FROM systables")
+    assert count(witness, table) == 0
+    proxy.close()
+
+
+@pytest.mark.parametrize("cut", [60_000, 400_000, 900_000])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_cut_network_with_commit_every_leaves_whole_commits_and_says_how_many(
+    server: Server, witness: ifx.Connection, table: str, method: Method, cut: int
+) -> None:
+    proxy = Proxy(server.port)
+    with ifx.connect(proxy.url()) as conn:
+        proxy.cut_after = cut
+        with pytest.raises(ifx.OperationalError) as caught:
+            conn.write_arrow(table, batch(0, 30_000), method=method, commit_every=1000)
+    there = count(witness, table)
+    assert there % 1000 == 0
+    told = re.search(r"(\d+) commits of 1,000 rows each stand", str(caught.value))
+    if told is None:
+        assert "Nothing of this load was committed" in str(caught.value) or "COMMIT was lost" in str(
+            caught.value
+        )
+    else:
+        assert there == int(told[1]) * 1000
+    proxy.close()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_peer_that_falls_silent_is_noticed(
+    server: Server, witness: ifx.Connection, table: str, method: Method
+) -> None:
+    proxy = Proxy(server.port)
+    with ifx.connect(proxy.url("&read_timeout=0.5")) as conn:
+        proxy.mute_after = 100_000
+        with pytest.raises(ifx.OperationalError, match=r"silent for 0.5 s[^$]*Nothing of this load"):
+            conn.write_arrow(table, batch(0, 30_000), method=method)
+    assert count(witness, table) == 0
+    proxy.close()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_peer_that_keeps_its_replies_back_over_tiny_buffers_is_no_deadlock(
+    server: Server, witness: ifx.Connection, table: str, method: Method
+) -> None:
+    """The proxy hands replies on only when the client stops sending, through socket buffers of 4 KiB."""
+    rows = 60_000
+    proxy = Proxy(server.port, buffers=4096, hold=True)
+    with ifx.connect(proxy.url("&read_timeout=30")) as conn:
+        report = conn.write_arrow(table, batch(0, rows), method=method)
+    assert report.rows == rows
+    assert count(witness, table) == rows
+    assert proxy.most_held < 4 << 20
+    proxy.close()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_ctrl_c_closes_the_connection_and_leaves_nothing(
+    server: Server, witness: ifx.Connection, table: str, method: Method
+) -> None:
+    def progress(rows: int, size: int, seconds: float) -> None:
+        if rows > 10_000:
+            raise KeyboardInterrupt
+
+    with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
+        with pytest.raises(KeyboardInterrupt):
+            conn.write_arrow(table, batch(0, 100_000), method=method, progress=progress)
+        assert conn.closed
+    assert count(witness, table) == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_error_of_the_data_leaves_nothing_and_the_connection_usable(
+    server: Server, witness: ifx.Connection, table: str, method: Method
+) -> None:
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield batch(0, 40_000)
+        yield batch(40_000, 40_000)
+        raise LookupError("the file ended early")
+
+    with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
+        with pytest.raises(LookupError, match="ended early"):
+            conn.write_arrow(table, batches(), method=method)
+        assert count(conn, table) == 0
+        assert not conn.in_transaction
+        assert conn.write_arrow(table, batch(0, 10)).rows == 10
+
+
+def test_rows_cannot_be_read_from_the_connection_that_writes_them(
+    server: Server, witness: ifx.Connection, table: str
+) -> None:
+    with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
+        conn.write_arrow(table, batch(0, 10))
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            yield batch(0, 10)
+            yield from conn.query(f"SELECT * FROM {table}").batches()
+
+        with pytest.raises(ifx.InterfaceError, match="middle of a statement"):
+            conn.write_arrow(table, batches())
+        assert count(conn, table) == 10
+
+
+def start(directory: Path) -> tuple[subprocess.Popen[str], str]:
+    """A server process that keeps its databases in a directory."""
+    command = [
+        sys.executable,
+        "-m",
+        "informix_arrow.cli",
+        "serve",
+        "--port",
+        "0",
+        "--directory",
+        str(directory),
+    ]
+    environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    out: IO[str] | None = process.stdout
+    assert out is not None
+    address = out.readline().removeprefix("listening on ").strip()
+    return process, f"informix://informix:in4mix@{address}/stores_demo?server=informix&autocommit=true"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_server_that_is_killed_has_nothing_of_the_load_afterwards(tmp_path: Path, method: Method) -> None:
+    process, url = start(tmp_path)
+    with process, ifx.connect(url) as conn:
+        conn.write_arrow("t", batch(0, 5), mode="create")
+
+        def progress(rows: int, size: int, seconds: float) -> None:
+            if rows > 20_000:
+                process.send_signal(signal.SIGKILL)
+
+        with pytest.raises(ifx.OperationalError, match="Nothing of this load was committed"):
+            conn.write_arrow(
+                "t",
+                (batch(n, 10_000) for n in itertools.count(0, 10_000)),
+                method=method,
+                progress=progress,
+            )
+        assert conn.closed
+    process, url = start(tmp_path)
+    with process:
+        with ifx.connect(url) as conn:
+            assert count(conn, "t") == 5
+        process.terminate()
+
+
+MEMORY = """
+import sys
+import pyarrow as pa
+import informix_arrow as ifx
+url, table, batches, method = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+one = pa.record_batch({
+    "k": pa.array(range(50_000), pa.int32()), "name": ["customer number %d" % n for n in range(50_000)],
+    "x": [n / 8 for n in range(50_000)], "tail": pa.array([12345] * 50_000, pa.int32()),
+})
+with ifx.connect(url, autocommit=True) as conn:
+    report = conn.write_arrow(table, (one for _ in range(batches)), method=method)
+    assert report.rows == batches * 50_000, report
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux' /proc")
+@pytest.mark.parametrize("method", METHODS)
+def test_memory_does_not_grow_with_the_load(server_process: str, method: Method) -> None:
+    """Ten times the rows, the same peak: 100,000 and 1,000,000 rows of 40 bytes."""
+    with ifx.connect(server_process, autocommit=True) as conn:
+        name = f"{next(_names)}_memory"
+        conn.execute(f"CREATE TABLE {name} (k INTEGER, name VARCHAR(64), x FLOAT, tail INTEGER)")
+        peaks = []
+        for batches in (2, 20):
+            command = [sys.executable, "-c", MEMORY, server_process, name, str(batches), method]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+            peaks.append(int(done.stdout) / 1024)
+            conn.execute(f"TRUNCATE TABLE {name}")
+        conn.execute(f"DROP TABLE {name}")
+    assert peaks[1] < peaks[0] + 20, f"MiB: {peaks}"
+    assert peaks[1] < 200, f"MiB: {peaks}"
