@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #include "decode_bulk.h"
+#include "decode_python.h"
 
 typedef struct {
     PyObject_HEAD
@@ -30,47 +31,6 @@ static void leave(BulkReader *self)
 
 /* ---- construction -------------------------------------------------------------------------------------------- */
 
-static struct ia_op *ops_from(PyObject *sequence, Py_ssize_t *count)
-{
-    PyObject *fast = PySequence_Fast(sequence, "ops must be a sequence of (kind, width, arg, flags)");
-    if (!fast)
-        return NULL;
-    *count = PySequence_Fast_GET_SIZE(fast);
-    struct ia_op *ops = *count > 32767 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof *ops);
-    if (!ops)
-        PyErr_Format(PyExc_ValueError, "no room for %zd columns; a row has at most 32767", *count);
-    for (Py_ssize_t i = 0; ops && i < *count; i++) {
-        int kind, width, arg, flags;
-        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(fast, i), "iiii;an op is (kind, width, arg, flags)", &kind,
-                              &width, &arg, &flags)) {
-            PyMem_Free(ops);
-            ops = NULL;
-            break;
-        }
-        ops[i] = (struct ia_op){kind, width, arg, flags};
-    }
-    Py_DECREF(fast);
-    return ops;
-}
-
-/* A code page, checked: what it yields goes unvalidated into utf8 columns. */
-static int page_from(BulkReader *self, const Py_buffer *view)
-{
-    if (view->len != (Py_ssize_t)sizeof self->page) {
-        PyErr_SetString(PyExc_ValueError, "codepage must be 1024 bytes: 256 entries of a length and 3 UTF-8 bytes");
-        return -1;
-    }
-    memcpy(self->page, view->buf, sizeof self->page);
-    for (int i = 0; i < 256; i++) {
-        const struct ia_codepage_entry *e = &self->page[i];
-        if (e->length > 3 || ia_utf8_valid_until(e->utf8, e->length) != e->length) {
-            PyErr_Format(PyExc_ValueError, "codepage: the entry of byte %d is not 0 to 3 bytes of UTF-8", i);
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"ops", "batch_rows", "batch_bytes", "max_tuple", "codepage", NULL};
@@ -87,17 +47,11 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (!self)
         return NULL;
     Py_ssize_t count = 0;
-    Py_buffer view = {0};
     int bad = -1;
-    struct ia_op *const ops = ops_from(ops_object, &count);
+    struct ia_op *const ops = ia_ops_from(ops_object, &count);
     int failed = !ops;
-    if (!failed && codepage != Py_None) {
-        failed = PyObject_GetBuffer(codepage, &view, PyBUF_SIMPLE) != 0;
-        if (!failed) {
-            failed = page_from(self, &view) != 0;
-            PyBuffer_Release(&view);
-        }
-    }
+    if (!failed && codepage != Py_None)
+        failed = ia_page_from(self->page, codepage) != 0;
     if (!failed) {
         const char *wrong = ia_decoder_init(&self->core, ops, (int)count, batch_rows, batch_bytes, max_tuple,
                                             codepage != Py_None ? self->page : NULL, &bad);
@@ -201,14 +155,6 @@ static PyObject *reader_feed_binds(PyObject *self, PyObject *args)
     return feed((BulkReader *)self, data, start, 1, statement, shape);
 }
 
-static void release_capsule(PyObject *capsule)
-{
-    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
-    if (array->release)
-        array->release(array);
-    free(array);
-}
-
 PyDoc_STRVAR(take_doc,
              "take()\n--\n\n"
              "Hand over the rows taken so far as an 'arrow_array' capsule of a struct array, and begin anew.");
@@ -218,18 +164,7 @@ static PyObject *reader_take(PyObject *object, PyObject *Py_UNUSED(ignored))
     BulkReader *self = (BulkReader *)object;
     if (enter(self))
         return NULL;
-    PyObject *capsule = NULL;
-    struct ArrowArray *array = calloc(1, sizeof *array);
-    if (!array || ia_decoder_take(&self->core, array)) {
-        PyErr_NoMemory();
-        free(array);
-    } else {
-        capsule = PyCapsule_New(array, "arrow_array", release_capsule);
-        if (!capsule) {
-            array->release(array);
-            free(array);
-        }
-    }
+    PyObject *const capsule = ia_take_capsule(&self->core);
     leave(self);
     return capsule;
 }

@@ -5,7 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "decode_core.h"
+#include "decode_python.h"
 
 struct module_state {
     PyObject *protocol_error;
@@ -74,62 +74,6 @@ static void leave(Decoder *self)
 
 /* ---- construction -------------------------------------------------------------------------------------------- */
 
-/* ops as C structs; NULL with an exception set. */
-static struct ia_op *ops_from(PyObject *sequence, Py_ssize_t *count)
-{
-    PyObject *fast = PySequence_Fast(sequence, "ops must be a sequence of (kind, width, arg, flags)");
-    if (!fast)
-        return NULL;
-    *count = PySequence_Fast_GET_SIZE(fast);
-    struct ia_op *ops = *count > 32767 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof *ops);
-    if (!ops) {
-        if (*count > 32767)
-            PyErr_Format(PyExc_ValueError, "%zd columns; a description has at most 32767", *count);
-        else
-            PyErr_NoMemory();
-        Py_DECREF(fast);
-        return NULL;
-    }
-    for (Py_ssize_t i = 0; i < *count; i++) {
-        int kind, width, arg, flags;
-        PyObject *op = PySequence_Tuple(PySequence_Fast_GET_ITEM(fast, i));
-        const int ok = op && PyArg_ParseTuple(op, "iiii;an op is (kind, width, arg, flags)", &kind, &width, &arg, &flags);
-        Py_XDECREF(op);
-        if (!ok) {
-            PyMem_Free(ops);
-            Py_DECREF(fast);
-            return NULL;
-        }
-        ops[i] = (struct ia_op){kind, width, arg, flags};
-    }
-    Py_DECREF(fast);
-    return ops;
-}
-
-/* Copy a code page in, checked: what it yields goes unvalidated into utf8 columns. */
-static int codepage_from(Decoder *self, PyObject *object)
-{
-    Py_buffer view;
-    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE))
-        return -1;
-    const int right_size = view.len == (Py_ssize_t)sizeof self->page;
-    if (right_size)
-        memcpy(self->page, view.buf, sizeof self->page);
-    PyBuffer_Release(&view);
-    if (!right_size) {
-        PyErr_SetString(PyExc_ValueError, "codepage must be 1024 bytes: 256 entries of a length and 3 UTF-8 bytes");
-        return -1;
-    }
-    for (int i = 0; i < 256; i++) {
-        const struct ia_codepage_entry *e = &self->page[i];
-        if (e->length > 3 || ia_utf8_valid_until(e->utf8, e->length) != e->length) {
-            PyErr_Format(PyExc_ValueError, "codepage: the entry of byte %d is not 0 to 3 bytes of UTF-8", i);
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"ops", "names", "batch_rows", "batch_bytes", "max_tuple", "codepage", "framing", NULL};
@@ -161,7 +105,7 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     int bad;
 
     self->names = PySequence_Tuple(names_object);
-    if (!self->names || !(ops = ops_from(ops_object, &count)))
+    if (!self->names || !(ops = ia_ops_from(ops_object, &count)))
         goto failed;
     if (PyTuple_GET_SIZE(self->names) != count) {
         PyErr_Format(PyExc_ValueError, "%zd ops but %zd names", count, PyTuple_GET_SIZE(self->names));
@@ -173,7 +117,7 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
             goto failed;
         }
     }
-    if (codepage != Py_None && codepage_from(self, codepage))
+    if (codepage != Py_None && ia_page_from(self->page, codepage))
         goto failed;
     wrong = ia_decoder_init(&self->core, ops, (int)count, batch_rows, batch_bytes, max_tuple,
                             codepage != Py_None ? self->page : NULL, &bad);
@@ -265,14 +209,6 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
     return result;
 }
 
-static void release_capsule(PyObject *capsule)
-{
-    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
-    if (array->release)
-        array->release(array);
-    free(array);
-}
-
 PyDoc_STRVAR(take_doc,
              "take()\n--\n\n"
              "Hand over the open batch as an 'arrow_array' capsule (a struct array with one child per column, valid\n"
@@ -283,18 +219,7 @@ static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
     Decoder *self = (Decoder *)object;
     if (enter(self))
         return NULL;
-    PyObject *capsule = NULL;
-    struct ArrowArray *array = calloc(1, sizeof *array);
-    if (!array || ia_decoder_take(&self->core, array)) {
-        PyErr_NoMemory();
-        free(array);
-    } else {
-        capsule = PyCapsule_New(array, "arrow_array", release_capsule);
-        if (!capsule) {
-            array->release(array);
-            free(array);
-        }
-    }
+    PyObject *const capsule = ia_take_capsule(&self->core);
     leave(self);
     return capsule;
 }
