@@ -292,6 +292,9 @@ def connect(
     fetch_buffer_size: int | None = None,
     client_locale: str | None = None,
     db_locale: str | None = None,
+    sqlhosts: str | None = None,
+    isolation: str | None = None,
+    lock_wait: int | None = None,
     encoding: str | None = None,
     encoding_errors: Literal["strict", "replace", "binary"] | None = None,
     application: str | None = None,
@@ -300,15 +303,16 @@ def connect(
 ) -> Connection:
     """Open a connection.
 
-    ``connect("informix://user:pw@host:9088/stores?server=ol_informix")``, or the same as keywords. A keyword
-    overrules the URL, the URL the environment, the environment the default.
+    ``connect("informix://user:pw@host:9088/stores?server=ol_informix")``, or the same as keywords, as a JDBC URL, as an
+    ODBC string, or ``connect("stores@ol_informix")`` through a sqlhosts file. A keyword overrules the string, the
+    string the environment, the environment the sqlhosts file, and that the default.
 
     Parameters
     ----------
     url
         ``informix://[user[:password]@]host[:port][/database][?key=value&...]``; the keys are the keywords
         below, and ``env.NAME`` for a session variable. Special characters are percent-encoded, IPv6 hosts in
-        square brackets.
+        square brackets. For the other forms see the documentation, "Connecting".
     host, port
         Where the server listens; port 9088 by default.
     user, password
@@ -316,7 +320,10 @@ def connect(
     database
         Opened at once; may be left out.
     server
-        The server's DBSERVERNAME or an alias; ``INFORMIXSERVER`` by default.
+        The server's DBSERVERNAME or an alias; ``INFORMIXSERVER`` by default. Without a host, the entry or the group
+        of this name in the sqlhosts file tells where it is.
+    sqlhosts
+        Path of that file; ``INFORMIXSQLHOSTS``, else ``INFORMIXDIR/etc/sqlhosts`` by default.
     autocommit
         False by default.
     connect_timeout
@@ -331,6 +338,11 @@ def connect(
         ``CLIENT_LOCALE`` (default ``en_US.utf8``) and ``DB_LOCALE`` of the login. Text always arrives as
         UTF-8 here: when the database's code set differs from the login's, the login is repeated with the
         database's locale, so naming it here saves a round.
+    isolation
+        ``"dirty"``, ``"committed"``, ``"last committed"``, ``"cursor stability"`` or ``"repeatable"``; the server's
+        default by default.
+    lock_wait
+        Seconds to wait for a lock; 0 fails at once, -1 waits for ever; the server's default (not to wait) by default.
     encoding
         Python codec of text on the wire, overruling what the database says about its code set: for data that
         was stored under a wrong label.
@@ -366,6 +378,9 @@ def connect(
             fetch_buffer_size=fetch_buffer_size,
             client_locale=client_locale,
             db_locale=db_locale,
+            sqlhosts=sqlhosts,
+            isolation=isolation,
+            lock_wait=lock_wait,
             encoding=encoding,
             encoding_errors=encoding_errors,
             application=application,

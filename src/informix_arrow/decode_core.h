@@ -146,7 +146,7 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
         if (put && (uint16_t)header != 1) {
             err->column = -1;
             err->offset = -1;
-            status = IA_REFUSE(err, IA_PROTOCOL, "an SQ_PUT of %d tuples; it always has one", (int)(uint16_t)header);
+            status = IA_REFUSE(err, IA_PROTOCOL, "an SQ_PUT of %d tuples, where one is read at a time", (int)(uint16_t)header);
             goto failed;
         }
         const uint8_t *const tuple = p + IA_TUPLE_HEADER, *const tuple_end = tuple + size;

@@ -20,7 +20,7 @@ from informix_arrow.server.engine import EngineSession
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.messages import BoundValue
-from informix_arrow.wire.values import encode_tuple
+from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 from .raw import EOT, RawClient, one
 
@@ -554,3 +554,26 @@ def test_the_lane_and_the_python_way_give_the_same_replies_and_the_same_table(
         assert nameless(replies) == nameless(expected_replies), case
         assert stored == expected_stored, case
     assert sum(batches) == taken  # the second time nothing went through the lane
+
+
+@pytest.mark.parametrize("rows", [2, 3, 1001])
+@pytest.mark.parametrize("bad", [None, 0, 1, -1])
+def test_many_rows_of_one_put_are_rows_like_any_other(client: RawClient, rows: int, bad: int | None) -> None:
+    """Fixed columns of odd length, as JDBC puts them; a duplicate key counts the rows before it, and no later one."""
+    name = table(client, "t_together", "k INT PRIMARY KEY, c CHAR(3)")
+    client.command(f"INSERT INTO {name} VALUES (-5, 'old')")
+    load = Load(client, f"INSERT INTO {name} VALUES (?, ?)")
+    wrong = None if bad is None else bad % rows
+    values = [(-5 if n == wrong else n, "abc"[: n % 4]) for n in range(rows)]
+    first, *more = (encode_tuple(row, load.columns, client.framing.encoding) for row in values)
+    opening = (m.Id(load.id), m.CursorName("put"), m.Open(), m.Put(first, tuple(more)), EOT)
+    client.socket.sendall(b"".join(message.encode(client.framing) for message in opening))
+    (reply,) = client.receive_groups(1)
+    good = rows if wrong is None else wrong
+    assert rows_done([reply]) == good
+    assert [code for _, code, _ in errors([reply])] == ([] if wrong is None else [-268])
+    found = [
+        decode_tuple(row, load.columns, client.framing.encoding)
+        for row in client.select(f"SELECT k, c FROM {name} WHERE k >= 0 ORDER BY k")
+    ]
+    assert found == values[:good]

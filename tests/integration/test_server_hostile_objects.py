@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server import Server
+from informix_arrow.server import Server, large_objects
 from informix_arrow.server.lob_columns import hexadecimal
 from informix_arrow.wire import messages as m
 
@@ -132,6 +132,34 @@ def test_an_endless_content_of_tiny_pieces_takes_no_more_room_than_it_has_bytes(
     finally:
         tracemalloc.stop()
     assert most < 10 << 20
+
+
+def test_values_bound_to_many_statements_that_never_run_are_bounded_together(
+    client: RawClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large_objects, "MAX_CONTENT", 1 << 20)
+    client.command("CREATE TEMP TABLE t_bound (y BYTE, x LVARCHAR(32000), tail INT)")
+    for form in ("content", "text"):
+        statements, taken = [], 0
+        for _ in range(8):
+            if form == "content":
+                insert = client.prepare("INSERT INTO t_bound VALUES (?, NULL, 7)", 1).statement_id
+                pieces = [m.BlobChunk(b"x" * 30_000)] * 10
+                messages = [m.Id(insert), bound_byte(300_000), m.BlobBind(1), *pieces, m.BlobChunk(b"")]
+            else:
+                insert = client.prepare("INSERT INTO t_bound (x, tail) VALUES (?, 7)", 1).statement_id
+                messages = [m.Id(insert), client.bind("x" * 300_000)]
+            statements.append(insert)
+            refused = [message for message in client.ask(*messages) if isinstance(message, m.Err)]
+            assert [error.sqlcode for error in refused] == [-605] * len(refused)
+            taken += not refused
+        assert taken == 3
+        for insert in statements:
+            client.ask(m.Id(insert), m.Release())
+    insert = client.prepare("INSERT INTO t_bound VALUES (?, NULL, 7)", 1).statement_id
+    pieces = [m.BlobChunk(b"x" * 30_000)] * 10
+    client.must(m.Id(insert), bound_byte(300_000), m.BlobBind(1), *pieces, m.BlobChunk(b""), m.Execute())
+    assert client.number("SELECT tail FROM t_bound") == 7
 
 
 def test_a_session_that_waits_for_its_clients_file_keeps_nobody_waiting(server: Server) -> None:

@@ -246,8 +246,8 @@ def test_descriptors_and_locators_that_are_none_are_refused_and_the_wire_stays_i
         assert client.error(m.LoData.read(wrong, 10)) == -9810
         assert client.error(m.LoData(1, wrong, 10)) == -9810
         assert client.error(m.LoData.write(wrong, b"some bytes")) == -9810
-    for wrong in (bytes(72), locator[:-1], b"", b"\xff" * 72, locator.hex().encode()[:-2]):
-        arguments = [opaque("blob", wrong), integer(READ)]
+    for forged in (bytes(72), locator[:-1], b"", b"\xff" * 72, locator.hex().encode()[:-2]):
+        arguments = [opaque("blob", forged), integer(READ)]
         assert client.error(*call_messages(client, OPEN["blob"], arguments)) == -9810
     mine = open_object(client, locator)
     with RawClient(server, "stores_demo") as other:

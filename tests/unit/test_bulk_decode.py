@@ -468,9 +468,8 @@ def test_puts_are_taken_as_decode_tuple_reads_them() -> None:
     )  # fmt: skip
     nothing = (*[None] * (len(types) - 1), 10)
     data = rows.put(*values) + rows.put(*nothing)
-    other = m.Put(encode_tuple(values, columns, "utf-8"), 2).encode(
-        rows.framing
-    )  # of two rows: nobody has seen one
+    row = encode_tuple(values, columns, "utf-8")
+    other = m.Put(row, (row,)).encode(rows.framing)  # several rows in one message are taken apart elsewhere
     assert rows.reader.feed_puts(data + other, 0) == (len(data), OTHER)
     found = rows.take()
     payload = encode_tuple(values, columns, "utf-8")

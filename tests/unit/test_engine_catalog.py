@@ -193,7 +193,9 @@ def test_temporary_tables_belong_to_their_session(engine: Engine, db: Db) -> Non
 
 
 def test_databases_are_created_opened_and_dropped(engine: Engine, db: Db) -> None:
-    db.run("create database testdb with log")
+    assert db.run("create database testdb with log").warnings == 5
+    assert db.session.database == "testdb"  # the new one is the current one
+    db.run("database stores_demo")
     assert db.fails("create database testdb").sqlcode == -330
     other = connect(engine, "testdb")
     assert other.session.locale == "en_US.819"
@@ -215,6 +217,7 @@ def test_the_kind_of_a_database_is_told_when_it_is_opened(engine: Engine, db: Db
     session = engine.session("informix", {})
     assert [session.open_database(n) for n in ("stores_demo", "plain", "strict", "sysmaster")] == [5, 4, 7, 5]
     session.close()
+    db.run("database stores_demo")
     db.run("drop database plain")
     db.run("drop database strict")
 

@@ -374,10 +374,11 @@ def test_serials_and_row_ids_that_grow_are_followed(piece: int) -> None:
 @pytest.mark.parametrize("negative", [False, True])
 def test_large_serials_are_told(negative: bool) -> None:
     sign = -1 if negative else 1
-    for make in (
+    makes: list[Callable[[int], m.InsertDone]] = [
         lambda n: m.InsertDone(sign * (2**40 + n), 0),
         lambda n: m.InsertDone(0, sign * (2**50 + n)),
-    ):
+    ]
+    for make in makes:
         answers: list[list[m.Message]] = [[make(n), m.Done(0, 1, 7, 0)] for n in range(70)]
         assert replies_to(new_session(), answers, 64).serial in (sign * (2**40 + 69), sign * (2**50 + 69))
 

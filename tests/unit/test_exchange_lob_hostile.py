@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -15,7 +15,9 @@ from informix_arrow.exchange.object_sources import ClientFiles
 from informix_arrow.exchange.run import run
 from informix_arrow.exchange.session import DISCARD, Session, next_message, settle
 from informix_arrow.exchange.smart_objects import SmartReads
+from informix_arrow.exchange.statement import Outcome
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.describe import Describe, StatementType
 from informix_arrow.wire.errors import DataError, InterfaceError, OperationalError, ProtocolError
 from informix_arrow.wire.types import ColumnType
 
@@ -248,7 +250,7 @@ def test_a_request_in_a_reply_that_nobody_waits_for_ends_the_connection() -> Non
 
 def test_a_request_in_the_middle_of_a_pipeline_ends_the_connection() -> None:
     session = ready({"in": b"content"})
-    answers = [insert(), [m.FileRequest(m.FileOp.OPEN, "in")], [m.Done(rows=1)]]
+    answers: list[list[m.Message]] = [insert(), [m.FileRequest(m.FileOp.OPEN, "in")], [m.Done(rows=1)]]
     with pytest.raises(ProtocolError, match="client file") as caught:
         Peer(answers).run(
             execute_many(session, "insert into t values (?, ?, ?)", 3, [(1, "a", 2), (2, "b", 3)])
@@ -295,13 +297,72 @@ def test_a_message_that_announces_gigabytes_is_not_made_room_for(size: int) -> N
     assert len(session.buffer.data) < 1 << 20
 
 
-def test_a_statement_may_name_a_file_in_any_reply_but_only_in_its_own_block() -> None:
+def test_a_file_of_an_earlier_block_is_a_name_that_was_never_registered() -> None:
     session = ready({"in": b"content"})
-    execute(
-        FilePeer([insert()], lambda g: read_dialogue("in", (100, -1)) if is_execute(g) else None), session
-    )
+    peer = FilePeer([insert()], lambda g: read_dialogue("in", (100, -1)) if is_execute(g) else None)
+    execute(peer, session)
+    peer.run(settle(session))
     session.files.forget(["in"])
     session.files.register({"other": b"x"}, "latin-1")
     peer = FilePeer([insert()], lambda g: read_dialogue("in", (100, -1)) if is_execute(g) else None)
     with pytest.raises(OperationalError, match="no such name"):
-        peer.run(run(session, SQL, 0, (), ReadOptions()))
+        execute(peer, session)
+
+
+class Updates(Server):
+    """As real servers: the description of an UPDATE shows no columns, and text is refused where content is due."""
+
+    asked = 0
+
+    def answer(self, group: Group) -> Iterable[m.Message]:
+        if isinstance(group[0], m.Prepare):
+            self.prepared.append(group[0].sql)
+            return [Describe.of_columns(StatementType.UPDATE, len(self.prepared) - 1, ()), m.Done()]
+        self.asked += isinstance(group[-1], m.InputDescribeRequest)
+        return super().answer(group)
+
+    def dialogue(self, group: Group) -> Dialogue | None:
+        def refused() -> Dialogue:
+            return [m.Err(-617)]
+            yield
+
+        bound = [message.values for message in group if isinstance(message, m.Bind)]
+        wrong = any(
+            target == TEXT and value.type not in (11, 12) and value.data is not None
+            for values in bound
+            if len(values) == len(self.targets)
+            for value, target in zip(values, self.targets, strict=True)
+        )
+        return refused() if wrong else super().dialogue(group)
+
+
+@pytest.mark.parametrize("target", [TEXT, CLOB], ids=lambda target: target.sql)
+def test_a_str_in_an_update_finds_its_text_column(target: ColumnType) -> None:
+    server, session = Updates(target, INT), new_session(autocommit=True)
+    if target == CLOB:
+        server.answers[0] = [m.Err(-9634)]
+    sql = "update t set x = ? where id = ?"
+    outcome = server.peer.run(run(session, sql, 2, ("größe", 12345), ReadOptions()))
+    assert isinstance(outcome, Outcome)
+    assert outcome.rows == 1
+    stored = [*server.stored[-1][1], *server.stored[-1][2].values()]
+    assert "größe".encode("latin-1") in stored
+    assert server.asked == 1
+
+
+@pytest.mark.parametrize("first", ["erste", None, ""])
+def test_many_updates_of_a_text_column_begin_with_whatever_they_like(first: str | None) -> None:
+    server, session = Updates(TEXT, INT), new_session(autocommit=True)
+    rows = [(first, 1), ("zweite", 2), (None, 3), ("", 4)]
+    outcome = server.peer.run(execute_many(session, "update t set x = ? where id = ?", 2, rows))
+    assert (outcome.rows, outcome.errors) == (4, [])
+    contents = [values[0] for _, values, _ in server.stored]
+    assert contents == [None if text is None else text.encode() for text, _ in rows]
+
+
+def test_an_update_that_is_refused_for_another_reason_is_not_tried_again() -> None:
+    server, session = Updates(INT, INT, answers={0: [m.Err(-617)]}), new_session(autocommit=True)
+    with pytest.raises(Exception, match="-617"):
+        server.peer.run(run(session, "update t set n = ? where id = ?", 2, ("5", 1), ReadOptions()))
+    assert server.executed == 1
+    assert server.asked == 1

@@ -81,6 +81,8 @@ CLIENT_MESSAGES: list[m.Message] = [
     m.Prepare(2, "INSERT INTO t VALUES (?, ?)"),
     m.Protocols(bytes(9)),
     m.Put(b"row"),
+    m.Put(b"odd", (b"row", b"two")),
+    m.Put(b"even", (b"rows",)),
     m.Release(),
     m.ReleaseSavepoint("sp"),
     m.Response("s3cret"),
@@ -360,3 +362,16 @@ def test_the_second_short_of_an_input_description_is_zero() -> None:
     """With anything else there JDBC 15.0.0.1.1 waits for bytes that never come (CORRECTIONS 4)."""
     encoded = InputDescribe((ColumnType.integer(), ColumnType.varchar(20))).encode(MODERN)
     assert encoded[:6].hex() == "007d00020000"
+
+
+def test_the_rows_of_one_put_have_one_length_and_each_its_own_pad() -> None:
+    """As JDBC sends them where all columns are of fixed width: here three rows of CHAR(3)."""
+    message = m.Put(b"abc", (b"def", b"ghi"))
+    wire = bytes.fromhex("0011 00000003 0003 61626300 64656600 67686900")
+    assert message.encode(MODERN) == wire
+    assert m.parse_group(wire, MODERN, client=True) == [message]
+    with pytest.raises(ValueError, match="different lengths"):
+        m.Put(b"abc", (b"de",)).encode(MODERN)
+    for count in ("0000", "ffff"):
+        with pytest.raises(ProtocolError, match="count"):
+            m.parse_group(bytes.fromhex(f"0011 00000003 {count} 61626300"), MODERN, client=True)

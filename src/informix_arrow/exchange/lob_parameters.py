@@ -62,6 +62,11 @@ def needs_targets(values: Sequence[object]) -> bool:
     return any(is_object_value(value) or is_container(value) for value in values)
 
 
+def may_be_content(values: Sequence[object]) -> bool:
+    """Whether a value may be the content of a TEXT or CLOB, though it looks like any other: a str."""
+    return any(isinstance(value, str) for value in values)
+
+
 def is_container(value: object) -> bool:
     """Whether a parameter can only be the value of a collection or a ROW. A MonthDayNano is a tuple by birth."""
     return isinstance(value, list | dict | tuple | Set) and not isinstance(value, pa.MonthDayNano)

@@ -22,6 +22,7 @@ from .lob_parameters import (
     bind_row,
     describes_special,
     is_special,
+    may_be_content,
     needs_targets,
     rewritten,
     send_bound,
@@ -77,7 +78,7 @@ class ObjectStatement:
             session.files.sources.update(files)
             failure = yield from self.send(session, parameters, statement_id)
             reply = yield from read_reply(session)
-        except OperationalError as error:
+        except OperationalError:
             failed = session.files.failed
             if failed is None or session.own:
                 raise
@@ -137,10 +138,12 @@ def special_targets(
     """The parameters' types when rows have to go one by one through :func:`execute_rows`, else None.
 
     They have to when the first row holds bytes, file objects or containers, or a parameter's target is a
-    large object, a collection or a ROW. The server is only asked when its description makes that possible.
+    large object, a collection or a ROW. The server is only asked when its description makes that possible, or
+    tells nothing: that of an UPDATE shows no columns, and a str or NULL may go into a TEXT or CLOB.
     """
     values = first if isinstance(first, list | tuple) else ()
-    if not needs_targets(values) and not describes_special(describe):
+    silent = not describe.columns and (may_be_content(values) or None in values)
+    if not needs_targets(values) and not describes_special(describe) and not silent:
         return None
     targets = yield from ask_targets(session, describe.statement_id, count)
     if needs_targets(values) or any(is_special(target) for target in targets):

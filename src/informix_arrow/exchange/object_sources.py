@@ -202,7 +202,9 @@ class ClientFiles:
             source = self.sources.pop(name, None)
             sink = self.sinks.pop(name, None)
             opened = self.opened
-            if opened is not None and (opened.source is source if source is not None else opened.sink is sink):
+            if opened is not None and (
+                opened.source is source if source is not None else opened.sink is sink
+            ):
                 self.opened = None
             if source is not None:
                 source.close()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..wire import messages as m
 from ..wire.describe import StatementType
-from ..wire.errors import NotSupportedError, ProgrammingError
+from ..wire.errors import Error, NotSupportedError, ProgrammingError
 from .client_files import refuse_unregistered
 from .database import adopt, codec_for, database_locale
 from .fetch import ReadOptions, ServerCursor, make_cursor, open_cursor
@@ -18,6 +18,8 @@ from .lob_parameters import (
     bind_in_exchange,
     bind_row,
     describes_special,
+    is_special,
+    may_be_content,
     needs_targets,
 )
 from .object_execute import execute_once
@@ -25,6 +27,9 @@ from .session import Reply, Session, Transaction, ask
 from .statement import Outcome, outcome_of, prepare, release_after, release_statement
 from .steps import Exchange
 from .transaction import begin_if_needed, track
+
+# "A blob data type must be supplied within this context" and "No cast from ... to ...".
+_WANTS_CONTENT = (-617, -9634)
 
 # The name in a statement of which the server has said that it is one of these two.
 _DATABASE = re.compile(r"\bDATABASE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"']?([^\s;\"']+)", re.IGNORECASE)
@@ -80,7 +85,13 @@ def _run(
             )
         yield from begin_if_needed(session, kind)
         if cursor is None:
-            reply = yield from _execute(session, sql, statement_id, targets, bound)
+            try:
+                reply = yield from _execute(session, sql, statement_id, targets, bound)
+            except Error as error:
+                again = yield from _with_targets(session, statement_id, values, targets, error)
+                if again is None:
+                    raise
+                reply = yield from _execute(session, sql, statement_id, *again)
     except Exception as error:
         yield from release_after(session, statement_id, error)
         raise
@@ -96,6 +107,23 @@ def _run(
     elif kind == StatementType.CLOSE_DATABASE:
         session.database = session.locale = ""
     return outcome_of(reply, kind)
+
+
+def _with_targets(
+    session: Session, statement_id: int, values: Sequence[object], targets: Targets, error: Error
+) -> Exchange[tuple[Targets, Parameters] | None]:
+    """The values bound anew when the server refused a str because its target is a TEXT or CLOB; else None.
+
+    Nothing tells that beforehand: the description of an UPDATE shows no columns, and asking for every UPDATE with
+    a str would double its round trips.
+    """
+    refused = error.sqlcode in _WANTS_CONTENT and session.usable_after(error)
+    if not refused or any(target is not None for target in targets) or not may_be_content(values):
+        return None
+    targets = yield from ask_targets(session, statement_id, len(values))
+    if not any(is_special(target) for target in targets):
+        return None
+    return targets, bind_in_exchange(session, values, targets)
 
 
 def _execute(

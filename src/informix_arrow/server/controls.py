@@ -34,24 +34,26 @@ def run(session: EngineSession, control: Control) -> Outcome:
         if session.find_table(None, name) is None:
             raise no_table(name)
     elif verb == "database":
-        session.open_database(name)
+        return Outcome(warnings=session.open_database(name))
     elif verb == "close database":
         session.require_database()
         session.close_database()
     elif verb == "create database":
-        _create_database(session, name, control.options)
+        return Outcome(warnings=_create_database(session, name, control.options))
     elif verb == "drop database":
         _drop_database(session, name, control.options)
     return Outcome()
 
 
-def _create_database(session: EngineSession, name: str, options: tuple[str, ...]) -> None:
+def _create_database(session: EngineSession, name: str, options: tuple[str, ...]) -> int:
+    """The new database is the current one then; its warnings."""
     if session.in_transaction:
         raise SqlError(-535)
     if name in session.engine.databases and "if not exists" in options:
-        return
+        return session.open_database(name)
     locale = locale_code(session.environment.get("DB_LOCALE", "en_US.819"))
     session.engine.create_database(name, options, locale)
+    return session.open_database(name)
 
 
 def _drop_database(session: EngineSession, name: str, options: tuple[str, ...]) -> None:

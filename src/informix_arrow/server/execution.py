@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
+from .._bulk import FULL
 from ..wire import messages as m
 from ..wire.describe import Describe, InputDescribe, StatementType
 from .appending import BatchOutcome
@@ -175,21 +176,41 @@ class Execution(Turn):
         cursor = statement.cursor
         if not isinstance(cursor, InsertCursor):
             raise SqlError(-259)
-        if message.count != 1:
-            raise SqlError(-285)
+        rows = message.rows
+        for row in rows[self._put_together(statement, cursor, message) :]:
+            if self._insert is not statement:
+                self._flush_rows()
+            elif len(cursor.rows) >= MAX_GATHERED or not cursor.rows:  # those that the lane took come first
+                self._insert_rows()
+            if self._failed:
+                return
+            self._insert = statement
+            try:
+                cursor.put(row, self.framing.encoding)
+            except SqlError as problem:
+                self._flush_rows()  # the rows before it count
+                if not self._failed:
+                    raise problem
+                return
+
+    def _put_together(self, statement: Statement, cursor: InsertCursor, message: m.Put) -> int:
+        """Have the rows of one message decoded in C, as far as they are plain: how many of them are dealt with."""
+        reader = cursor.reader(self.framing.encoding) if message.more else None
+        if reader is None:
+            return 0
         if self._insert is not statement:
             self._flush_rows()
-        elif len(cursor.rows) >= MAX_GATHERED or not cursor.rows:  # those that the lane took come first
+        elif cursor.rows:
             self._insert_rows()
-        if self._failed:
-            return
-        self._insert = statement
-        try:
-            cursor.put(message.tuple_bytes, self.framing.encoding)
-        except SqlError as problem:
-            self._flush_rows()  # the rows before it count
-            if not self._failed:
-                raise problem
+        data = b"".join(m.Put(row).encode(self.framing) for row in message.rows)
+        stride, pos, full = len(data) // len(message.rows), 0, True
+        while full and not self._failed:
+            self._insert = statement
+            pos, status = reader.puts(data, pos)
+            full = status == FULL
+            if full:
+                self._insert_rows()
+        return len(message.rows) if self._failed else pos // stride
 
     def _insert_rows(self, _: m.Message | None = None) -> None:
         """Insert the rows put so far; at an error a DONE for those before it, then SQ_ERR."""

@@ -17,7 +17,7 @@ from .statements import Statement, descriptors
 from .turn import Turn
 
 MAX_CONTENT = 512 << 20
-"""Bytes of all BYTE and TEXT values of one SQ_BIND: they are held in memory until the statement runs."""
+"""Bytes of all values that a session has bound: they are held in memory until their statements run."""
 
 NOT_WRITTEN = -605
 """A bound BYTE or TEXT value whose content did not come, or is not what its descriptor says."""
@@ -30,6 +30,7 @@ _UNTOLD = range(4, 12)
 is. (For a stream of unknown length it announces -1.)"""
 
 _BLOCK = 512 << 10
+_MUCH = 64 << 10  # bytes of one SQ_BIND's values that may add up to too much over a session's statements
 _SIZE_AT = 16
 _PIECE_HEAD = struct.Struct(">hH")
 
@@ -40,8 +41,16 @@ class _Arriving:
 
     statement: Statement
     contents: list[bytes] = field(default_factory=list)
-    content: bytearray = field(default_factory=bytearray)  # of the one that is coming, however small its pieces
+    content: bytearray = field(
+        default_factory=bytearray
+    )  # of the one that is coming, however small its pieces
     size: int = 0
+    checked: int = 0  # of them, by _check_room
+
+
+def _held(statement: Statement) -> int:
+    """Bytes of the values that are bound to a statement."""
+    return sum(len(value.data) for value in statement.bound or () if value.data is not None)
 
 
 class LargeObjects(Turn):
@@ -54,6 +63,7 @@ class LargeObjects(Turn):
         statement.bound = message.values
         statement.awaited = descriptors(message.values)
         self._arriving = None
+        self._check_room(statement, _held(statement))
 
     def _blob_bind(self, message: m.BlobBind) -> None:
         statement = self._statement()
@@ -71,8 +81,9 @@ class LargeObjects(Turn):
             raise SqlError(NOT_WRITTEN, detail="a piece of a content that nobody announced")
         if message.data:
             arriving.size += len(message.data)
-            if arriving.size > MAX_CONTENT:
-                raise self._not_written(arriving.statement, f"more than {MAX_CONTENT} bytes")
+            if arriving.size > arriving.checked + _MUCH:
+                arriving.checked = arriving.size
+                self._check_room(arriving.statement, arriving.size)
             arriving.content += message.data
             return
         statement = arriving.statement
@@ -93,6 +104,13 @@ class LargeObjects(Turn):
                 values[position] = values[position]._replace(data=content)
             statement.bound, statement.awaited = tuple(values), ()
             self._arriving = None
+
+    def _check_room(self, statement: Statement, size: int) -> None:
+        """Refuse what was bound when the session's statements hold too much together."""
+        if size > _MUCH:
+            size += sum(_held(other) for other in self._statements if other is not statement)
+            if size > MAX_CONTENT:
+                raise self._not_written(statement, f"more than {MAX_CONTENT} bytes are bound")
 
     def _not_written(self, statement: Statement, why: str) -> SqlError:
         """Forget what was bound; the pieces that still come are passed over with the rest of their group."""

@@ -239,7 +239,7 @@ class LargeObjects:
 
         def store(data: bytes) -> None:
             nonlocal at, made
-            rows = [] if made else [number, _MARK, 0, None]
+            rows: list[object] = [] if made else [number, _MARK, 0, None]
             rows += [number, at, len(data), data] if data else []
             marks = ", ".join(["(?, ?, ?, ?)"] * (len(rows) // 4))
             session.write(lambda: session.writer.execute(f"INSERT INTO {table} VALUES {marks}", rows))

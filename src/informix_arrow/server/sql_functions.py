@@ -38,8 +38,21 @@ def _interval(text: str, encoded: int) -> int:
     return intervals.parse(text, Qualifier.from_encoded(encoded))
 
 
+def _bytes(text: str, codec: str) -> int:
+    """Bytes of a text in a multi-byte code set; a character that it lacks counts as the one in its place."""
+    return len(text.encode(codec, "replace"))
+
+
+def _cut(text: str, width: int, codec: str) -> str:
+    """As much of a text as has `width` bytes in a multi-byte code set."""
+    encoded = text.encode(codec, "replace")
+    return text if len(encoded) <= width else encoded[:width].decode(codec, "ignore")
+
+
 _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
     ("_ifx_interval", _interval, ["VARCHAR", "INTEGER"], "BIGINT"),
+    ("_ifx_bytes", _bytes, ["VARCHAR", "VARCHAR"], "INTEGER"),
+    ("_ifx_cut", _cut, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),
     # floating decimals, by their keys (sql/packed.py)
     ("_ifx_key", packed.key_of, ["VARCHAR"], "VARCHAR"),
     ("_ifx_plain", packed.plain, ["VARCHAR"], "VARCHAR"),

@@ -33,7 +33,8 @@ class RawText:
         self._text = [position for position, op in enumerate(ops) if op.kind in TEXT_KINDS]
         self._names = [column.name for column in columns]
         self.ops = [
-            replace(op, flags=op.flags & ~FLAG_REPLACE | FLAG_RAW) if op.kind in TEXT_KINDS else op for op in ops
+            replace(op, flags=op.flags & ~FLAG_REPLACE | FLAG_RAW) if op.kind in TEXT_KINDS else op
+            for op in ops
         ]
 
     def wire_form(self, batch: pa.RecordBatch) -> pa.RecordBatch:

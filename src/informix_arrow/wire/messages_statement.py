@@ -154,25 +154,42 @@ class Release(Bare):
 class Put(Message):
     """SQ_PUT: rows for an open insert cursor (SQLI section 11, JDBC section 8).
 
-    Wire: ``int tuple length, short count, tuple bytes, pad``. ``count`` has only been seen as 1.
+    Wire: ``int tuple length, short count``, then ``count`` times ``tuple bytes, pad``: the rows of one message have one
+    length, and each its own pad. JDBC puts many rows into one message where all columns are of fixed width, and one
+    where they are not.
     """
 
     TAG: ClassVar[int] = 17
-    tuple_bytes: bytes
-    count: int = 1
+    tuple_bytes: bytes  # the first row
+    more: tuple[bytes, ...] = ()  # the rows behind it
+
+    @property
+    def rows(self) -> tuple[bytes, ...]:
+        """All rows."""
+        return (self.tuple_bytes, *self.more)
 
     def encode(self, framing: Framing) -> bytes:
         size = len(self.tuple_bytes)
-        return Writer().short(self.TAG).int(size).short(self.count).raw(self.tuple_bytes).pad(size).getvalue()
+        if len(self.more) >= 0x7FFF or any(len(row) != size for row in self.more):
+            raise ValueError("SQ_PUT: rows of different lengths, or more than 32767 of them")
+        w = Writer().short(self.TAG).int(size).short(1 + len(self.more))
+        for row in self.rows:
+            w.raw(row).pad(size)
+        return w.getvalue()
 
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> Self:
         size, count = reader.int(), reader.short()
-        if size < 0 or count < 0:
+        if size < 0 or count < 1:
             raise ProtocolError(f"SQ_PUT: tuple length {size}, count {count}")
-        data = reader.take(size)
-        reader.pad(size)
-        return cls(data, count)
+        if count == 1:
+            data = reader.take(size)
+            reader.pad(size)
+            return cls(data)
+        stride = size + (size & 1)
+        data = reader.take(stride * count)
+        first, *more = (data[at * stride : at * stride + size] for at in range(count))
+        return cls(first, tuple(more))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,10 @@
+import com.informix.jdbc.IfmxPreparedStatement;
+import com.informix.lang.IntervalDF;
+import com.informix.lang.IntervalYM;
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.math.BigDecimal;
@@ -13,11 +19,12 @@ import org.bson.Document;
  *   {"op": "connect", "url": URL}                                      -> {}
  *   {"op": "update", "sql": SQL}                                       -> {"count": N}
  *   {"op": "insert", "sql": SQL, "setters": [S...], "rows": [[TEXT...]...], "batch": BOOL} -> {"counts": [N...]}
- *   {"op": "query", "sql": SQL, "getters": [G...], "setters": [S...], "parameters": [TEXT...]}
+ *   {"op": "query", "sql": SQL, "getters": [G...], "setters": [S...], "parameters": [TEXT...], "timeout": SECONDS}
  *       -> {"columns": [{"name", "type", "precision", "scale", "nullable"}...], "rows": [[TEXT...]...]}
  *   {"op": "autocommit", "on": BOOL}, {"op": "commit"}, {"op": "rollback"}, {"op": "close"}  -> {}
  *
- * Every value travels as text, NULL as null. Setters and getters are named after the JDBC methods, without set and get.
+ * Every value travels as text, NULL as null. Setters and getters are named after the JDBC methods, without set and get;
+ * bytes are hexadecimal digits. "OpenStream" is setBinaryStream without a length, "BlobTwice" reads parts as well.
  * An SQLException becomes {"error": {"code", "state", "message"}}, anything else {"fault": TEXT}.
  */
 public class Witness {
@@ -38,8 +45,35 @@ public class Witness {
             case "Date": p.setDate(i, java.sql.Date.valueOf(v)); break;
             case "Time": p.setTime(i, Time.valueOf(v)); break;
             case "Timestamp": p.setTimestamp(i, Timestamp.valueOf(v)); break;
+            case "Bytes": p.setBytes(i, unhex(v)); break;
+            case "BinaryStream": p.setBinaryStream(i, new ByteArrayInputStream(unhex(v)), v.length() / 2); break;
+            case "OpenStream": p.setBinaryStream(i, new ByteArrayInputStream(unhex(v))); break;
+            case "IntervalYM": ((IfmxPreparedStatement) p).setIntervalYM(i, new IntervalYM(v)); break;
+            case "IntervalDF": ((IfmxPreparedStatement) p).setIntervalDF(i, new IntervalDF(v)); break;
             default: throw new IllegalArgumentException("unknown setter " + how);
         }
+    }
+
+    static byte[] unhex(String text) {
+        byte[] b = new byte[text.length() / 2];
+        for (int i = 0; i < b.length; i++) b[i] = (byte) Integer.parseInt(text.substring(2 * i, 2 * i + 2), 16);
+        return b;
+    }
+
+    static String hex(byte[] data) {
+        if (data == null) return null;
+        StringBuilder text = new StringBuilder(2 * data.length);
+        for (byte b : data) text.append(Character.forDigit(b >> 4 & 15, 16)).append(Character.forDigit(b & 15, 16));
+        return text.toString();
+    }
+
+    static String hex(InputStream in) throws SQLException {
+        if (in == null) return null;
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        byte[] part = new byte[4096];
+        try { for (int n; (n = in.read(part)) > 0; ) out.write(part, 0, n); }
+        catch (java.io.IOException e) { throw new SQLException("stream: " + e); }
+        return hex(out.toByteArray());
     }
 
     static String get(ResultSet r, int i, String how) throws SQLException {
@@ -57,6 +91,18 @@ public class Witness {
             case "Date": v = r.getDate(i); break;
             case "Time": v = r.getTime(i); break;
             case "Timestamp": v = r.getTimestamp(i); break;
+            case "Bytes": v = hex(r.getBytes(i)); break;
+            case "BinaryStream": v = hex(r.getBinaryStream(i)); break;
+            case "Blob": Blob blob = r.getBlob(i); v = blob == null ? null : hex(blob.getBinaryStream()); break;
+            case "BlobTwice":
+                // Also behind what was read, and from its middle.
+                Blob again = r.getBlob(i);
+                if (again == null) { v = null; break; }
+                String whole = hex(again.getBinaryStream());
+                int size = (int) again.length();
+                if (size > 3 && !whole.startsWith(hex(again.getBytes(3, size - 2)), 4)) throw new SQLException("parts of a BLOB differ");
+                v = whole;
+                break;
             default: throw new IllegalArgumentException("unknown getter " + how);
         }
         return r.wasNull() || v == null ? null : String.valueOf(v);
@@ -97,7 +143,10 @@ public class Witness {
         List<String> getters = c.getList("getters", String.class);
         List<?> parameters = (List<?>) c.get("parameters");
         if (parameters.isEmpty())
-            try (Statement s = connection.createStatement(); ResultSet r = s.executeQuery(c.getString("sql"))) { return rows(r, getters); }
+            try (Statement s = connection.createStatement()) {
+                s.setQueryTimeout(c.getInteger("timeout", 0));
+                try (ResultSet r = s.executeQuery(c.getString("sql"))) { return rows(r, getters); }
+            }
         List<String> setters = c.getList("setters", String.class);
         try (PreparedStatement p = connection.prepareStatement(c.getString("sql"))) {
             for (int i = 0; i < setters.size(); i++) set(p, i + 1, setters.get(i), (String) parameters.get(i));

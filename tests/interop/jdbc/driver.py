@@ -53,7 +53,9 @@ class Jdbc:
         try:
             line = self._lines.get(timeout=PATIENCE)
         except queue.Empty:
-            # The answer may still come and would be taken for the next question's: this JVM is spent.
+            # The answer may still come and would be taken for the next question's: this JVM is spent, and as it waits
+            # for something it would not end of itself.
+            self._process.kill()
             self.stop()
             raise AssertionError(f"JDBC got no answer in {PATIENCE:.0f} s to {op} {fields}") from None
         try:
@@ -82,9 +84,14 @@ class Jdbc:
         getters: Sequence[str],
         setters: Sequence[str] = (),
         parameters: Sequence[str | None] = (),
+        *,
+        timeout: int = 0,
     ) -> tuple[list[dict[str, Any]], list[list[str | None]]]:
-        """The result's column descriptions and its rows."""
-        answer = self.ask("query", sql=sql, getters=getters, setters=setters, parameters=parameters)
+        """The result's column descriptions and its rows. `timeout`: setQueryTimeout of a query without parameters,
+        seconds."""
+        answer = self.ask(
+            "query", sql=sql, getters=getters, setters=setters, parameters=parameters, timeout=timeout
+        )
         return answer["columns"], answer["rows"]
 
     @property

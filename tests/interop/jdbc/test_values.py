@@ -124,40 +124,6 @@ def test_jdbc_is_told_the_declared_type(case: Case, jdbc: Connect, new_table: Ne
         assert described["precision"] == (arguments[-1] << 8 if len(arguments) > 1 else 0) | arguments[0]
 
 
-def test_a_row_of_every_type_stays_aligned(jdbc: Connect, ours: ConnectOurs, new_table: NewTable) -> None:
-    """All types side by side, each followed by its sentinel: one wrong width would shift all that follow."""
-    cases = wide_table()
-    declared = ", ".join(f"v{i} {case.sql}, s{i} INTEGER" for i, case in enumerate(cases))
-    table = new_table(UTF8, f"id INTEGER, {declared}")
-    rows: list[tuple[object, ...]] = []
-    texts: list[list[str | None]] = []
-    for n in range(max(len(case.rows) for case in cases)):
-        row: list[object] = [n]
-        text: list[str | None] = [str(n)]
-        for i, case in enumerate(cases):
-            _, value, _ = case.rows[n % len(case.rows)]
-            row += [value, sentinel(i)]
-            text += [None if value is None else case.to_jdbc(value), str(sentinel(i))]
-        rows.append(tuple(row))
-        texts.append(text)
-    other = jdbc(UTF8)
-    setters = ["Int", *(s for case in cases for s in (case.setter, "Int"))]
-    other.insert(f"INSERT INTO {table} VALUES ({', '.join('?' * len(setters))})", setters, texts)
-
-    result = ours(UTF8).read_arrow(f"SELECT * FROM {table} ORDER BY id")
-    assert [tuple(row.values()) for row in result.to_pylist()] == rows
-
-    getters = ["Int", *(g for case in cases for g in (case.read_method, "Int"))]
-    _, answers = other.query(f"SELECT * FROM {table} ORDER BY id", getters)
-    parsers: list[Callable[[str], object]] = [int]
-    for case in cases:
-        parsers += [case.from_jdbc, int]
-    assert [
-        tuple(None if text is None else parse(text) for parse, text in zip(parsers, answer, strict=True))
-        for answer in answers
-    ] == rows
-
-
 def test_a_parameter_of_a_query_finds_the_row_that_it_names(
     jdbc: Connect, ours: ConnectOurs, new_table: NewTable
 ) -> None:
@@ -215,3 +181,35 @@ def test_jdbc_and_ours_are_told_the_same_error(sql: str, code: int, jdbc: Connec
     assert theirs.value.code == mine.value.sqlcode == code
     # Both connections go on.
     assert other.query("SELECT tabid FROM systables WHERE tabid = 1", ("Int",))[1] == [["1"]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "setters", "row"),
+    [
+        ("a INT, c CHAR(3), b INT", ("Int", "String", "Int"), lambda n: [str(n), "abc", str(-n)]),
+        ("c CHAR(5), d DATE, b INT", ("String", "Date", "Int"), lambda n: ["xyz", "2020-02-29", str(n)]),
+        ("a INT, b INT", ("Int", "Int"), lambda n: [str(n), None if n % 3 else str(-n)]),
+        ("c CHAR(3)", ("String",), lambda n: [f"{n % 1000:03d}"]),
+    ],
+    ids=["odd rows", "odd rows, a date", "even rows", "one column"],
+)
+@pytest.mark.parametrize("rows", [1, 2, 3, 1001])
+def test_an_insert_cursor_of_fixed_columns_puts_all_rows_into_one_message(
+    columns: str,
+    setters: tuple[str, ...],
+    row: Callable[[int], list[str | None]],
+    rows: int,
+    jdbc: Connect,
+    ours: ConnectOurs,
+    new_table: NewTable,
+) -> None:
+    """IFX_USEPUT=1: one SQ_PUT with the number of rows, each with its own pad, where nothing varies in length."""
+    table = new_table(UTF8, columns)
+    sent = [row(n) for n in range(rows)]
+    other = jdbc(UTF8, IFX_USEPUT="1")
+    places = ", ".join("?" * len(setters))
+    counts = other.insert(f"INSERT INTO {table} VALUES ({places})", setters, sent, batch=True)
+    assert counts[0] == rows
+    found = ours(UTF8).read_arrow(f"SELECT * FROM {table}").to_pylist()
+    texts = [[None if v is None else str(v) for v in each.values()] for each in found]
+    assert sorted(texts, key=str) == sorted(sent, key=str)

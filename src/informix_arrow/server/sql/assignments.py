@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from ...wire.code_sets import is_multibyte
 from ...wire.types import ColumnType, TypeCode
 from ..catalog import text
 from ..errors import SqlError
@@ -67,7 +68,7 @@ def assign(tr: ExpressionTranslator, ex: Ex, t: ColumnType) -> str:
         sql = ex.sql
         if ex.type.content_width > t.content_width:
             whole = f"rtrim({sql}, ' ')" if t.code in PADDED else sql
-            tr.ctx.cuts.append(f"{length_function(tr.ctx.codec)}({whole}) > {t.content_width}")
+            tr.ctx.cuts.append(f"{byte_length(whole, tr.ctx.codec)} > {t.content_width}")
             sql = cut_sql(sql, t.content_width, tr.ctx.codec)
         already = ex.source is not None and ex.source.code in PADDED
         return f"rtrim({sql}, ' ')" if t.code in PADDED and not already else sql
@@ -84,15 +85,17 @@ def _cut(value: str, t: ColumnType, codec: str) -> str:
     return value.rstrip(" ") if t.code in PADDED else value
 
 
-def length_function(codec: str) -> str:
-    """DuckDB's function that counts a text's bytes in the code set."""
-    return "strlen" if codec in ("utf-8", "utf8") else "length"
+def byte_length(sql: str, codec: str) -> str:
+    """SQL that counts a text's bytes in the code set."""
+    if codec in ("utf-8", "utf8"):
+        return f"strlen({sql})"
+    return f"_ifx_bytes({sql}, {text(codec)})" if is_multibyte(codec) else f"length({sql})"
 
 
 def cut_sql(sql: str, width: int, codec: str) -> str:
     """SQL that cuts a text to `width` bytes of the code set, never inside a character."""
     if codec not in ("utf-8", "utf8"):
-        return f"left({sql}, {width})"
+        return f"_ifx_cut({sql}, {width}, {text(codec)})" if is_multibyte(codec) else f"left({sql}, {width})"
     return (
         f"(CASE WHEN strlen({sql}) <= {width} THEN {sql} ELSE left({sql}, list_max(list_filter("
         f"range(0, {width + 1}), {function('i', f'strlen(left({sql}, i)) <= {width}')}))) END)"

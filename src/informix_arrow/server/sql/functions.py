@@ -11,6 +11,7 @@ from ...wire.types import ColumnType, TypeCode
 from ..catalog import text
 from ..errors import SqlError
 from . import lob_functions
+from .assignments import byte_length
 from .context import Ex, Scope
 from .literals import date
 from .nested_sql import function
@@ -100,8 +101,7 @@ def _length(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
     if is_simple_large(args[0].type):
         return Ex(f"CAST(octet_length({args[0].sql}) AS INTEGER)", ColumnType.integer())
     ex = _text_arg(tr, args[0])
-    single = tr.ctx.codec not in ("utf-8", "utf8")
-    return Ex(f"CAST({'length' if single else 'strlen'}({ex.sql}) AS INTEGER)", ColumnType.integer())
+    return Ex(f"CAST({byte_length(ex.sql, tr.ctx.codec)} AS INTEGER)", ColumnType.integer())
 
 
 def _char_length(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
