@@ -11,6 +11,8 @@ import pytest
 
 import informix_arrow
 
+from .clients import Clients, connected
+from .extended import DISTINCT_TYPES
 from .gate import witness_missing
 from .jdbc.driver import Jdbc
 from .jdbc.toolchain import Java, Unavailable, compile_programs
@@ -109,6 +111,22 @@ def peer(target: Target) -> Iterator[Callable[[str], Any]]:
     yield connect
     for connection in opened:
         connection.close()
+
+
+@pytest.fixture
+def clients(
+    ours: Callable[[str], Connection], jdbc: Callable[..., Jdbc], peer: Callable[[str], Any]
+) -> Clients:
+    """All of them, connected to the UTF-8 database."""
+    return connected(ours, jdbc, peer)
+
+
+@pytest.fixture(scope="session")
+def distinct_types(target: Target) -> None:
+    """The DISTINCT types of extended.py, in the UTF-8 database."""
+    with informix_arrow.connect(target.url(UTF8), autocommit=True, read_timeout=60.0) as connection:
+        for statement in DISTINCT_TYPES:
+            connection.cursor().execute(statement)
 
 
 _numbers = itertools.count(1)

@@ -1,65 +1,18 @@
-"""Every type of the first release with the values that drivers have got wrong, shared by all witnesses.
-
-A value is written as Python sees it after ``read_arrow(...).to_pylist()``; a case says how each witness takes
-and gives it. Expected values come from the type's documentation, never from one of our codecs.
-"""
+"""The scalar types with the values that drivers have got wrong. Those of a qualifier each are in datetimes.py and
+qualifiers.py, what is made of other types in extended.py."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
+from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 
-#: The database whose code set is UTF-8, and the one whose code set is ISO 8859-1.
-UTF8, LATIN1 = "stores_demo", "sysmaster"
+from .case import LATIN1, UTF8, Case, sentinel
+from .datetimes import datetimes
 
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One declared type.
-
-    ``setter`` and ``getter`` name the JDBC methods; ``to_jdbc`` makes the text that the setter's value is
-    parsed from, ``from_jdbc`` turns the getter's text into our value. ``to_peer`` and ``from_peer`` do the
-    same for informix-driver. ``rendering`` is the server's own text of ``v::LVARCHAR``: an oracle that shares
-    no codec with anybody (None where Informix's text is not documented).
-    """
-
-    sql: str
-    values: tuple[object, ...]
-    setter: str
-    jdbc_type: str
-    getter: str = ""
-    database: str = UTF8
-    nullable: bool = True
-    label: str = ""
-    to_jdbc: Callable[[object], str] = str
-    from_jdbc: Callable[[str], object] = str
-    rendering: Callable[[object], str] | None = None
-    to_peer: Callable[[object], object] = field(default=lambda value: value)
-    from_peer: Callable[[object], object] = field(default=lambda value: value)
-
-    @property
-    def id(self) -> str:
-        """What pytest calls the case."""
-        return f"{self.sql}{' ' + self.label if self.label else ''}"
-
-    @property
-    def rows(self) -> list[tuple[int, object, int]]:
-        """The rows of the case's table: key, value, and a sentinel that a misread width would shift."""
-        values = [*self.values, None] if self.nullable else list(self.values)
-        return [(n, value, sentinel(n)) for n, value in enumerate(values)]
-
-    @property
-    def read_method(self) -> str:
-        """The JDBC getter."""
-        return self.getter or self.setter
-
-
-def sentinel(n: int) -> int:
-    """The value of the column behind the one under test."""
-    return 1_000_000 + n
+__all__ = ["CASES", "LATIN1", "UTF8", "Case", "sentinel", "wide_table"]
 
 
 def _blanks_off(text: str) -> str:
@@ -227,164 +180,6 @@ def _dates() -> list[Case]:
     return [Case("DATE", days, "Date", "date", from_jdbc=date.fromisoformat)]
 
 
-_FIELDS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
-_BEFORE = {"YEAR": "", "MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
-
-
-def _stamp(text: str) -> datetime:
-    """A datetime from Informix's text of any qualifier YEAR TO HOUR and finer."""
-    head, _, fraction = text.partition(".")
-    head = head + ":00" * (2 - head.count(":"))
-    return datetime.fromisoformat(head).replace(microsecond=int(fraction.ljust(6, "0")) if fraction else 0)
-
-
-def _clock(text: str) -> time:
-    return _stamp(f"2000-01-01 {text}").time()
-
-
-def _digits(qualifier: str) -> int:
-    """How many digits of fraction a qualifier has."""
-    return int(qualifier.rstrip(")").rpartition("(")[2]) if "FRACTION" in qualifier else 0
-
-
-def _stamp_text(qualifier: str) -> Callable[[object], str]:
-    """Informix's text of a datetime: cut after the qualifier's last field."""
-    cut = {"HOUR": 13, "MINUTE": 16}.get(qualifier.split()[-1], 19)
-    places = _digits(qualifier)
-
-    def text(value: object) -> str:
-        assert isinstance(value, datetime)
-        fraction = f".{value.microsecond:06d}"[: places + 1] if places else ""
-        return value.isoformat(" ", "seconds")[:cut] + fraction
-
-    return text
-
-
-def _clock_text(qualifier: str) -> Callable[[object], str]:
-    """Informix's text of a time of day."""
-    whole = _stamp_text(qualifier)
-
-    def text(value: object) -> str:
-        assert isinstance(value, time)
-        return whole(datetime.combine(date(2000, 1, 1), value))[11:]
-
-    return text
-
-
-def _peer_text(qualifier: str, value: object) -> str:
-    """Informix's text of what informix-driver makes of a DATETIME: a date, time or datetime with made up fields."""
-    first, _, last = (word.split("(")[0] for word in qualifier.split())
-    names = (*_FIELDS, "FRACTION")
-    text = ""
-    for name in names[names.index(first) : names.index(last) + 1]:
-        if name == "FRACTION":
-            text += f".{getattr(value, 'microsecond', 0):06d}"[: _digits(qualifier) + 1]
-        else:
-            text += (
-                _BEFORE[name] * bool(text) + f"{getattr(value, name.lower()):0{4 if name == 'YEAR' else 2}d}"
-            )
-    return text
-
-
-def _datetimes() -> list[Case]:
-    def stamps(qualifier: str, *texts: str) -> Case:
-        return Case(
-            f"DATETIME {qualifier}",
-            tuple(_stamp(text) for text in texts),
-            "Timestamp",
-            f"datetime {qualifier.lower()}",
-            getter="String",
-            to_jdbc=lambda v: v.isoformat(" "),  # type: ignore[attr-defined]
-            from_jdbc=_stamp,
-            rendering=_stamp_text(qualifier),
-        )
-
-    def clocks(qualifier: str, *texts: str) -> Case:
-        text = _clock_text(qualifier)
-        return Case(
-            f"DATETIME {qualifier}",
-            tuple(_clock(text) for text in texts),
-            "String",
-            f"datetime {qualifier.lower()}",
-            to_jdbc=text,
-            from_jdbc=_clock,
-            rendering=text,
-            to_peer=lambda v: None if v is None else text(v),
-        )
-
-    def texts(qualifier: str, *values: str) -> Case:
-        places = _digits(qualifier)
-
-        def from_jdbc(text: str) -> str:
-            # The driver prints a fraction of zero as ".0", whatever the qualifier.
-            head, point, fraction = text.partition(".")
-            return head + point + fraction.ljust(places, "0")
-
-        return Case(
-            f"DATETIME {qualifier}",
-            values,
-            "String",
-            f"datetime {qualifier.lower()}",
-            from_jdbc=from_jdbc,
-            rendering=str,
-            from_peer=lambda v: None if v is None else _peer_text(qualifier, v),
-        )
-
-    return [
-        stamps("YEAR TO HOUR", "2026-12-31 23", "2000-01-01 00"),
-        stamps("YEAR TO MINUTE", "1999-12-31 23:59", "2026-01-01 00:00"),
-        stamps(
-            "YEAR TO SECOND",
-            "2026-06-20 12:34:56",
-            "2000-02-29 00:00:00",
-            "9999-12-31 23:59:59",
-            "1969-12-31 23:59:59",
-            "1900-01-01 00:00:00",
-        ),
-        stamps(
-            "YEAR TO FRACTION(1)", "2026-08-31 12:30:15.1", "2026-08-31 12:30:15", "1969-12-31 23:59:59.9"
-        ),
-        stamps("YEAR TO FRACTION(2)", "2026-08-31 12:30:15.12", "2026-08-31 12:30:15.01"),
-        stamps(
-            "YEAR TO FRACTION(3)",
-            "2026-08-31 12:30:15.123",
-            "1970-01-01 00:00:00.001",
-            "1901-02-03 04:05:06.007",
-        ),
-        stamps("YEAR TO FRACTION(4)", "2026-08-31 12:30:15.1234", "2026-08-31 12:30:15.0001"),
-        stamps(
-            "YEAR TO FRACTION(5)",
-            "2026-08-31 12:30:15.12345",
-            "2026-01-01 00:00:00.00001",
-            "9999-12-31 23:59:59.99999",
-            "1969-12-31 23:59:59.99999",
-        ),
-        Case(
-            "DATETIME YEAR TO DAY",
-            (date(2026, 2, 28), date(2024, 2, 29), date(9999, 12, 31), date(1900, 1, 1)),
-            "Date",
-            "datetime year to day",
-            getter="String",
-            from_jdbc=date.fromisoformat,
-            rendering=str,
-            to_peer=lambda v: None if v is None else str(v),
-        ),
-        # Zeros in front are dropped on the wire (TYPES section 6): a reader must put them back.
-        clocks("HOUR TO SECOND", "12:34:56", "00:00:00", "00:30:00", "00:00:01", "23:59:59"),
-        clocks("HOUR TO MINUTE", "23:59", "00:00", "00:05"),
-        clocks("HOUR TO FRACTION(3)", "01:02:03.004", "00:00:00.500", "00:00:00.000", "23:59:59.999"),
-        clocks("HOUR TO FRACTION(5)", "01:02:03.00405", "00:00:00.00001", "23:59:59.99999"),
-        texts("YEAR TO YEAR", "2026", "9999", "1900"),
-        texts("YEAR TO MONTH", "2026-01", "9999-12"),
-        texts("MONTH TO DAY", "12-25", "01-31"),
-        # JDBC fills in year 1700 and the current month: of a day 31 it might make the first of the next.
-        texts("DAY TO SECOND", "28 23:59:00", "01 00:00:00"),
-        texts("MINUTE TO SECOND", "05:09", "00:09", "59:59", "00:00"),
-        texts("SECOND TO FRACTION(2)", "07.25", "00.00", "59.99"),
-        texts("FRACTION TO FRACTION(3)", ".123", ".000", ".001"),
-    ]
-
-
 CASES: tuple[Case, ...] = (
     *_integers(),
     *_floats(),
@@ -392,7 +187,7 @@ CASES: tuple[Case, ...] = (
     *_booleans(),
     *_texts(),
     *_dates(),
-    *_datetimes(),
+    *datetimes(),
 )
 
 

@@ -1,0 +1,134 @@
+"""Our Arrow path as a writer: every type by insert cursor and by executions sent ahead, read by all clients; tables
+that were read, made anew and written back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .case import UTF8, Case
+from .clients import READERS, Clients, Table, can_read, can_write, connected, cycled
+from .extended import DISTINCT, every_type
+from .jdbc.driver import Jdbc
+from .qualifiers import QUALIFIERS
+from .values import CASES
+
+if TYPE_CHECKING:
+    from informix_arrow.connection import Connection
+
+pytestmark = [pytest.mark.witness, pytest.mark.usefixtures("distinct_types")]
+
+ConnectJdbc = Callable[..., Jdbc]
+ConnectPeer = Callable[[str], Any]
+ConnectOurs = Callable[[str], "Connection"]
+NewTable = Callable[[str, str], str]
+
+
+@pytest.mark.parametrize("method", ["put", "pipeline"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_what_write_arrow_writes_all_read(
+    case: Case, method: str, ours: ConnectOurs, jdbc: ConnectJdbc, peer: ConnectPeer, new_table: NewTable
+) -> None:
+    clients = connected(ours, jdbc, peer, case.database)
+    table = Table(new_table(case.database, Table.fields([case])), (case,))
+    rows = cycled([case])
+    clients.write(method, table, [0], rows)
+    for reader in READERS:
+        wanted = [row for row in rows if reader != "peer" or row[1][0] in case.peer_values]
+        found = clients.read(reader, table, [0], [key for key, _ in wanted])
+        assert found == table.expected([0], wanted), reader
+
+
+MADE_ANEW: dict[str, tuple[Case, ...]] = {**QUALIFIERS, "DISTINCT": DISTINCT, "every type": every_type()}
+
+
+def declared(connection: Connection, name: str) -> list[tuple[object, ...]]:
+    """What the catalogue says about a table's columns."""
+    found = connection.read_arrow(
+        "SELECT c.colname, c.coltype, c.collength, c.extended_id FROM syscolumns c, systables t "
+        f"WHERE c.tabid = t.tabid AND t.tabname = '{name}' ORDER BY c.colno"
+    )
+    return [tuple(row.values()) for row in found.to_pylist()]
+
+
+@pytest.fixture
+def filled(clients: Clients, new_table: NewTable) -> Callable[[Sequence[Case]], Table]:
+    """Make a table of these columns with all their values, written by our cursor."""
+
+    def fill(cases: Sequence[Case]) -> Table:
+        table = Table(new_table(UTF8, Table.fields(cases)), tuple(cases))
+        clients.write("cursor", table, range(len(cases)), cycled(cases))
+        return table
+
+    return fill
+
+
+@pytest.fixture
+def copy(ours: ConnectOurs) -> Iterator[str]:
+    """The name of a table that a test makes."""
+    yield "witness_copy"
+    ours(UTF8).execute("DROP TABLE witness_copy")
+
+
+@pytest.mark.parametrize("group", MADE_ANEW)
+def test_a_table_that_was_read_is_made_anew_with_the_same_columns(
+    group: str, clients: Clients, filled: Callable[[Sequence[Case]], Table], copy: str
+) -> None:
+    """``informix.type`` of each field is the declaration that re-creates its column."""
+    table = filled(MADE_ANEW[group])
+    order = range(len(table.cases))
+    read = clients.ours.read_arrow(table.select(order))
+    report = clients.ours.write_arrow(copy, read, mode="create")
+    assert report.rows == read.num_rows
+    assert declared(clients.ours, copy) == declared(clients.ours, table.name)
+    again = clients.ours.read_arrow(Table(copy, table.cases).select(order))
+    assert again.schema.equals(read.schema, check_metadata=True)
+    assert again.equals(read)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"strings": "large"},
+        {"strings": "view"},
+        {"strings": "dictionary"},
+        {"char_padding": "keep"},
+        {"floating_decimals": "string"},
+        {"intervals": "month_day_nano"},
+        {"nested": "text"},
+        {"encoding_errors": "binary"},
+    ],
+    ids=lambda option: "=".join(*option.items()),
+)
+def test_what_was_read_with_an_option_is_written_back_the_same(
+    option: dict[str, Any],
+    clients: Clients,
+    filled: Callable[[Sequence[Case]], Table],
+    new_table: NewTable,
+) -> None:
+    cases = every_type()
+    table = filled(cases)
+    order = range(len(cases))
+    read = clients.ours.read_arrow(table.select(order), **option)
+    assert not read.equals(clients.ours.read_arrow(table.select(order))), "the option changes nothing"
+    target = Table(new_table(UTF8, Table.fields(cases)), cases)
+    assert clients.ours.write_arrow(target.name, read).rows == read.num_rows
+    assert clients.read("ours", target, order) == table.expected(order, cycled(cases))
+    readable = [n for n in order if can_read("jdbc", cases[n])]
+    assert clients.read("jdbc", target, readable) == table.expected(readable, cycled(cases))
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in every_type() if not can_write("put", case)], ids=lambda c: c.id
+)
+def test_what_an_insert_cursor_does_not_take_is_refused_by_name(
+    case: Case, clients: Clients, new_table: NewTable
+) -> None:
+    import informix_arrow
+
+    table = Table(new_table(UTF8, Table.fields([case])), (case,))
+    with pytest.raises(informix_arrow.NotSupportedError, match=r"'v0'.*insert cursor"):
+        clients.write("put", table, [0], cycled([case]))
+    assert clients.read("ours", table, [0]) == []

@@ -1,0 +1,141 @@
+"""Every type, qualifier and position in a row, written by each client and read by each of the others.
+
+A sentinel stands behind each column under test: one wrong width would shift all that follow. What a client cannot
+do with a type is said in the type's case (``unable``), and test_witness_faults holds it to that.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from .case import UTF8, Case, sentinel
+from .clients import (
+    READERS,
+    WRITERS,
+    Clients,
+    Row,
+    Table,
+    can_read,
+    can_write,
+    cycled,
+    expected_renderings,
+    rendered,
+)
+from .extended import DISTINCT, LARGE, NESTED, every_type
+from .qualifiers import QUALIFIERS
+
+pytestmark = [pytest.mark.witness, pytest.mark.usefixtures("distinct_types")]
+
+NewTable = Callable[[str, str], str]
+
+GROUPS: dict[str, tuple[Case, ...]] = {
+    **QUALIFIERS,
+    "DISTINCT": DISTINCT,
+    "collections and ROW": NESTED,
+    "large objects": LARGE,
+}
+every_writer = pytest.mark.parametrize("writer", WRITERS)
+#: Not there: collections and large objects by insert cursor.
+WRITABLE = [
+    (group, writer)
+    for group, cases in GROUPS.items()
+    for writer in WRITERS
+    if any(can_write(writer, case) for case in cases)
+]
+
+
+def made(new_table: NewTable, cases: Sequence[Case]) -> Table:
+    return Table(new_table(UTF8, Table.fields(cases)), tuple(cases))
+
+
+def peers_rows(cases: Sequence[Case], behind: int) -> list[Row]:
+    """Rows of values that informix-driver decodes, with keys behind those of the others."""
+    return [(key + behind, values) for key, values in cycled(cases, lambda case: case.peer_values)]
+
+
+def assert_all_read(clients: Clients, table: Table, rows: Sequence[Row], for_peer: Sequence[Row]) -> None:
+    """Every client reads what it can, and the server's own text agrees. informix-driver reads its own rows only."""
+    everything = sorted([*rows, *for_peer])
+    for reader in READERS:
+        order = [n for n, case in enumerate(table.cases) if can_read(reader, case)]
+        wanted = for_peer if reader == "peer" else everything
+        if order:
+            found = clients.read(reader, table, order, [key for key, _ in wanted])
+            assert found == table.expected(order, wanted), reader
+    if rendered(table.cases):
+        wanted_texts = expected_renderings(table, everything)
+        keys = [key for key, _ in everything]
+        assert clients.renderings("ours", table, keys) == wanted_texts
+        assert clients.renderings("jdbc", table, keys) == wanted_texts
+
+
+@pytest.mark.parametrize(("group", "writer"), WRITABLE)
+def test_what_one_client_writes_all_read(
+    group: str, writer: str, clients: Clients, new_table: NewTable
+) -> None:
+    cases = [case for case in GROUPS[group] if can_write(writer, case)]
+    table = made(new_table, cases)
+    rows = cycled(cases)
+    for_peer = peers_rows(cases, len(rows))
+    clients.write(writer, table, range(len(cases)), [*rows, *for_peer])
+    assert_all_read(clients, table, rows, for_peer)
+
+
+@every_writer
+def test_a_value_of_every_type_is_written_in_every_position(
+    writer: str, clients: Clients, new_table: NewTable
+) -> None:
+    """One INSERT for each position: the list of columns goes round by one each time."""
+    cases = [case for case in every_type() if can_write(writer, case)]
+    random.Random(f"columns of {writer}").shuffle(cases)
+    table = made(new_table, cases)
+    rows: list[Row] = []
+    for shift in range(len(cases)):
+        order = [*range(shift, len(cases)), *range(shift)]
+        values = [case.peer_values[(shift + n) % len(case.peer_values)] for n, case in enumerate(cases)]
+        rows.append((shift, values))
+        clients.write(writer, table, order, rows[-1:])
+    assert_all_read(clients, table, [], rows)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_value_of_every_type_is_read_in_every_position(
+    reader: str, clients: Clients, new_table: NewTable
+) -> None:
+    """One query for each position: the select list goes round by one each time."""
+    cases = [case for case in every_type() if can_read(reader, case)]
+    random.Random(f"columns for {reader}").shuffle(cases)
+    table = made(new_table, cases)
+    rows = cycled(cases, lambda case: case.peer_values if reader == "peer" else case.all_values)
+    clients.write("cursor", table, range(len(cases)), rows)
+    for shift in range(len(cases)):
+        order = [*range(shift, len(cases)), *range(shift)]
+        wanted = [rows[shift % len(rows)], rows[(shift + 1) % len(rows)]]
+        wanted.sort(key=lambda row: row[0])
+        found = clients.read(reader, table, order, [key for key, _ in wanted])
+        assert found == table.expected(order, wanted), f"first column: {cases[shift].sql}"
+
+
+def test_null_literals_of_every_type_are_null_for_all(clients: Clients, new_table: NewTable) -> None:
+    """``INSERT .. VALUES (NULL, ..)``, and ``NULL::T`` in a select list where T can be cast to."""
+    cases = [case for case in every_type() if case.nullable]
+    table = made(new_table, cases)
+    literals = ", ".join(f"NULL, {sentinel(n)}" for n in range(len(cases)))
+    clients.ours.execute(f"INSERT INTO {table.name} VALUES (1, {literals})")
+    nulls: list[Row] = [(1, [None] * len(cases))]
+    scalars = [n for n, case in enumerate(cases) if case not in LARGE]  # nothing is cast to a large object
+    found = clients.ours.read_arrow(null_casts(cases, scalars)).to_pylist()
+    assert [tuple(row.values()) for row in found] == table.expected(scalars, nulls)
+    readable = [n for n in scalars if can_read("jdbc", cases[n])]
+    getters = ["Int", *(how for _ in readable for how in ("Object", "Int"))]
+    _, texts = clients.jdbc.query(null_casts(cases, readable), getters)
+    assert texts == [["1", *(text for n in readable for text in (None, str(sentinel(n))))]]
+
+
+def null_casts(cases: Sequence[Case], order: Sequence[int]) -> str:
+    """A query for a NULL of each type, and its sentinel."""
+    items = ", ".join(f"NULL::{cases[n].sql} AS v{n}, {sentinel(n)} AS s{n}" for n in order)
+    return f"SELECT 1 AS id, {items} FROM systables WHERE tabid = 1"
