@@ -22,11 +22,12 @@ from informix_arrow._bulk import (
     SHAPE_UNKNOWN,
     BulkReader,
 )
-from informix_arrow.server.bulk import OPTIONS, codepage
+from informix_arrow.server.bulk import OPTIONS
 from informix_arrow.server.conversions import Converter
 from informix_arrow.server.errors import SqlError
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
+from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.messages import BoundValue
 from informix_arrow.wire.primitives import Reader
@@ -46,7 +47,7 @@ class Rows:
         self.framing = Framing(encoding=encoding)
         self.schema = pa.schema([(f"c{n}", arrow_type(ct, OPTIONS)) for n, ct in enumerate(types)])
         ops = [plan_op(ct, OPTIONS).as_tuple() for ct in types]
-        self.reader = BulkReader(ops, batch_rows, 1 << 24, 1 << 20, codepage(encoding))
+        self.reader = BulkReader(ops, batch_rows, 1 << 24, 1 << 20, decoder_table(encoding))
 
     def bind(self, *values: BoundValue) -> bytes:
         return m.Bind(values).encode(self.framing)

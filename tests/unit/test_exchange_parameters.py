@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from informix_arrow.exchange.codepage import codepage
 from informix_arrow.parameters import MOST_PARAMETERS, check_parameters, check_row, count_placeholders
+from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 
 
@@ -53,26 +53,26 @@ def test_none_means_no_parameters() -> None:
 
 
 def test_the_codepage_of_latin_1_maps_every_byte() -> None:
-    table = codepage("latin-1")
+    table = decoder_table("latin-1")
     assert table is not None
     assert table[4 * 0x41 : 4 * 0x41 + 4] == b"\x01A\0\0"
     assert table[4 * 0xE9 : 4 * 0xE9 + 4] == b"\x02\xc3\xa9\0"
 
 
 def test_undefined_bytes_of_a_codepage_have_length_zero() -> None:
-    table = codepage("cp1252")
+    table = decoder_table("cp1252")
     assert table is not None
     assert table[4 * 0x80 : 4 * 0x80 + 4] == b"\x03\xe2\x82\xac"
     assert table[4 * 0x81] == 0
 
 
 def test_utf8_needs_no_codepage() -> None:
-    assert codepage("UTF8") is None
+    assert decoder_table("UTF8") is None
 
 
 def test_code_sets_of_several_bytes_are_refused() -> None:
     with pytest.raises(NotSupportedError, match="shift"):
-        codepage("shift-jis")
+        decoder_table("shift-jis")
 
 
 def test_more_placeholders_than_a_bind_counts_are_refused_by_number() -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from informix_arrow.exchange.codepage import codepage
+from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.datetimes import IntervalValue, format_datetime
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, Error
@@ -315,7 +315,7 @@ def test_the_c_decoder_gives_what_the_reference_gives_in_any_split(
     ops = [plan_op(column.type, options) for column in columns]
     reply = stream(tuples)
     cut %= len(reply)
-    (batch,) = decode(ops, [reply[:cut], reply[cut:]], codepage=codepage(encoding))
+    (batch,) = decode(ops, [reply[:cut], reply[cut:]], codepage=decoder_table(encoding))
     assert batch.num_rows == len(rows)
     for i, column in enumerate(columns):
         for data, got in zip(tuples, batch.column(i).to_pylist(), strict=True):

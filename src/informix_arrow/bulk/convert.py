@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._encode import Encoder
-from ..exchange.codepage import is_multibyte
+from ..wire.code_sets import is_multibyte
 from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
 from ..wire.describe import Column
 from ..wire.errors import DataError, ProgrammingError

@@ -10,8 +10,9 @@ from typing import cast
 import pyarrow as pa
 
 from .._encode import Encoder
-from ..exchange.codepage import encoder_table, is_multibyte
 from ..exchange.load import Form, Group
+from ..wire.code_sets import is_multibyte
+from ..wire.codepages import encoder_table
 from ..wire.errors import DataError, Error
 from .convert import UNFIT, Converter
 from .report import Rejects, describe_row, show_value, taken

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._encode import Encoder
+from ..wire.code_sets import is_multibyte
+from ..wire.codepages import encoder_table
 from ..wire.column_types import ColumnType
 from ..wire.plan_ops import Kind, PlanOp, plan_op
-from .codepage import encoder_table, is_multibyte
 
 Made = tuple[PlanOp, Any]  # an op, and the array for it
 

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 
 from .. import _decode
 from ..wire import messages as m
+from ..wire.code_sets import is_multibyte
+from ..wire.codepages import decoder_table
 from ..wire.describe import Column, Plan, compile_plan
 from ..wire.errors import DataError, Error, InterfaceError, ProtocolError
 from ..wire.message_base import Message
 from ..wire.types import TypeOptions
 from . import client_files
-from .codepage import codepage, is_multibyte
 from .large_objects import ObjectReader, object_columns
 from .lob_parameters import Parameters, send_bound
 from .session import DISCARD, Session, error_of, group, next_message, receive, server_exit, settle
@@ -120,7 +121,7 @@ def make_cursor(
         batch_rows=batch_rows,
         batch_bytes=options.batch_bytes,
         max_tuple=plan.max_tuple,
-        codepage=None if multibyte else codepage(encoding),
+        codepage=None if multibyte else decoder_table(encoding),
     )
     # Less than a tuple would fetch row by row; without bit 63 the size is a signed short (SQLI section 5.1).
     wanted = max(options.fetch_bytes, plan.max_tuple)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
 from .._bulk import NEED_MORE, OTHER, SHAPE_UNKNOWN, BulkReader
 from ..wire.code_sets import is_multibyte
+from ..wire.codepages import decoder_table
 from ..wire.describe import Column
 from ..wire.errors import DataError, NotSupportedError, ProtocolError
 from ..wire.messages import Done
@@ -41,22 +41,6 @@ _KINDS = frozenset(
 _CONVERSION = -415
 
 
-@lru_cache(maxsize=32)
-def codepage(encoding: str) -> bytes | None:
-    """The decoder's table for a Python codec of one byte per character: 256 entries of a length (0: no such
-    character) and three UTF-8 bytes. None for UTF-8."""
-    if encoding in ("utf-8", "utf8"):
-        return None
-    table = bytearray()
-    for byte in range(256):
-        try:
-            text = bytes((byte,)).decode(encoding).encode()
-        except UnicodeDecodeError:
-            text = b""
-        table += bytes((len(text),)) + text.ljust(3, b"\0")
-    return bytes(table)
-
-
 class RowReader:
     """Takes plain rows of one prepared INSERT from received bytes, as columns (decode_bulk.h).
 
@@ -77,7 +61,7 @@ class RowReader:
         self.shape = SHAPE_UNKNOWN
         self._schema = pa.schema([(f"p{n}", arrow_type_of_op(op)) for n, op in enumerate(ops, 1)])
         self._reader = BulkReader(
-            [op.as_tuple() for op in ops], MAX_ROWS, MAX_BYTES, MAX_BYTES, codepage(encoding)
+            [op.as_tuple() for op in ops], MAX_ROWS, MAX_BYTES, MAX_BYTES, decoder_table(encoding)
         )
 
     @classmethod

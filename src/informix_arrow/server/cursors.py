@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import codecs
 import itertools
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 import pyarrow as pa
 
 from .._encode import Encoder
 from ..wire.code_sets import is_multibyte
+from ..wire.codepages import encoder_table
 from ..wire.describe import Column
 from ..wire.errors import DataError, NotSupportedError
 from ..wire.types import TypeCode, plan_op
@@ -26,22 +25,6 @@ MAX_FETCH = 16 << 20
 
 TUPLE_HEADER = 8
 """SQ_TUPLE's tag, warnings and size, before its payload."""
-
-
-@lru_cache(maxsize=32)
-def codepage(encoding: str) -> bytes | None:
-    """The encoder's table for a Python codec: None for UTF-8, else one byte per code point of the basic
-    plane."""
-    if codecs.lookup(encoding).name == "utf-8":
-        return None
-    table = bytearray(65536)
-    for byte in range(1, 256):
-        try:
-            character = bytes([byte]).decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        table[ord(character)] = byte
-    return bytes(table)
 
 
 class TupleEncoder:
@@ -69,7 +52,7 @@ class TupleEncoder:
         self._encoder = Encoder(
             [op.as_tuple() for op in ops],
             [column.name for column in columns],
-            codepage=None if self._text is not None else codepage(encoding),
+            codepage=None if self._text is not None else encoder_table(encoding),
         )
         self.encode = self._encoder.encode
         self.lobs = LobColumns(columns, wanted)

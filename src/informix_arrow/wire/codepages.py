@@ -1,24 +1,15 @@
-"""What the decoder has to know about code sets, from Python's codecs."""
+"""The tables of single-byte code sets that the C codecs want, made from Python's codecs."""
 
 from __future__ import annotations
 
 import codecs
 from functools import cache
 
-from ..wire import code_sets
-from ..wire.errors import NotSupportedError
+from .errors import NotSupportedError
 
 
 @cache
-def is_multibyte(encoding: str) -> bool:
-    """Whether a Python codec is of a multi-byte code set other than UTF-8: the decoder knows none, so text
-    arrives raw and :mod:`informix_arrow.finish` decodes it.
-    """
-    return code_sets.is_multibyte(encoding)
-
-
-@cache
-def codepage(encoding: str) -> bytes | None:
+def decoder_table(encoding: str) -> bytes | None:
     """The table that the C decoder wants for a Python codec: 256 entries of one length byte and three UTF-8
     bytes.
 
