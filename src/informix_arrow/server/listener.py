@@ -19,9 +19,6 @@ from typing import Protocol
 
 log = logging.getLogger("informix_arrow.server")
 
-INTERRUPT = 0x42
-"""The urgent byte that asks to stop the running statement (SQLI section 2, JDBC section 10)."""
-
 _BACKLOG = 256
 _JOIN_SECONDS = 10.0
 _RETRY_MILLISECONDS = 250
@@ -34,7 +31,7 @@ class Servant(Protocol):
     """What the listener needs of a session."""
 
     def run(self) -> None: ...
-    def interrupt(self) -> bool: ...
+    def take_urgent(self) -> bool: ...
     def abort(self) -> bool: ...
     def urge(self) -> bool: ...
 
@@ -172,14 +169,9 @@ class Listener:
 
     def _attend(self, fd: int, events: int) -> None:
         """An urgent byte came, or the connection broke while the session's thread may be in the engine."""
-        session, sock, _ = self._sessions[fd]
-        if events & select.POLLPRI:
-            try:
-                urgent = sock.recv(1, socket.MSG_OOB)
-            except OSError:
-                urgent = b""
-            if urgent == bytes([INTERRUPT]) and session.interrupt():
-                self._urged.add(fd)
+        session, _, _ = self._sessions[fd]
+        if events & select.POLLPRI and session.take_urgent():
+            self._urged.add(fd)
         if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
             self._poll.unregister(fd)  # it would be reported for ever
             if session.abort():

@@ -16,7 +16,7 @@ from ..wire.messages import EndOfTurn, Execute, Message, Protocols, parse_client
 from ..wire.primitives import NeedMoreData, Reader
 from .conversation import Conversation
 from .engine import Engine, EngineSession
-from .interrupts import Interrupts
+from .interrupts import INTERRUPT, Interrupts
 from .stream import PeerGone, Stream
 
 log = logging.getLogger("informix_arrow.server")
@@ -55,14 +55,14 @@ class LoginRefused(Exception):
 class Session:
     """Serves one connected socket until either side ends it; see `run`.
 
-    `interrupt` and `abort` may come from other threads.
+    `take_urgent`, `urge` and `abort` may come from other threads.
     """
 
     def __init__(self, sock: socket.socket, settings: Settings, engine: Engine) -> None:
         self._sock = sock
         self._settings = settings
         self._engine = engine
-        self._stream = Stream(sock)
+        self._stream = Stream(sock, self.take_urgent)
         self._interrupts: Interrupts | None = None
         self._aborted = False
 
@@ -89,12 +89,19 @@ class Session:
                 engine.close()
             self._stream.shutdown()
 
-    def interrupt(self) -> bool:
-        """Stop the statement that runs or is about to; nothing when the session waits for its client. True
-        when the engine must be urged.
+    def take_urgent(self) -> bool:
+        """Take the urgent byte that has come, if nobody has yet, and heed it: stop the statement that runs or is
+        about to; nothing when the session waits for its client. True when the engine must be urged. From the
+        watcher's thread, and from the session's own.
         """
         interrupts = self._interrupts
-        if interrupts is None or (self._stream.idle and not self._stream.arrived()):
+        try:
+            byte = self._sock.recv(1, socket.MSG_OOB)
+        except OSError:
+            return False
+        if byte != bytes([INTERRUPT]) or interrupts is None:
+            return False
+        if self._stream.idle and not self._stream.arrived():
             return False
         return interrupts.request()
 
@@ -174,6 +181,8 @@ class Session:
             requests = interrupts.requests
             received = None if stream.full else stream.receive_now()
             if received is None:
+                if interrupts.requests != requests:
+                    continue  # it may have come just now: look once more
                 if conversation.settle_groups():
                     continue
                 if not (stream.unread or stream.full):

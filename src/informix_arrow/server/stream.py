@@ -11,6 +11,7 @@ import contextlib
 import select
 import socket
 import time
+from collections.abc import Callable
 
 CHUNK = 256 << 10
 """Bytes asked of the kernel at a time."""
@@ -36,10 +37,11 @@ class Stream:
 
     ``inbox[pos:]`` is what has not been parsed yet. `idle` is true exactly while the thread waits for the
     peer with nothing received and nothing to do: the watcher of urgent bytes looks at it. `asking` is set
-    while a statement waits for the peer, which is no idleness (SQ_FILE).
+    while a statement waits for the peer, which is no idleness (SQ_FILE). `urgent` is called when an urgent byte
+    lies in the kernel, and takes it: a plain read that comes upon it would throw it away.
     """
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, urgent: Callable[[], object]) -> None:
         sock.setblocking(False)
         self.inbox = b""
         self.pos = 0
@@ -50,6 +52,9 @@ class Stream:
         self._chunk = bytearray(CHUNK)
         self._view = memoryview(self._chunk)
         self._poll = select.poll()
+        self._urgent = urgent
+        self._arrivals = select.poll()
+        self._arrivals.register(sock, select.POLLIN | select.POLLPRI)
 
     @property
     def unread(self) -> int:
@@ -88,7 +93,7 @@ class Stream:
             self.flush()
             reading = not self.full
             if reading:
-                received = self.receive_now()
+                received = self.receive_now(self._nothing_to_do)
                 if received is not None:
                     return received
             self._wait(reading, deadline)
@@ -128,9 +133,22 @@ class Stream:
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
 
-    def receive_now(self) -> bool | None:
+    def receive_now(self, idle: bool = False) -> bool | None:
         """One read without waiting: True when bytes came, False at the end of the stream, None when there is
-        nothing."""
+        nothing. `idle` is what the attribute says while an urgent byte is taken."""
+        arrived = self._arrivals.poll(0)
+        if not arrived:
+            return None
+        # What POLLIN announces stands before an urgent byte that comes later, and the kernel ends the read there.
+        # One that is there already is taken first.
+        if arrived[0][1] & select.POLLPRI:
+            self.idle = idle
+            try:
+                self._urgent()
+            finally:
+                self.idle = False
+            if arrived[0][1] == select.POLLPRI:
+                return None
         left = self.unread
         try:
             # A message longer than the chunk is parsed again from its start whenever bytes arrive: ask for as
@@ -150,6 +168,10 @@ class Stream:
         self.pos = 0
         return True
 
+    @property
+    def _nothing_to_do(self) -> bool:
+        return not (self.unread or self._outbox or self.asking)
+
     def _wait(self, reading: bool, deadline: float | None) -> None:
         events = (select.POLLIN if reading else 0) | (select.POLLOUT if self._outbox else 0)
         timeout = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
@@ -157,7 +179,7 @@ class Stream:
             self._poll.register(self._sock, events)
         except (OSError, ValueError) as problem:
             raise PeerGone("the socket is closed") from problem
-        self.idle = not (self.unread or self._outbox or self.asking)
+        self.idle = self._nothing_to_do
         try:
             ready = self._poll.poll(timeout)
         finally:
