@@ -610,7 +610,7 @@ static enum ia_status ia_bulk_binds(struct ia_decoder *d, int statement, enum ia
             status = IA_FULL;
             break;
         }
-        if (d->rows == d->row_capacity && ia_grow_rows(d)) {
+        if (d->rows == d->row_capacity && ia_grow_rows(d, bytes)) {
             status = IA_NO_MEMORY;
             break;
         }

@@ -138,7 +138,7 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
             status = IA_FULL; /* 32-bit offsets: a batch boundary, never an error */
             break;
         }
-        if (rows == d->row_capacity && (status = ia_grow_rows(d)) != 0) {
+        if (rows == d->row_capacity && (status = ia_grow_rows(d, bytes)) != 0) {
             err->column = -1;
             err->offset = -1;
             goto failed;

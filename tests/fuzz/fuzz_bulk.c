@@ -26,11 +26,25 @@ static void *limited_calloc(size_t n, size_t size)
     return may_allocate() ? calloc(n, size) : NULL;
 }
 
+static void *limited_malloc(size_t n)
+{
+    return may_allocate() ? malloc(n) : NULL;
+}
+
+static void *limited_aligned_alloc(size_t alignment, size_t n)
+{
+    return may_allocate() ? aligned_alloc(alignment, n) : NULL;
+}
+
 #define realloc limited_realloc
 #define calloc limited_calloc
+#define malloc limited_malloc
+#define aligned_alloc limited_aligned_alloc
 #include "decode_bulk.h"
 #undef realloc
 #undef calloc
+#undef malloc
+#undef aligned_alloc
 
 #define STATEMENT 3
 
