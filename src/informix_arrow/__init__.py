@@ -10,11 +10,15 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 
 from .bulk.report import WriteReport
-from .connection import Connection, connect, read_arrow, write_arrow
+from .connecting import connect, read_arrow, write_arrow
+from .connection import Connection
 from .cursor import Cursor
 from .large_object import LargeObject
 from .pool import Pool
 from .result import Result
+from .rows import Row
+from .scroll_cursor import ScrollCursor
+from .transactions import Rollback
 from .wire.errors import (
     DatabaseError,
     DataError,
@@ -26,6 +30,8 @@ from .wire.errors import (
     OperationalError,
     ProgrammingError,
     ProtocolError,
+    QueryCanceled,
+    QueryTimeout,
     Warning,
 )
 from .wire.intervals import YearMonthInterval
@@ -50,7 +56,12 @@ __all__ = [
     "Pool",
     "ProgrammingError",
     "ProtocolError",
+    "QueryCanceled",
+    "QueryTimeout",
     "Result",
+    "Rollback",
+    "Row",
+    "ScrollCursor",
     "Warning",
     "WriteReport",
     "YearMonthInterval",

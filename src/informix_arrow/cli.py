@@ -4,11 +4,17 @@ parses nothing: it gets the namespace and returns the exit code."""
 from __future__ import annotations
 
 import argparse
+import contextlib
+import logging
 import os
 import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .server import Server
 
 PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
 
@@ -43,6 +49,27 @@ def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     serve.add_argument(
         "--server-name", default="informix", help="INFORMIXSERVER of clients (default: %(default)s)"
     )
+    serve.add_argument(
+        "--load", metavar="DIR", help="load the files DATABASE/TABLE.parquet, .csv or .arrow of DIR first"
+    )
+    serve.add_argument("--query-log", metavar="FILE", help="append every statement to FILE, as lines of JSON")
+    serve.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning"),
+        default="warning",
+        help="what goes to stderr; info: also statements that cannot be read (default: %(default)s)",
+    )
+    serve.add_argument("--tls-cert", metavar="PEM", help="speak TLS, and nothing else, with this certificate")
+    serve.add_argument(
+        "--tls-key", metavar="PEM", help="its private key (default: in the certificate's file)"
+    )
+    serve.add_argument("--tls-ca", metavar="PEM", help="let in only clients with a certificate of these CAs")
+    serve.add_argument(
+        "--max-sessions", type=int, default=1000, metavar="N", help="clients at a time (default: %(default)s)"
+    )
+    serve.add_argument(
+        "--idle-timeout", type=float, metavar="SECONDS", help="end sessions that do nothing (default: never)"
+    )
     serve.set_defaults(run=_serve)
 
 
@@ -54,10 +81,12 @@ def _demo(_: argparse.Namespace) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     try:
+        from .loading import tables_of_directory
         from .server import Server
     except ModuleNotFoundError as missing:
         print(f"informix-arrow: {missing}", file=sys.stderr)
         return 1
+    logging.basicConfig(level=options.log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
     password = options.password
     if password is None:
         password = os.environ.get(PASSWORD_VARIABLE, "in4mix")
@@ -68,13 +97,38 @@ def _serve(options: argparse.Namespace) -> int:
     signal.set_wakeup_fd(wake.fileno())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    server = Server(
-        options.directory, options.host, options.port, options.user, password, server_name=options.server_name
-    )
+    try:
+        with _query_log(options.query_log) as query_log:
+            server = Server(
+                options.directory,
+                options.host,
+                options.port,
+                options.user,
+                password,
+                server_name=options.server_name,
+                idle_timeout=options.idle_timeout,
+                max_sessions=options.max_sessions,
+                tls_cert=options.tls_cert,
+                tls_key=options.tls_key,
+                tls_ca=options.tls_ca,
+                load=tables_of_directory(options.load) if options.load else None,
+                query_log=query_log,
+            )
+            return _serve_until(signalled, server)
+    except (OSError, RuntimeError, ValueError) as problem:
+        print(f"informix-arrow: {problem}", file=sys.stderr)
+        return 1
+
+
+def _query_log(path: str | None) -> contextlib.AbstractContextManager[IO[str] | None]:
+    return contextlib.nullcontext() if path is None else open(path, "a", encoding="utf-8")
+
+
+def _serve_until(signalled: socket.socket, server: Server) -> int:
     try:
         server.start()
     except OSError as problem:
-        print(f"informix-arrow: cannot listen on {options.host}:{options.port}: {problem}", file=sys.stderr)
+        print(f"informix-arrow: cannot listen on {server.host}:{server.port}: {problem}", file=sys.stderr)
         return 1
     try:
         host, port = server.address

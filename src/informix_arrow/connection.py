@@ -1,84 +1,65 @@
-"""Connection: one session with a database server, and the functions that make one."""
+"""Connection: one session with a database server."""
 
 from __future__ import annotations
 
-import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import pyarrow as pa
-
-from .bulk.api import WriteKeywords, write
+from .bulk.api import WriteKeywords, writing
 from .bulk.report import WriteReport
-from .cursor import Cursor
-from .dsn import Parameters, resolve
-from .exchange import connect as login
-from .exchange.session import Session, Transaction, clear_orphans
+from .dsn.parameters import CHECKS
+from .exchange.ping import ping
+from .exchange.read_scope import set_reading
+from .exchange.session import Session
 from .exchange.steps import Exchange
 from .exchange.transaction import commit, rollback
-from .reading import Reading, ReadKeywords
+from .facts import ErrorClasses, SessionFacts
+from .link import Link
+from .metadata.api import Metadata
+from .reading import Reading
 from .result import Result
-from .transport.blocking import BlockingTransport
-from .wire import errors
-from .wire.errors import InterfaceError, OperationalError, ProgrammingError
+from .running import Running
+from .transactions import TransactionBlock
+from .wire.errors import InterfaceError
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from .dsn import Parameters
+
 T = TypeVar("T")
 
 
-class Connection(Reading):
-    """One session with a database server. Made by :func:`connect`.
+class Connection(Reading, Running, SessionFacts, Metadata, ErrorClasses):
+    """One session with a database server. Made by :func:`~informix_arrow.connect`.
 
     Threads may share it: a lock is held around each exchange with the server, so statements of several
     threads run one after the other, and open results can be read from different threads. They share one
     transaction.
 
     Transactions: with ``autocommit`` off (the default), the first statement that is not a query opens one in
-    a logged database, and :meth:`commit` or :meth:`rollback` ends it. With ``autocommit`` on, and in unlogged
-    databases, every statement is final. BEGIN, COMMIT and ROLLBACK WORK typed as SQL are kept track of.
+    a logged database, the first of any kind in an ANSI database, and :meth:`commit` or :meth:`rollback` ends it. With
+    ``autocommit`` on, and in unlogged databases, every statement is final. :meth:`transaction` gives blocks that can be
+    nested. BEGIN, COMMIT and ROLLBACK WORK typed as SQL are kept track of.
 
     As a context manager a connection commits when the block ends well, rolls back when it raises, and closes.
 
     After an error a connection is either usable as before or closed, nothing in between. It closes when the
-    network fails, when the server breaks the protocol, when ``read_timeout`` is over, and when a wait is
-    interrupted by Ctrl-C: the answer that was on its way would be taken for the next one's. The server rolls
-    back then.
+    network fails, when the server breaks the protocol, when ``read_timeout`` is over, and when an interrupt
+    (:meth:`cancel`, ``timeout=``, Ctrl-C) is not answered within 5 seconds: the answer that was on its way would be
+    taken for the next one's. The server rolls back then.
     """
-
-    # PEP 249's extension: the exceptions as attributes.
-    Warning = errors.Warning
-    Error = errors.Error
-    InterfaceError = errors.InterfaceError
-    DatabaseError = errors.DatabaseError
-    DataError = errors.DataError
-    OperationalError = errors.OperationalError
-    IntegrityError = errors.IntegrityError
-    InternalError = errors.InternalError
-    ProgrammingError = errors.ProgrammingError
-    NotSupportedError = errors.NotSupportedError
 
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = replace(parameters, password="")  # needed once, kept nowhere
-        self._lock = threading.RLock()
-        self._busy = False
-        self._closed = True  # until the session stands
-        self._why_closed = ""  # why the connection was lost; "" when it was closed on purpose
-        self._transport = BlockingTransport(
-            connect_timeout=parameters.connect_timeout, read_timeout=parameters.read_timeout
-        )
-        try:
-            self._session: Session = self._transport.run(login.connect(parameters))
-        except BaseException:
-            self._transport.close()
-            raise
-        self._closed = False
+        self._link = Link(parameters)
 
-    def write_arrow(self, table: str, data: Any, **options: Unpack[WriteKeywords]) -> WriteReport:
+    def write_arrow(
+        self, table: str, data: Any, *, timeout: float | None = None, **options: Unpack[WriteKeywords]
+    ) -> WriteReport:
         """Load Arrow data into a table, by the fastest way that the server has.
 
         ``conn.write_arrow("orders", frame)``. Everything about modes, types, transactions and errors is in the
@@ -91,6 +72,9 @@ class Connection(Reading):
         data
             Anything with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pandas, DuckDB, pyarrow), or an
             iterable of record batches. Streamed: memory holds one batch of it and one window.
+        timeout
+            Seconds for the whole load; it is undone when they are over, up to its last commit, and ``QueryTimeout``
+            raised. None (default): the connection's ``call_timeout``.
         mode
             ``"append"`` (default); ``"create"``, ``"replace"``, ``"create_append"`` make the table;
             ``"truncate"`` empties it first; ``"upsert"`` updates the rows whose ``key`` is there.
@@ -139,16 +123,8 @@ class Connection(Reading):
                 "use another connection"
             )
         delimident = self._parameters.env.get("DELIMIDENT", "n").lower() not in ("n", "no", "0", "")
-        return write(self._run, self._session, table, data, delimident, options)
-
-    def cursor(self) -> Cursor:
-        """A new PEP 249 cursor on this connection. Any number may be open at a time."""
-        self._require_open()
-        return Cursor(self)
-
-    def execute(self, operation: str, parameters: Sequence[object] | None = None) -> Cursor:
-        """Run one statement in a new cursor and return it: ``conn.execute("DROP TABLE t")``."""
-        return self.cursor().execute(operation, parameters)
+        with writing(self._session, table, data, delimident, options) as exchange:
+            return self._run(exchange, timeout)
 
     def commit(self) -> None:
         """Make the work of the open transaction permanent; does nothing when none is open.
@@ -163,36 +139,62 @@ class Connection(Reading):
         """
         self._run(rollback(self._session))
 
-    def ping(self) -> None:
-        """Ask the server for a sign of life; one round trip for each step of a small query.
+    def transaction(
+        self, savepoint_name: str | None = None, *, force_rollback: bool = False
+    ) -> TransactionBlock:
+        """A block whose statements are in effect together, or not at all::
 
-        Any answer is one, an error of the server's too. Raises ``OperationalError`` when the connection is lost; it is
-        closed then.
+            with conn.transaction():
+                conn.execute("INSERT INTO orders ...")
+                with conn.transaction():            # a savepoint
+                    conn.execute("INSERT INTO items ...")
+
+        The outermost block is a transaction, with autocommit too: committed when it is left well, rolled back when an
+        exception leaves it. A block inside another one, or inside a transaction that is open already, is a savepoint:
+        an exception undoes the work since then, and only what surrounds it can commit. Exceptions pass on, except
+        :class:`Rollback`, which undoes a block and ends there. :meth:`commit`, :meth:`rollback` and their SQL are
+        refused inside.
+
+        Parameters
+        ----------
+        savepoint_name
+            The savepoint's name, when the block is one; made up by default.
+        force_rollback
+            True: undo the work in any case, for tests.
+
+        Raises
+        ------
+        NotSupportedError
+            The database has no log (when the block is entered).
         """
-        try:
-            self.read_arrow("SELECT tabid FROM systables WHERE tabid = 1")
-        except errors.Error as error:
-            if error.sqlcode is None:
-                raise
+        return TransactionBlock(self, savepoint_name, force_rollback)
+
+    def ping(self) -> None:
+        """Ask the server for a sign of life, in one round trip that touches nothing.
+
+        Raises ``OperationalError`` when the connection is lost; it is closed then.
+        """
+        self._run(ping(self._session))
+
+    def cancel(self) -> None:
+        """End the statement that runs now in another thread, by the interrupt that the server knows.
+
+        The call that waits raises ``QueryCanceled`` and the connection stays usable; a call that ended before the
+        interrupt came returns as if nothing had been. Without a running statement nothing happens. From any thread,
+        signal handlers included.
+        """
+        self._link.interrupt()
 
     def close(self) -> None:
         """End the session; an open transaction is rolled back. May be called again; other use is an error
         then.
         """
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            try:
-                if not self._busy:  # else from within an exchange: no goodbye can be said in the middle of it
-                    self._transport.run(login.leave(self._session))
-            finally:
-                self._transport.close()
+        self._link.close()
 
     @property
     def closed(self) -> bool:
         """Whether the connection was closed or lost."""
-        return self._closed
+        return self._link.closed
 
     @property
     def autocommit(self) -> bool:
@@ -205,47 +207,45 @@ class Connection(Reading):
     def autocommit(self, value: bool) -> None:
         with self._lock:
             self._require_open()
-            if bool(value) != self._session.autocommit and self.in_transaction:
-                raise ProgrammingError(
-                    "a transaction is open: commit or roll back before changing autocommit"
-                )
+            self._check_autocommit(bool(value))
             self._session.autocommit = bool(value)
 
     @property
-    def in_transaction(self) -> bool:
-        """Whether a transaction is open, as far as can be told from here."""
-        return self._session.transaction is Transaction.OPEN
+    def isolation(self) -> str | None:
+        """How reads see the work of others: ``"dirty"``, ``"committed"``, ``"last committed"``, ``"cursor stability"``
+        or ``"repeatable"``; None when nobody has set it: committed read in a logged database, dirty read in an unlogged
+        one, repeatable read in an ANSI one. May be set at any time, and for one result by ``query(isolation=...)``.
+        """
+        return self._isolation
 
-    def _run(self, exchange: Exchange[T]) -> T:
-        """Run one exchange while nobody else does; close the connection if it ends out of step."""
-        with self._lock:
-            self._require_open()
-            if self._busy:
-                # The same thread, from within an exchange: the rows of an executemany(), a signal handler.
-                raise InterfaceError(
-                    "the connection is in the middle of a statement; rows for executemany() cannot be read "
-                    "from the same connection while they are sent: read them first, or use another connection"
-                )
-            self._busy = True
-            try:
-                if self._session.orphans:
-                    self._transport.run(clear_orphans(self._session))
-                return self._transport.run(exchange)
-            except BaseException as error:
-                if not self._session.usable_after(error):
-                    self._closed = True
-                    reason = str(error).partition("\n")[0]
-                    self._why_closed = f"the connection was lost: {reason or type(error).__name__}"
-                    self._transport.close()
-                raise
-            finally:
-                self._busy = False
+    @isolation.setter
+    def isolation(self, value: str) -> None:
+        self._run(set_reading(self._session, isolation=CHECKS["isolation"]("isolation", value)))
+
+    @property
+    def lock_wait(self) -> int | None:
+        """Seconds that a statement waits for another session's lock; 0 = it fails at once, -1 = for ever; None when
+        nobody has set it: it fails at once. May be set at any time, and for one result by ``query(lock_wait=...)``.
+        """
+        return self._lock_wait
+
+    @lock_wait.setter
+    def lock_wait(self, value: int) -> None:
+        self._run(set_reading(self._session, lock_wait=CHECKS["lock_wait"]("lock_wait", value)))
+
+    @property
+    def _session(self) -> Session:
+        return self._link.session
+
+    @property
+    def _lock(self) -> AbstractContextManager[bool]:
+        return self._link.lock
+
+    def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
+        return self._link.run(exchange, timeout=timeout)
 
     def _require_open(self) -> None:
-        if self._closed:
-            if self._why_closed:
-                raise OperationalError(self._why_closed)
-            raise InterfaceError("the connection is closed")
+        self._link.require_open()
 
     def __enter__(self) -> Self:
         return self
@@ -255,7 +255,7 @@ class Connection(Reading):
     ) -> None:
         try:
             # After an error closing is enough: the server rolls back, and nothing can hide the error.
-            if error is None and not self._closed:
+            if error is None and not self.closed:
                 self.commit()
         finally:
             self.close()
@@ -263,159 +263,16 @@ class Connection(Reading):
     def __del__(self) -> None:
         # Nothing is sent here: a finalizer may run in the middle of anything. The server rolls back by
         # itself.
-        if not getattr(self, "_closed", True):
+        link: Link | None = getattr(self, "_link", None)
+        if link is not None and not link.closed:
             text = f"unclosed {self!r}"
-            self._transport.close()
-            self._closed = True
+            link.abandon()
             warnings.warn(text, ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
         p = self._parameters
-        state = "closed" if self._closed else "open"
         # A debugger may ask while the login is failing: there is no session then.
-        database = self._session.database if hasattr(self, "_session") else p.database
+        link: Link | None = getattr(self, "_link", None)
+        state = "closed" if link is None or link.closed else "open"
+        database = p.database if link is None else link.session.database
         return f"<informix_arrow.Connection {p.user}@{p.host}:{p.port}/{database} {state}>"
-
-
-def connect(
-    url: str | None = None,
-    *,
-    host: str | None = None,
-    port: int | str | None = None,
-    user: str | None = None,
-    password: str | None = None,
-    database: str | None = None,
-    server: str | None = None,
-    autocommit: bool | None = None,
-    connect_timeout: float | None = None,
-    read_timeout: float | None = None,
-    fetch_buffer_size: int | None = None,
-    client_locale: str | None = None,
-    db_locale: str | None = None,
-    sqlhosts: str | None = None,
-    isolation: str | None = None,
-    lock_wait: int | None = None,
-    encoding: str | None = None,
-    encoding_errors: Literal["strict", "replace", "binary"] | None = None,
-    application: str | None = None,
-    env: Mapping[str, str] | None = None,
-    **unknown: Any,
-) -> Connection:
-    """Open a connection.
-
-    ``connect("informix://user:pw@host:9088/stores?server=ol_informix")``, or the same as keywords, as a JDBC URL, as an
-    ODBC string, or ``connect("stores@ol_informix")`` through a sqlhosts file. A keyword overrules the string, the
-    string the environment, the environment the sqlhosts file, and that the default.
-
-    Parameters
-    ----------
-    url
-        ``informix://[user[:password]@]host[:port][/database][?key=value&...]``; the keys are the keywords
-        below, and ``env.NAME`` for a session variable. Special characters are percent-encoded, IPv6 hosts in
-        square brackets. For the other forms see the documentation, "Connecting".
-    host, port
-        Where the server listens; port 9088 by default.
-    user, password
-        Sent in plain text over the network, as SQLI without TLS does.
-    database
-        Opened at once; may be left out.
-    server
-        The server's DBSERVERNAME or an alias; ``INFORMIXSERVER`` by default. Without a host, the entry or the group
-        of this name in the sqlhosts file tells where it is.
-    sqlhosts
-        Path of that file; ``INFORMIXSQLHOSTS``, else ``INFORMIXDIR/etc/sqlhosts`` by default.
-    autocommit
-        False by default.
-    connect_timeout
-        Seconds until the TCP connection stands, and then again until the login is answered; 15 by default.
-    read_timeout
-        Seconds of silence borne while an answer is awaited; no limit by default. The connection closes when
-        it is over.
-    fetch_buffer_size
-        Bytes of rows asked for in one fetch, 4096 to 2147483647; ``FET_BUF_SIZE`` or 1 MiB by default. A
-        server without large fetch buffers gets 32767.
-    client_locale, db_locale
-        ``CLIENT_LOCALE`` (default ``en_US.utf8``) and ``DB_LOCALE`` of the login. Text always arrives as
-        UTF-8 here: when the database's code set differs from the login's, the login is repeated with the
-        database's locale, so naming it here saves a round.
-    isolation
-        ``"dirty"``, ``"committed"``, ``"last committed"``, ``"cursor stability"`` or ``"repeatable"``; the server's
-        default by default.
-    lock_wait
-        Seconds to wait for a lock; 0 fails at once, -1 waits for ever; the server's default (not to wait) by default.
-    encoding
-        Python codec of text on the wire, overruling what the database says about its code set: for data that
-        was stored under a wrong label.
-    encoding_errors
-        What happens to a byte that is no text of the code set, in results: ``"strict"`` (default),
-        ``"replace"`` or ``"binary"``; see :meth:`Connection.query`, which can say otherwise for one read.
-    application
-        Name shown by the server's monitoring, ``informix-arrow`` by default.
-    env
-        Session variables for the login, such as ``{"PDQPRIORITY": "50"}``.
-
-    Raises
-    ------
-    InterfaceError
-        An argument is unknown (with a suggestion), malformed or missing.
-    OperationalError
-        The server cannot be reached, or refuses user, password, server or database name.
-    NotSupportedError
-        The form of the URL, the server's protocol or the database's code set is not supported.
-    """
-    return Connection(
-        resolve(
-            url,
-            host=host,
-            port=port,
-            user=user,
-            password=password,
-            database=database,
-            server=server,
-            autocommit=autocommit,
-            connect_timeout=connect_timeout,
-            read_timeout=read_timeout,
-            fetch_buffer_size=fetch_buffer_size,
-            client_locale=client_locale,
-            db_locale=db_locale,
-            sqlhosts=sqlhosts,
-            isolation=isolation,
-            lock_wait=lock_wait,
-            encoding=encoding,
-            encoding_errors=encoding_errors,
-            application=application,
-            env=env,
-            **unknown,
-        )
-    )
-
-
-def read_arrow(
-    sql: str,
-    connection: Connection | str,
-    parameters: Sequence[object] = (),
-    **options: Unpack[ReadKeywords],
-) -> pa.Table:
-    """Run a query and read all its rows into one table: ``read_arrow("SELECT ...", "informix://...")``.
-
-    ``connection`` is an open :class:`Connection`, or a URL to connect to for this query alone. Parameters,
-    options and errors are those of :meth:`Connection.query`.
-    """
-    if isinstance(connection, Connection):
-        return connection.read_arrow(sql, parameters, **options)
-    with connect(connection, autocommit=True) as own:
-        return own.read_arrow(sql, parameters, **options)
-
-
-def write_arrow(
-    table: str, data: Any, connection: Connection | str, **options: Unpack[WriteKeywords]
-) -> WriteReport:
-    """Load Arrow data into a table: ``write_arrow("orders", frame, "informix://...")``.
-
-    ``connection`` is an open :class:`Connection`, or a URL to connect to for this load alone. Options and errors
-    are those of :meth:`Connection.write_arrow`.
-    """
-    if isinstance(connection, Connection):
-        return connection.write_arrow(table, data, **options)
-    with connect(connection, autocommit=True) as own:
-        return own.write_arrow(table, data, **options)

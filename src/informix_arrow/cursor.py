@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from .dbapi_types import DescriptionItem, describe
-from .exchange.client_files import refuse_in_pipeline
-from .exchange.fetch import ReadOptions
-from .exchange.many import execute_many
-from .exchange.run import run
+from .cursor_base import CursorBase, nothing_to_fetch
+from .exchange.fetch import ServerCursor
 from .exchange.statement import Outcome
-from .parameters import check_parameters, count_placeholders
+from .parameters import Values
 from .result import Result
-from .wire import errors
-from .wire.errors import InterfaceError, NotSupportedError, ProgrammingError
+from .rows import NO_ROW, RowFactory, Rows
+from .wire.errors import InterfaceError, NotSupportedError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from .connection import Connection
-
-# Python rows are made in pieces of this many, so that a batch of Arrow rows does not become all objects at
-# once.
-_ROWS_AT_ONCE = 1024
-# Small batches: the first row is there soon, and rows are consumed piece by piece.
-_BATCH_BYTES = 1 << 20
 
 
 class ArrowStream:
@@ -61,47 +52,37 @@ class ArrowStream:
         return self._schema.__arrow_c_schema__()
 
 
-class Cursor:
-    """Runs statements and hands out their rows, as Python tuples or as Arrow (PEP 249).
+class Cursor(CursorBase):
+    """Runs statements and hands out their rows, as Python objects or as Arrow (PEP 249).
 
     Made by :meth:`Connection.cursor`. Values are those of ``read_arrow(...).to_pylist()``. The
     ``fetch_arrow*``, ``fetch_record_batch``, ``fetch_df`` and ``fetch_polars`` methods are extensions by
-    ADBC's names; they take the rows that were not fetched yet.
+    ADBC's names; they take the rows that were not fetched yet. An iterator over the rows that are left.
 
-    Attributes
-    ----------
-    arraysize
-        Rows that ``fetchmany()`` returns when not told otherwise, 1 by default.
-    rowcount
-        Rows inserted, updated or deleted by the last statement; -1 after a query and before any statement.
-    lastrowid
-        The SERIAL, SERIAL8 or BIGSERIAL value that the last INSERT made, None when it made none.
-    lobs
-        Large objects in the rows of the next ``execute``: ``"inline"`` (default) bytes and str, ``"skip"`` no
-        such columns, ``"lazy"`` :class:`~informix_arrow.LargeObject` files that are read when they are asked
-        (rows only, not Arrow).
-    intervals, nested, char_padding, encoding_errors, integer_aggregates
-        As in :meth:`Connection.query`, for the next ``execute``. Interval values are int months and
-        ``timedelta``; with ``intervals = "month_day_nano"`` ``pyarrow.MonthDayNano``.
+    A result is closed on the server by COMMIT and ROLLBACK; rows that are not here yet cannot be fetched then. With
+    ``withhold=True`` it outlives both.
+
+    With a ``name``, rows are fetched one by one, each when it is asked for, so that ``UPDATE ... WHERE CURRENT OF
+    name`` and ``DELETE ... WHERE CURRENT OF name``, executed by another cursor of the connection, mean the row that was
+    fetched last. The query must say ``FOR UPDATE`` for that.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        name: str = "",
+        *,
+        withhold: bool = False,
+        row_factory: RowFactory | None = None,
+        scrollable: bool = False,
+    ) -> None:
+        chosen = connection.row_factory if row_factory is None else row_factory
+        super().__init__(name, scrollable=scrollable, withhold=withhold, row_factory=chosen)
         self._connection = connection
+        self._timeout: float | None = None
         self._result: Result | None = None
         self._batches: Iterator[pa.RecordBatch] = iter(())
-        self._batch: pa.RecordBatch | None = None  # the batch that rows are being made of
-        self._offset = 0  # its rows already made
-        self._rows: Iterator[tuple[Any, ...]] = iter(())
-        self._closed = False
-        self.arraysize = 1
-        self.rowcount = -1
-        self.lastrowid: int | None = None
-        self.lobs: Literal["inline", "skip", "lazy"] = "inline"
-        self.intervals: Literal["native", "month_day_nano"] = "native"
-        self.nested: Literal["arrow", "text"] = "arrow"
-        self.char_padding: Literal["strip", "keep"] = "strip"
-        self.encoding_errors: Literal["strict", "replace", "binary"] | None = None
-        self.integer_aggregates = False
+        self._rows = Rows()
 
     @property
     def connection(self) -> Connection:
@@ -109,13 +90,13 @@ class Cursor:
         return self._connection
 
     @property
-    def description(self) -> tuple[DescriptionItem, ...] | None:
-        """Seven items per result column, None when the last statement returned no rows (PEP 249). The type is
-        a :class:`~informix_arrow.dbapi.SqlType`, whose text is the declaration: ``DECIMAL(8,2)``.
-        """
-        return None if self._result is None else describe(self._result.columns)
+    def rownumber(self) -> int | None:
+        """0-based number of the row that the next fetch gives; None without a result (PEP 249)."""
+        return None if self._description is None else self._rows.given
 
-    def execute(self, operation: str, parameters: Sequence[object] | None = None) -> Self:
+    def execute(
+        self, operation: str, parameters: Values | None = None, *, timeout: float | None = None
+    ) -> Self:
         """Run one statement and return the cursor itself.
 
         Parameters
@@ -145,30 +126,19 @@ class Cursor:
         Warning
             The server cut text that was too long for its column, as it does in a database that is not ANSI.
         """
-        values = check_parameters(operation, parameters)
         self._reset()
-        connection = self._connection
-        types = connection._type_options(
-            lobs=self.lobs,
-            intervals=self.intervals,
-            nested=self.nested,
-            char_padding=self.char_padding,
-            encoding_errors=self.encoding_errors,
-            integer_aggregates=self.integer_aggregates,
-        )
-        options = connection._read_options(ReadOptions(types, _BATCH_BYTES))
-        done = connection._run(run(connection._session, operation, len(values), values, options))
-        if isinstance(done, Outcome):
-            self.rowcount = done.rows
-            self.lastrowid = done.serial or None
-            if done.cut:
-                _warn_of_cut_text("")
-        else:
-            self._result = Result(connection, done)
-            self._batches = self._result.batches()
+        exchange = self._statement(self._connection, operation, parameters)
+        self._timeout = timeout
+        self._take(self._connection._run(exchange, timeout))
         return self
 
-    def executemany(self, operation: str, seq_of_parameters: Iterable[Sequence[object]]) -> Self:
+    def executemany(
+        self,
+        operation: str,
+        seq_of_parameters: Iterable[Values],
+        *,
+        timeout: float | None = None,
+    ) -> Self:
         """Execute one statement for each row of parameters, pipelined: a few round trips, however many rows.
 
         ``seq_of_parameters`` is consumed while rows are sent; it may be a generator. ``rowcount`` becomes the
@@ -191,18 +161,24 @@ class Cursor:
             As :meth:`execute`, once, with the number of rows that it happened to.
         """
         self._reset()
-        connection, count = self._connection, count_placeholders(operation)
-        refuse_in_pipeline(operation)
-        outcome = connection._run(execute_many(connection._session, operation, count, seq_of_parameters))
-        self.rowcount = outcome.rows
-        self.lastrowid = outcome.serial or None
-        if outcome.cut:
-            _warn_of_cut_text(
-                f" in {len(outcome.cut)} of {outcome.executed} rows, first in row {outcome.cut[0]}"
-            )
-        if outcome.errors:
-            raise outcome.errors[0]
+        exchange = self._many(self._connection, operation, seq_of_parameters)
+        self._did_many(self._connection._run(exchange, timeout))
         return self
+
+    def callproc(
+        self, procname: str, parameters: Sequence[object] | None = None, *, timeout: float | None = None
+    ) -> list[object]:
+        """Call a procedure or function; the parameters, which no routine changes. What it returns are rows, to be
+        fetched; ``description`` is None when it returns nothing (PEP 249).
+
+        ``procname`` is ``[database[@server]:][owner.]name``. The routine is called by EXECUTE PROCEDURE, and where the
+        server knows no such procedure, by EXECUTE FUNCTION. Errors and parameters as :meth:`execute`.
+        """
+        self._reset()
+        exchange = self._procedure(self._connection, procname, parameters)
+        self._timeout = timeout
+        self._take(self._connection._run(exchange, timeout))
+        return list(parameters or ())
 
     def adbc_ingest(
         self,
@@ -226,46 +202,41 @@ class Cursor:
         self.rowcount = report.rows
         return report.rows
 
-    def fetchone(self) -> tuple[Any, ...] | None:
+    def fetchone(self) -> Any:
         """The next row, None when there is none."""
-        self._require_result()
-        row = next(self._rows, None)
-        while row is None and self._more_rows():
-            row = next(self._rows, None)
-        return row
+        row = self._rows.one()
+        if row is NO_ROW:  # as it is without a result and in a closed cursor, too
+            row = self._next_row()
+        return None if row is NO_ROW else row
 
-    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
+    def fetchmany(self, size: int | None = None) -> list[Any]:
         """The next ``size`` rows (``arraysize`` by default), fewer at the end."""
+        self._require_rows()
         wanted = self.arraysize if size is None else size
-        rows: list[tuple[Any, ...]] = []
-        self._require_result()
-        while len(rows) < wanted:
-            before = len(rows)
-            rows += itertools.islice(self._rows, wanted - before)
-            if len(rows) == before and not self._more_rows():
-                break
+        rows = self._rows.take(wanted)
+        while len(rows) < wanted and self._more():
+            rows += self._rows.take(wanted - len(rows))
         return rows
 
-    def fetchall(self) -> list[tuple[Any, ...]]:
+    def fetchall(self) -> list[Any]:
         """All rows that are left."""
-        self._require_result()
-        rows = list(self._rows)
-        while self._more_rows():
-            rows += self._rows
+        self._require_rows()
+        rows = self._rows.take()
+        while self._more():
+            rows += self._rows.take()
         return rows
 
     def fetch_arrow(self) -> ArrowStream:
         """The rows that are left as an object for Arrow consumers:
         ``polars.DataFrame(cur.fetch_arrow())``.
         """
-        result = self._require_result()
-        if result.lazy_columns:
+        cursor = self._require_rows()
+        if cursor.lazy:
             raise NotSupportedError(
                 'large objects are lobs = "lazy" here, which has no place in Arrow columns: set cursor.lobs to '
                 '"inline" or "skip" before execute(), or use connection.query()'
             )
-        pieces = [] if self._batch is None else [self._rest_of_batch()]
-        return ArrowStream(result.schema, itertools.chain(pieces, self._batches))
+        return ArrowStream(cursor.plan.schema, self._rest())
 
     def fetch_arrow_table(self) -> pa.Table:
         """The rows that are left as a ``pyarrow.Table``."""
@@ -285,66 +256,83 @@ class Cursor:
 
         return polars.DataFrame(self.fetch_arrow())
 
-    def setinputsizes(self, sizes: Sequence[object]) -> None:
-        """Does nothing: the server converts parameters to the types that it needs (PEP 249 allows that)."""
-
-    def setoutputsize(self, size: int, column: int | None = None) -> None:
-        """Does nothing: values are never cut (PEP 249 allows that)."""
+    def scroll(self, value: int, mode: str = "relative") -> None:
+        """Refused: rows of this cursor come once, in order. ``connection.cursor(scrollable=True)`` has it."""
+        self._require_rows()
+        raise NotSupportedError(
+            "this cursor reads forward only: make one with connection.cursor(scrollable=True) to scroll"
+        )
 
     def close(self) -> None:
         """Release the statement and end the cursor's life; later use is an ``InterfaceError``."""
         if not self._closed:
             self._drop_result()
+            self._description = None
             self._closed = True
 
-    def _require_open(self) -> None:
-        if self._closed:
-            raise InterfaceError("the cursor is closed")
-
     def _reset(self) -> None:
-        self._require_open()
+        self._forget()
         self._drop_result()
-        self.rowcount = -1
-        self.lastrowid = None
+
+    def _take(self, done: Outcome | ServerCursor) -> None:
+        """Take what a statement did, or its result."""
+        if isinstance(done, Outcome):
+            self._did(done)
+            return
+        try:
+            self._describes(done)
+        except BaseException:  # no row could be made
+            self._connection._run(done.close(self._connection._session))
+            raise
+        self._open(done)
+
+    def _open(self, cursor: ServerCursor) -> None:
+        """Begin to read a result; how its rows are made is known."""
+        self._result = result = Result(self._connection, cursor, self._timeout)
+        lazy = {index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()}
+        self._batches, self._rows = result.batches(), Rows(self._make, lazy)
 
     def _drop_result(self) -> None:
         result, self._result = self._result, None
-        self._batches, self._batch, self._rows = iter(()), None, iter(())
+        self._batches, self._rows = iter(()), Rows()
         if result is not None:
             result.close()
 
-    def _require_result(self) -> Result:
+    def _require_rows(self) -> ServerCursor:
         self._require_open()
         if self._result is None:
-            raise ProgrammingError("there is nothing to fetch: the last statement returned no rows")
-        return self._result
+            raise nothing_to_fetch()
+        return self._result._cursor
 
-    def _rest_of_batch(self) -> pa.RecordBatch:
-        """Take the part of the current batch of which no Python row was handed out."""
-        assert self._batch is not None
-        unread = sum(1 for _ in self._rows)
-        rest = self._batch.slice(self._offset - unread)
-        self._batch = None
-        return rest
+    def _next_row(self) -> Any:
+        """The next row, ``NO_ROW`` at the end."""
+        self._require_rows()
+        while (row := self._rows.one()) is NO_ROW and self._more():
+            pass
+        return row
 
-    def _more_rows(self) -> bool:
-        """Make Python rows of the next piece; False at the end of the result."""
-        if self._batch is None or self._offset >= self._batch.num_rows:
-            self._batch, self._offset = next(self._batches, None), 0
-            if self._batch is None:
-                return False
-        piece = self._batch.slice(self._offset, _ROWS_AT_ONCE)
-        self._offset += piece.num_rows
-        columns = [column.to_pylist() for column in piece.columns]
-        if self._result is not None:
-            for index, column in self._result.lazy_columns.items():
-                columns[index] = self._result.open_lazily(column, columns[index])
-        self._rows = zip(*columns, strict=True)
+    def _more(self) -> bool:
+        """Take the next batch; False at the end of the result."""
+        batch = next(self._batches, None)
+        if batch is None:
+            return False
+        self._rows.add(batch)
         return True
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """Iterate over the rows that are left."""
-        return iter(self.fetchone, None)
+    def _rest(self) -> Iterator[pa.RecordBatch]:
+        """Batches of the rows of which none was handed out."""
+        rest = self._rows.rest()
+        return itertools.chain(() if rest is None else (rest,), self._batches)
+
+    def __iter__(self) -> Self:
+        """The cursor itself: an iterator over the rows that are left."""
+        return self
+
+    def __next__(self) -> Any:
+        row = self._rows.one()
+        if row is NO_ROW and (row := self._next_row()) is NO_ROW:
+            raise StopIteration
+        return row
 
     def __enter__(self) -> Self:
         return self
@@ -353,8 +341,3 @@ class Cursor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _warn_of_cut_text(where: str) -> None:
-    text = f"the server cut text that is too long for its column{where}"
-    warnings.warn(text, errors.Warning, stacklevel=3)

@@ -6,7 +6,8 @@ Cursors belong to one thread at a time.
 
 from __future__ import annotations
 
-from .connection import Connection, connect
+from .connecting import connect
+from .connection import Connection
 from .cursor import ArrowStream, Cursor
 from .dbapi_types import (
     BINARY,
@@ -24,6 +25,8 @@ from .dbapi_types import (
     TimestampFromTicks,
     TypeObject,
 )
+from .rows import Row
+from .scroll_cursor import ScrollCursor
 from .wire.errors import (
     DatabaseError,
     DataError,
@@ -35,6 +38,8 @@ from .wire.errors import (
     OperationalError,
     ProgrammingError,
     ProtocolError,
+    QueryCanceled,
+    QueryTimeout,
     Warning,
 )
 
@@ -64,6 +69,10 @@ __all__ = [
     "OperationalError",
     "ProgrammingError",
     "ProtocolError",
+    "QueryCanceled",
+    "QueryTimeout",
+    "Row",
+    "ScrollCursor",
     "SqlType",
     "Time",
     "TimeFromTicks",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from .exchange.fetch import ServerCursor
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
 
 _READ_AHEAD = 256 << 10  # bytes asked for when fewer are wanted
 _SPOOL = 1 << 20  # bytes of a BYTE or TEXT value that are kept in memory; the rest in a temporary file
+
+
+def open_objects(
+    connection: Connection,
+    cursor: ServerCursor,
+    column: ObjectColumn,
+    handles: Sequence[bytes | None],
+    result: Result | None = None,
+) -> list[LargeObject | None]:
+    """Files for the values of a column of a result with ``lobs = "lazy"``; they keep ``result`` alive."""
+    return [
+        None if handle is None else LargeObject(connection, cursor, column, handle, result)
+        for handle in handles
+    ]
 
 
 class LargeObject(io.BufferedIOBase):
@@ -120,9 +135,9 @@ class LargeObject(io.BufferedIOBase):
         self._require_open()
         if not self._column.text:
             raise DataError(f"column {self._column.name!r} holds bytes, not text", column=self._column.name)
-        errors = "replace" if self._cursor.options.encoding_errors == "replace" else "strict"
+        errors = "replace" if self._cursor.shape.types.encoding_errors == "replace" else "strict"
         return io.TextIOWrapper(
-            cast("io.BufferedReader", self), encoding=self._cursor.encoding, errors=errors, newline=""
+            cast("io.BufferedReader", self), encoding=self._cursor.shape.encoding, errors=errors, newline=""
         )
 
     def close(self) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 import pyarrow as pa
 
+from .dsn.parameters import CHECKS
 from .exchange.fetch import ReadOptions, ServerCursor
 from .exchange.run import run
-from .parameters import check_parameters
+from .parameters import Values, check_parameters
 from .result import Result
 from .wire.errors import InterfaceError
 from .wire.types import TypeOptions
@@ -43,37 +45,102 @@ class ReadKeywords(TypedDict, total=False):
     nested: Literal["arrow", "text"]
     encoding_errors: Literal["strict", "replace", "binary"] | None
     integer_aggregates: bool
+    isolation: str | None
+    lock_wait: int | None
 
 
-class Reading:
-    """The part of :class:`~informix_arrow.Connection` that reads."""
+class ReadArguments:
+    """What the reading half of a connection, blocking or asynchronous, makes of its arguments."""
 
     _parameters: Parameters
-    _session: Session
-    _lock: AbstractContextManager[bool]
 
     if TYPE_CHECKING:
 
-        def _run(self, exchange: Exchange[T]) -> T: ...
+        @property
+        def _session(self) -> Session: ...
+
+    def _start_query(
+        self,
+        sql: str,
+        parameters: Values,
+        *,
+        batch_bytes: int = 16 << 20,
+        batch_rows: int = 1 << 20,
+        encoding_errors: str | None = None,
+        isolation: str | None = None,
+        lock_wait: int | None = None,
+        **options: Any,
+    ) -> Exchange[ServerCursor]:
+        """The exchange behind :meth:`Connection.query`; the arguments are checked here and now."""
+        if options.get("lobs") == "lazy":
+            raise InterfaceError(
+                'lobs="lazy" has no place in Arrow columns: use cursor.lobs = "lazy" and fetch rows, or '
+                'lobs="inline", which streams the contents batch by batch'
+            )
+        types = self._type_options(encoding_errors=encoding_errors, **options)
+        _check_size("batch_bytes", batch_bytes, 4096)
+        _check_size("batch_rows", batch_rows, 1)
+        values = check_parameters(sql, parameters)
+        wishes = ReadOptions(
+            types,
+            batch_bytes,
+            batch_rows,
+            isolation=CHECKS["isolation"]("isolation", isolation) if isolation else "",
+            lock_wait=None if lock_wait is None else CHECKS["lock_wait"]("lock_wait", lock_wait),
+        )
+        reading = self._read_options(wishes)
+        exchange = run(self._session, sql, len(values), values, reading, need_rows=True)
+        return cast("Exchange[ServerCursor]", exchange)  # a statement without rows is refused
+
+    def _type_options(self, *, encoding_errors: str | None, **options: Any) -> TypeOptions:
+        """Checked options; ``InterfaceError`` for a value that none of them has."""
+        options["encoding_errors"] = encoding_errors or self._parameters.encoding_errors
+        try:
+            try:
+                return _checked(tuple(options.items()))
+            except TypeError:  # a value that has no hash
+                return TypeOptions(**options)
+        except ValueError as error:
+            raise InterfaceError(str(error)) from None
+
+    def _read_options(self, options: ReadOptions) -> ReadOptions:
+        return replace(options, fetch_bytes=self._parameters.fetch_buffer_size)
+
+
+class Reading(ReadArguments):
+    """The part of :class:`~informix_arrow.Connection` that reads."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def _lock(self) -> AbstractContextManager[bool]: ...
+
+        def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T: ...
 
         def _require_open(self) -> None: ...
 
     def read_arrow(
-        self, sql: str, parameters: Sequence[object] = (), **options: Unpack[ReadKeywords]
+        self,
+        sql: str,
+        parameters: Values = (),
+        *,
+        timeout: float | None = None,
+        **options: Unpack[ReadKeywords],
     ) -> pa.Table:
         """Run a query and read all its rows into one table.
 
         ``conn.read_arrow("SELECT * FROM orders WHERE day >= ?", (date(2026, 1, 1),))``. Parameters, options
         and errors are those of :meth:`query`, which streams instead.
         """
-        with self.query(sql, parameters, **options) as result:
+        with self.query(sql, parameters, timeout=timeout, **options) as result:
             return result.read_all()
 
     def query(
         self,
         sql: str,
-        parameters: Sequence[object] = (),
+        parameters: Values = (),
         *,
+        timeout: float | None = None,
         batch_bytes: int = 16 << 20,
         batch_rows: int = 1 << 20,
         decimals: Literal["decimal128", "float64"] = "decimal128",
@@ -85,15 +152,21 @@ class Reading:
         nested: Literal["arrow", "text"] = "arrow",
         encoding_errors: Literal["strict", "replace", "binary"] | None = None,
         integer_aggregates: bool = False,
+        isolation: str | None = None,
+        lock_wait: int | None = None,
     ) -> Result:
         """Run a query and stream its rows as Arrow record batches.
 
         Parameters
         ----------
         sql
-            One statement that returns rows, with ``?`` for each parameter.
+            One statement that returns rows, with ``?`` for each parameter, or ``:1``, ``:2`` ..., or ``:name``.
         parameters
-            One value for each ``?``: what :meth:`Cursor.execute` takes, BLOB and CLOB contents excepted.
+            One value for each placeholder, a mapping for ``:name``: what :meth:`Cursor.execute` takes, BLOB and CLOB
+            contents excepted.
+        timeout
+            Seconds that running the query, and then the reading of each batch, may take: ``QueryTimeout`` when they
+            are over, and the connection stays usable. None (default): the connection's ``call_timeout``.
         batch_bytes
             Target size of one batch, bytes of Arrow buffers, at least 4096 (default 16 MiB). The last batch
             is smaller; a single row larger than this makes a batch of one row. The contents of large objects
@@ -127,6 +200,9 @@ class Reading:
         integer_aggregates
             True: DECIMAL without fraction digits, as which Informix gives COUNT(*) and the SUM of integers,
             as int64; beyond its range a ``DataError``. False by default: decimal128.
+        isolation, lock_wait
+            For this result alone, as :func:`connect` takes them; set back when it ends, is closed or dropped. Two
+            results that are read in turns share one session: the one opened last decides for both.
 
         Returns
         -------
@@ -150,29 +226,27 @@ class Reading:
 
         Types: the mapping table in the documentation. Source: SQLI section 7.
         """
-        if str(lobs) == "lazy":
-            raise InterfaceError(
-                'lobs="lazy" has no place in Arrow columns: use cursor.lobs = "lazy" and fetch rows, or '
-                'lobs="inline", which streams the contents batch by batch'
-            )
-        types = self._type_options(
-            decimals=decimals,
-            floating_decimals=floating_decimals,
-            char_padding=char_padding,
-            strings=strings,
-            intervals=intervals,
-            lobs=lobs,
-            nested=nested,
-            encoding_errors=encoding_errors,
-            integer_aggregates=integer_aggregates,
+        cursor = self._run(
+            self._start_query(
+                sql,
+                parameters,
+                batch_bytes=batch_bytes,
+                batch_rows=batch_rows,
+                decimals=decimals,
+                floating_decimals=floating_decimals,
+                char_padding=char_padding,
+                strings=strings,
+                intervals=intervals,
+                lobs=lobs,
+                nested=nested,
+                encoding_errors=encoding_errors,
+                integer_aggregates=integer_aggregates,
+                isolation=isolation,
+                lock_wait=lock_wait,
+            ),
+            timeout,
         )
-        _check_size("batch_bytes", batch_bytes, 4096)
-        _check_size("batch_rows", batch_rows, 1)
-        values = check_parameters(sql, parameters)
-        options = self._read_options(ReadOptions(types, batch_bytes, batch_rows))
-        cursor = self._run(run(self._session, sql, len(values), values, options, need_rows=True))
-        assert isinstance(cursor, ServerCursor)
-        return Result(cast("Connection", self), cursor)
+        return Result(cast("Connection", self), cursor, timeout)
 
     @contextmanager
     def client_files(self, files: Mapping[str, object]) -> Iterator[None]:
@@ -210,18 +284,11 @@ class Reading:
             with self._lock:
                 self._session.files.forget(list(files))
 
-    def _type_options(self, *, encoding_errors: str | None, **options: Any) -> TypeOptions:
-        """Checked options; ``InterfaceError`` for a value that none of them has."""
-        try:
-            return TypeOptions(
-                encoding_errors=encoding_errors or self._parameters.encoding_errors,  # type: ignore[arg-type]
-                **options,
-            )
-        except ValueError as error:
-            raise InterfaceError(str(error)) from None
 
-    def _read_options(self, options: ReadOptions) -> ReadOptions:
-        return replace(options, fetch_bytes=self._parameters.fetch_buffer_size)
+@lru_cache(maxsize=256)
+def _checked(options: tuple[tuple[str, Any], ...]) -> TypeOptions:
+    """The same few options come with every statement."""
+    return TypeOptions(**dict(options))
 
 
 def _check_size(name: str, value: object, least: int) -> None:

@@ -4,6 +4,7 @@ rubbish."""
 from __future__ import annotations
 
 import socket
+import ssl
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -43,15 +44,23 @@ class RawClient:
     """One logged-in connection. `ask` sends a group and returns its reply without the closing SQ_EOT."""
 
     def __init__(
-        self, server: Server, database: str | None = None, *, login: ConnectRequest | None = None
+        self,
+        server: Server,
+        database: str | None = None,
+        *,
+        login: ConnectRequest | None = None,
+        tls: ssl.SSLContext | None = None,
+        negotiate: bool = True,
     ) -> None:
         self.socket = socket.create_connection(server.address, TIMEOUT)
         self.framing = Framing()
         self._received = b""
         try:
+            if tls is not None:
+                self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
             self.socket.sendall((login or connect_request()).encode())
             self.reply = self._login_reply()
-            if self.reply.kind == "accept":
+            if self.reply.kind == "accept" and negotiate:
                 (answer,) = self.ask(m.Protocols(CLIENT_OFFER))
                 assert isinstance(answer, m.Protocols)
                 self.framing = Framing.negotiate(CLIENT_OFFER, answer.mask)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
+import threading
 import warnings
 from collections.abc import Iterator
 from datetime import date
@@ -19,7 +21,7 @@ from informix_arrow.server import Server
 
 @pytest.fixture
 def conn(server: Server) -> Iterator[ifx.Connection]:
-    with dbapi.connect(server.url("stores_demo")) as connection:
+    with dbapi.connect(server.url("stores_demo"), fetch_buffer_size=65536) as connection:
         yield connection
 
 
@@ -56,7 +58,7 @@ def test_rows_are_those_of_read_arrow(conn: ifx.Connection, cur: ifx.Cursor) -> 
 def test_rows_come_in_any_portions(cur: ifx.Cursor) -> None:
     cur.execute(QUERY)
     assert cur.rowcount == -1
-    assert cur.fetchone()[0] == 0  # type: ignore[index]
+    assert cur.fetchone()[0] == 0
     assert [row[0] for row in cur.fetchmany()] == [1]
     cur.arraysize = 3
     assert [row[0] for row in cur.fetchmany()] == [2, 3, 4]
@@ -150,6 +152,7 @@ def test_rows_cannot_come_from_the_connection_that_sends_them(conn: ifx.Connecti
 def test_a_description_can_be_pickled_and_copied(cur: ifx.Cursor) -> None:
     description = cur.execute(QUERY).description
     for twin in (pickle.loads(pickle.dumps(description)), copy.deepcopy(description)):
+        assert twin is not None
         assert twin == description
         assert [item[1] == dbapi.NUMBER for item in twin] == [True, False, True, False]
 
@@ -215,3 +218,221 @@ def test_the_flags_of_an_opened_database_are_no_warning(server: Server) -> None:
     with dbapi.connect(server.url("stores_demo"), autocommit=True) as conn, warnings.catch_warnings():
         warnings.simplefilter("error")
         conn.execute("DATABASE sysmaster")
+
+
+# ---- WITH HOLD, and what COMMIT does to the others ---------------------------------------------------------------
+
+_TABLES = ", ".join(f"client_cur {alias}" for alias in "abcde")
+LARGE = f"SELECT a.id, b.id AS other, 12345 AS tail FROM {_TABLES}"
+LARGE_ROWS = 10**5  # many fetches
+
+
+def test_a_result_with_hold_outlives_commit_and_rollback(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    conn.commit()
+    held = conn.cursor(withhold=True).execute(LARGE)
+    rows = held.fetchmany(10)
+    cur.execute("UPDATE client_cur SET price = 1")
+    conn.commit()
+    rows += held.fetchmany(10)
+    cur.execute("UPDATE client_cur SET price = 2")
+    conn.rollback()
+    rows += held.fetchall()
+    assert len(rows) == LARGE_ROWS
+    assert {row[2] for row in rows} == {12345}
+
+
+def test_a_result_without_hold_says_what_closed_it(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    """Rows that are here already are handed out; the first that is not is an error, and never the end."""
+    cur.execute("UPDATE client_cur SET price = 1")
+    plain = conn.cursor().execute(LARGE)
+    assert plain.fetchone()[2] == 12345
+    conn.commit()
+    with pytest.raises(ifx.ProgrammingError, match=r"(?s)COMMIT and ROLLBACK close cursors.*withhold=True"):
+        plain.fetchall()
+    assert plain.execute("SELECT COUNT(*) FROM client_cur").fetchone() == (10,)
+
+
+def test_a_scroll_cursor_may_be_held_too(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    conn.commit()
+    held = conn.cursor(scrollable=True, withhold=True).execute(QUERY)
+    plain = conn.cursor(scrollable=True).execute(QUERY)
+    assert held.fetch_last()[0] == plain.fetch_last()[0] == 9
+    cur.execute("UPDATE client_cur SET price = 1")
+    conn.commit()
+    assert held.fetch_first()[0] == 0
+    with pytest.raises(ifx.ProgrammingError, match="COMMIT and ROLLBACK close cursors"):
+        plain.fetch_first()
+    held.close()
+    plain.close()
+
+
+# ---- FOR UPDATE and WHERE CURRENT OF -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rows_to_change(conn: ifx.Connection) -> Iterator[ifx.Cursor]:
+    """Rows of different lengths, some of them NULL: several fit into the room of the widest."""
+    with conn.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE client_current (id INT, name VARCHAR(200), tail INT)")
+        rows = [(n, None if n % 7 == 6 else "x" * (n * 9 % 200), 12345) for n in range(40)]
+        cursor.executemany("INSERT INTO client_current VALUES (?, ?, ?)", rows)
+        conn.commit()
+        yield cursor
+        if not conn.closed:
+            conn.rollback()
+            cursor.execute("DROP TABLE client_current")
+            conn.commit()
+
+
+def test_the_current_row_is_the_one_fetched_last(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
+    changer = rows_to_change
+    with conn.cursor("c1") as reader:
+        assert reader.name == "c1"
+        reader.execute("SELECT id, name, tail FROM client_current FOR UPDATE")
+        for identity, _, tail in reader:
+            assert tail == 12345
+            if identity % 3 == 0:
+                changer.execute("UPDATE client_current SET tail = ? WHERE CURRENT OF c1", (identity + 1000,))
+                assert changer.rowcount == 1
+            elif identity % 3 == 1:
+                changer.execute("DELETE FROM client_current WHERE CURRENT OF c1")
+                assert changer.rowcount == 1
+    conn.commit()
+    left = changer.execute("SELECT id, tail FROM client_current ORDER BY id").fetchall()
+    assert left == [(n, n + 1000 if n % 3 == 0 else 12345) for n in range(40) if n % 3 != 1]
+
+
+def test_the_last_row_can_be_changed_too(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
+    """The server may tell the end with the last row; the cursor must still be open then."""
+    with conn.cursor("only_one") as reader:
+        reader.execute("SELECT id FROM client_current WHERE id = 39 FOR UPDATE")
+        assert reader.fetchone() == (39,)
+        rows_to_change.execute("UPDATE client_current SET name = 'last' WHERE CURRENT OF only_one")
+        assert reader.fetchone() is None
+    found = rows_to_change.execute("SELECT id FROM client_current WHERE name = 'last'").fetchall()
+    assert found == [(39,)]
+
+
+def test_without_a_current_row_nothing_is_changed(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
+    """Before the first fetch, behind the last row, and when the cursor is closed."""
+    change = "UPDATE client_current SET tail = 0 WHERE CURRENT OF c2"
+    reader = conn.cursor("c2").execute("SELECT id FROM client_current WHERE id < 2 FOR UPDATE")
+    with pytest.raises(ifx.DatabaseError):
+        rows_to_change.execute(change)
+    assert reader.fetchall() == [(0,), (1,)]
+    with pytest.raises(ifx.DatabaseError):
+        rows_to_change.execute(change)
+    reader.close()
+    with pytest.raises(ifx.DatabaseError):
+        rows_to_change.execute(change)
+    count = rows_to_change.execute("SELECT COUNT(*) FROM client_current WHERE tail = 0").fetchone()
+    assert count == (0,)
+
+
+def test_the_work_on_current_rows_can_be_undone(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
+    reader = conn.cursor("c3").execute("SELECT id FROM client_current FOR UPDATE")
+    for _ in range(3):
+        reader.fetchone()
+        rows_to_change.execute("UPDATE client_current SET tail = 0 WHERE CURRENT OF c3")
+    conn.rollback()
+    with pytest.raises(ifx.DatabaseError, match="COMMIT and ROLLBACK close cursors"):
+        reader.fetchone()
+    reader.close()
+    count = rows_to_change.execute("SELECT COUNT(*) FROM client_current WHERE tail = 0").fetchone()
+    assert count == (0,)
+
+
+def test_a_named_cursor_gives_arrow_and_all_fetches(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
+    with conn.cursor("c4") as reader:
+        reader.execute("SELECT id, tail FROM client_current FOR UPDATE")
+        assert reader.fetchmany(3) == [(0, 12345), (1, 12345), (2, 12345)]
+        rows_to_change.execute("DELETE FROM client_current WHERE CURRENT OF c4")
+        assert reader.fetch_arrow_table().column("id").to_pylist() == list(range(3, 40))
+    gone = rows_to_change.execute("SELECT id FROM client_current WHERE id < 5 ORDER BY id").fetchall()
+    assert gone == [(0,), (1,), (3,), (4,)]
+
+
+@pytest.mark.parametrize("name", ["1c", "c-1", "c 1", "c1; DELETE", "x" * 129, True, 7], ids=repr)
+def test_what_cannot_be_a_cursors_name_is_refused(conn: ifx.Connection, name: Any) -> None:
+    with pytest.raises(ifx.InterfaceError, match="a cursor's name is"):
+        conn.cursor(name)
+
+
+# ---- several cursors ---------------------------------------------------------------------------------------------
+
+
+def test_results_can_be_read_alternately_and_closed_in_any_order(
+    conn: ifx.Connection, cur: ifx.Cursor
+) -> None:
+    chance = random.Random(7)
+    expected = [tuple(row.values()) for row in conn.read_arrow(LARGE).to_pylist()]
+    open_cursors = {number: conn.cursor().execute(LARGE) for number in range(5)}
+    seen: dict[int, list[Any]] = {number: [] for number in open_cursors}
+    dropped = 0
+    while open_cursors:
+        number = chance.choice(list(open_cursors))
+        reader = open_cursors[number]
+        rows = reader.fetchmany(chance.choice([1, 1000, 20000]))
+        seen[number] += rows
+        if not rows or (dropped < 2 and len(seen[number]) > 30000):
+            dropped += bool(rows)
+            if rows and dropped == 1:
+                reader.close()
+            del open_cursors[number], reader  # half read: closed, or left to the collector
+    for number, rows in seen.items():
+        assert rows == expected[: len(rows)], number
+    assert sum(len(rows) == LARGE_ROWS for rows in seen.values()) == 3
+    assert cur.execute("SELECT COUNT(*) FROM client_cur").fetchone() == (10,)
+    assert not conn._session.orphans
+
+
+def test_threads_read_results_of_one_connection_side_by_side(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    """Each thread a cursor; one of them does not read to the end, one fails, one scrolls."""
+    expected = [tuple(row.values()) for row in conn.read_arrow(LARGE).to_pylist()]
+    start = threading.Barrier(6)
+    outcomes: dict[int, Any] = {}
+
+    def work(number: int) -> None:
+        try:
+            start.wait(60)
+            own = conn.cursor(scrollable=number == 5)
+            if number == 4:
+                own.execute("SELECT nosuch FROM client_cur")
+            own.execute(LARGE if number < 5 else QUERY)
+            outcomes[number] = own.fetchmany(1500) if number == 3 else own.fetchall()
+            own.close()
+        except BaseException as error:  # noqa: BLE001 - looked at by the main thread
+            outcomes[number] = error
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number in range(3):
+        assert outcomes[number] == expected
+    assert outcomes[3] == expected[:1500]
+    assert isinstance(outcomes[4], ifx.ProgrammingError)
+    assert [row[0] for row in outcomes[5]] == list(range(10))
+    assert cur.execute("SELECT COUNT(*) FROM client_cur").fetchone() == (10,)
+
+
+def test_one_result_may_be_read_by_several_threads_in_turns(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    """Not at the same time: cursors belong to one thread at a time, whichever."""
+    reader = conn.cursor().execute(LARGE)
+    rows: list[Any] = []
+    for _ in range(5):
+        thread = threading.Thread(target=lambda: rows.extend(reader.fetchmany(LARGE_ROWS // 5)))
+        thread.start()
+        thread.join()
+    assert len(rows) == LARGE_ROWS
+    assert reader.fetchone() is None
+
+
+def test_a_statement_may_have_its_own_time_limit(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    """Enough of it here: what happens when it is over is tested with the transport."""
+    assert cur.execute(QUERY, timeout=300).fetchall()[9][0] == 9
+    cur.executemany("UPDATE client_cur SET price = ? WHERE id = ?", [(1, 2), (3, 4)], timeout=300)
+    assert cur.rowcount == 2
+    with conn.cursor(scrollable=True) as scrolling:
+        assert scrolling.execute(QUERY, timeout=300).fetch_last()[0] == 9

@@ -163,8 +163,13 @@ def test_a_scroll_cursor_goes_to_any_row_and_says_where_it_is(client: RawClient)
     assert move(m.ScrollFetch.LAST, 0) == (ROWS, ROWS - 1)
     assert move(m.ScrollFetch.ABSOLUTE, 500) == (500, 499)
     assert move(m.ScrollFetch.NEXT, 1) == (1, 0)  # JDBC after beforeFirst()
+    previous, relative = 2, 5
     assert move(m.ScrollFetch.ABSOLUTE, ROWS + 1) is None
+    assert move(previous, 0) == (ROWS, ROWS - 1)
     assert move(m.ScrollFetch.ABSOLUTE, 0) is None
+    assert move(previous, 0) is None
+    assert move(relative, 3) == (3, 2)
+    assert move(relative, -1) == (2, 1)
     assert client.error(m.Id(query), m.ScrollFetch(99, 1)) == -285
 
 

@@ -119,6 +119,7 @@ def test_an_endless_content_of_tiny_pieces_takes_no_more_room_than_it_has_bytes(
     """As a list of its pieces each byte of it took thirty bytes of memory."""
     client.command("CREATE TEMP TABLE t_tiny (y BYTE)")
     insert = client.prepare("INSERT INTO t_tiny VALUES (?)", 1).statement_id
+    client.socket.settimeout(600)  # tracing makes all of it slow
     pieces, size = 300_000, 3
     client.must(m.Id(insert), bound_byte(1), m.BlobBind(1), m.BlobChunk(b"x"), m.BlobChunk(b""), m.Execute())
     block = m.BlobChunk(b"xyz").encode(client.framing) * 10_000

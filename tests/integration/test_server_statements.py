@@ -6,7 +6,7 @@ import pytest
 
 from informix_arrow.server import Server
 from informix_arrow.wire import messages as m
-from informix_arrow.wire.describe import InputDescribe, StatementType
+from informix_arrow.wire.describe import Describe, InputDescribe, KeysDescribe, StatementType
 from informix_arrow.wire.types import TypeCode
 
 from .raw import EOT, RawClient, one
@@ -218,3 +218,37 @@ def test_a_session_may_open_one_database_after_the_other(server: Server) -> None
         assert client.number(ONE) == 1
         client.must(m.DbClose())
         assert client.error(m.Prepare(0, ONE)) < 0
+
+
+def test_generated_keys_come_with_the_reply_of_each_execution(server: Server) -> None:
+    """As JDBC asks for them and reads them (message 134, answered by 135 and 136)."""
+    with RawClient(server, "stores_demo") as client:
+        client.command("CREATE TEMP TABLE t_keys (tail INT, id SERIAL, big BIGSERIAL)")
+        insert = "INSERT INTO t_keys (tail) VALUES (7)"
+        reply = client.must(m.Command(insert), m.GeneratedKeys(), m.NDescribe(), m.Execute(), m.Release())
+        assert [(c.name, c.type.sql) for c in one(reply, KeysDescribe).columns] == [
+            ("id", "SERIAL"),
+            ("big", "BIGSERIAL"),
+        ]
+        assert one(reply, m.KeysTuple).payload == (1).to_bytes(4, "big") + (1).to_bytes(8, "big")
+        prepare = m.Prepare(1, "INSERT INTO t_keys VALUES (?, 0, 0)")
+        described = client.must(prepare, m.GeneratedKeys(3, ("ID",)), m.NDescribe(), m.WantDone())
+        statement = one(described, Describe).statement_id
+        for _ in range(3):  # without waiting: they could be taken together
+            client.send(m.Id(statement), client.bind(8), m.Execute(), EOT)
+        keys = [one(group, m.KeysTuple).payload for group in client.receive_groups(3)]
+        assert keys == [n.to_bytes(4, "big") for n in (2, 3, 4)]
+        assert client.number("SELECT SUM(tail)::INT FROM t_keys") == 7 + 3 * 8
+
+
+def test_generated_keys_are_those_of_serials_only(server: Server) -> None:
+    with RawClient(server, "stores_demo") as client:
+        client.command("CREATE TEMP TABLE t_none (tail INT)")
+        insert = m.Command("INSERT INTO t_none VALUES (7)")
+        assert (
+            client.error(insert, m.GeneratedKeys(3, ("tail",)), m.NDescribe(), m.Execute(), m.Release())
+            == -201
+        )
+        reply = client.must(insert, m.GeneratedKeys(), m.NDescribe(), m.Execute(), m.Release())
+        assert not any(isinstance(message, (KeysDescribe, m.KeysTuple)) for message in reply)
+        assert client.number("SELECT COUNT(*)::INT FROM t_none") == 1

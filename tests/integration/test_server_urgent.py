@@ -8,7 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from informix_arrow.server import Server
 from informix_arrow.server.stream import Stream
+from informix_arrow.wire import messages as m
+
+from .raw import RawClient, one
 
 
 class Ends:
@@ -78,3 +82,65 @@ def test_whoever_waits_in_a_statement_is_not_idle(ends: Ends) -> None:
     ends.stream.asking = True
     assert ends.stream.receive() is False
     assert ends.taken == [(b"B", False)]
+
+
+def test_interrupts_in_a_row_never_damage_the_stream(server: Server) -> None:
+    """TCP tells only the last of them from data."""
+    with RawClient(server, "sysmaster") as client:
+        for _ in range(50):
+            for _ in range(3):
+                client.send(m.Version(), m.EndOfTurn())
+                for _ in range(3):
+                    client.socket.send(b"B", socket.MSG_OOB)
+            assert client.receive_groups(3) == [[]] * 3
+
+
+@pytest.mark.parametrize("stray", [b"B", b"BBBBB"])
+def test_an_interrupt_that_comes_as_data_between_messages_is_passed_over(
+    server: Server, stray: bytes
+) -> None:
+    with RawClient(server, "sysmaster") as client:
+        version = m.Version().encode(client.framing)
+        end = m.EndOfTurn().encode(client.framing)
+        client.socket.sendall(stray + version + stray + end + stray)
+        assert client.receive_group() == []
+        client.socket.sendall(stray + version + stray)
+        client.socket.sendall(end)
+        assert client.receive_group() == []
+
+
+def test_an_interrupt_that_comes_as_data_among_rows_is_passed_over(server: Server) -> None:
+    with RawClient(server, "sysmaster") as client:
+        client.command("create temp table stray_rows (a int)")
+        insert = client.prepare("insert into stray_rows values (?)", 1).statement_id
+        group = [m.Id(insert), client.bind(66), m.Execute(), m.EndOfTurn()]
+        row = b"".join(message.encode(client.framing) for message in group)
+        client.socket.sendall((row * 100 + b"BB") * 3)
+        for reply in client.receive_groups(300):
+            assert one(reply, m.Done).rows == 1
+        assert client.number("select count(*)::int from stray_rows") == 300
+
+
+def test_an_interrupt_within_a_message_that_comes_as_data_is_still_an_error(server: Server) -> None:
+    with RawClient(server, "sysmaster") as client:
+        client.socket.sendall(b"\0B")
+        with pytest.raises(ConnectionError):
+            client.receive()
+
+
+def test_what_is_held_is_seen_when_enough_has_come(ends: Ends) -> None:
+    ends.client.sendall(b"ab")
+    assert ends.stream.receive()
+    ends.stream.pos = 1
+    ends.stream.hold(5)
+    for piece in (b"cd", b"efgh"):
+        assert ends.stream.holding
+        assert ends.stream.inbox[ends.stream.pos :] == b"b"
+        ends.client.sendall(piece)
+        while ends.stream.unread < {b"cd": 3, b"efgh": 7}[piece]:
+            assert ends.stream.receive()
+    assert not ends.stream.holding
+    assert (ends.stream.inbox, ends.stream.pos) == (b"bcdefgh", 0)
+    ends.client.sendall(b"i")
+    assert ends.stream.receive()
+    assert ends.stream.inbox == b"bcdefghi"

@@ -129,7 +129,8 @@ def batch(start: int, count: int) -> pa.RecordBatch:
 
 def count(conn: ifx.Connection, table: str) -> int:
     found = conn.read_arrow(
-        f"SELECT COUNT(*)::INT AS c, MIN(tail) AS low, MAX(tail) AS high FROM {table}"
+        f"SELECT COUNT(*)::INT AS c, MIN(tail) AS low, MAX(tail) AS high FROM {table}",
+        lock_wait=60,  # until the server has undone what a lost session had locked
     ).to_pylist()[0]
     assert found["low"] in (12345, None)
     assert found["high"] in (12345, None)
@@ -329,3 +330,31 @@ def test_memory_does_not_grow_with_the_load(server_process: str, method: Method)
         conn.execute(f"DROP TABLE {name}")
     assert peaks[1] < peaks[0] + 20, f"MiB: {peaks}"
     assert peaks[1] < 200, f"MiB: {peaks}"
+
+
+def test_a_load_whose_transaction_the_server_has_ended_does_not_claim_that_nothing_is_left(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows behind the end of a transaction are final by themselves, and nobody knows how many there are."""
+    from informix_arrow.exchange.scope import Scope
+    from informix_arrow.exchange.session import ask
+    from informix_arrow.exchange.steps import Exchange
+    from informix_arrow.wire import messages as m
+
+    undo = Scope.undo
+
+    def ended_before(scope: Scope) -> Exchange[bool]:
+        yield from ask(scope._session, (m.Rollback(),))
+        return (yield from undo(scope))
+
+    monkeypatch.setattr(Scope, "undo", ended_before)
+    with ifx.connect(server.url("stores_demo")) as conn:
+        conn.execute("CREATE TEMP TABLE ended_load (id INT NOT NULL, tail INT)")
+        conn.commit()
+        with pytest.raises(ifx.Error) as caught:
+            conn.write_arrow("ended_load", pa.table({"id": [1, None, 3], "tail": [12345] * 3}))
+        text = str(caught.value)
+        assert "ended the load's transaction by itself" in text
+        assert "look before you load them again" in text
+        assert "nothing of it is in the table" not in text
+        conn.ping()

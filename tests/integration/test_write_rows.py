@@ -250,7 +250,8 @@ def test_commit_every_commits_exactly_so_many_rows(
     with ifx.connect(server.url("stores_demo"), autocommit=True) as other:
 
         def progress(done: int, size: int, seconds: float) -> None:
-            count = other.read_arrow(f"SELECT COUNT(*)::INT AS c FROM {table}").column("c")[0].as_py()
+            found = other.read_arrow(f"SELECT COUNT(*)::INT AS c FROM {table}", isolation="last committed")
+            count = found.column("c")[0].as_py()
             seen.append(count)
 
         report = conn.write_arrow(table, rows(1050), method=method, commit_every=100, progress=progress)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from informix_arrow.dsn import Parameters, resolve
@@ -77,7 +79,14 @@ def test_a_key_given_twice_in_a_url_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("text", "error", "match"),
     [
-        ("informixs://h/d", NotSupportedError, "TLS"),
+        ("informixs://h/d?tls=false&tls_ca=x", InterfaceError, "'tls' twice"),
+        ("informix://h/d?tls=false&tls_ca=x", InterfaceError, "tls_ca is given, but tls=False"),
+        ("informix://h/d?tls_key=x", InterfaceError, "no tls_cert"),
+        ("informix://h/d?tls_cert=x&tls_pkcs12=y", InterfaceError, "two forms"),
+        ("informix://h/d?keepalive=perhaps", InterfaceError, "keepalive must be"),
+        ("informix://h/d?login_timeout=0", InterfaceError, "login_timeout must be"),
+        ("informix://h/d?pam=x", InterfaceError, "pam must be a function"),
+        ("informix://h/d?tls_context=x", InterfaceError, "SSLContext"),
         ("postgresql://u:s3cret@h/d", InterfaceError, "not an informix:// URL"),
         ("u:s3cret@h", InterfaceError, "not a connection string"),
         ("stores@", InterfaceError, "not a connection string"),
@@ -87,13 +96,17 @@ def test_a_key_given_twice_in_a_url_is_an_error() -> None:
         ("jdbc:informix-sqli://h:9088/d:user=u;s3cret;password=x", InterfaceError, "property 2 .*withheld"),
         ("jdbc:informix-sqli://h:9088/d/s3cret:user=u", InterfaceError, "property 1 .*withheld"),
         ("jdbc:informix-sqli://h:9088/d:user=u;pasword=s3cret", InterfaceError, "did you mean 'password'"),
-        ("jdbc:informix-sqli://h:9088/d:SSLCONNECTION=true;password=s3cret", NotSupportedError, "TLS"),
+        (
+            "jdbc:informix-sqli://h:9088/d:SSLCONNECTION=perhaps;password=s3cret",
+            InterfaceError,
+            "SSLCONNECTION",
+        ),
         ("jdbc:informix-sqli://h/d:NEWLOCALE=x;password=s3cret", NotSupportedError, "encoding="),
         ("jdbc:informix-sqli://h:1/d:HOST=g;password=s3cret", InterfaceError, "'host' twice"),
         ("HOST=h;PWD=s3cret;{}", InterfaceError, "item 3 .*withheld"),
         ("HOST=h;s3cret", InterfaceError, "item 2 .*withheld"),
         ("DSN=prod;PWD=s3cret", NotSupportedError, "DSN=prod"),
-        ("HOST=h;PROTOCOL=onsocssl;PWD=s3cret", NotSupportedError, "TLS"),
+        ("HOST=h;PROTOCOL=onsocssl;SSLCONNECTION=false;PWD=s3cret", InterfaceError, "TLS and for none"),
         ("HOST=h;PROTOCOL=onipcshm;PWD=s3cret", NotSupportedError, "local memory"),
         ("HOST=h;PROTOCOL=drsoctcp;PWD=s3cret", NotSupportedError, "DRDA"),
         ("informix://u:s3cret@h:port/d", InterfaceError, "malformed"),
@@ -154,3 +167,74 @@ def test_values_of_a_wrong_type_are_refused_by_name(key: str, value: object) -> 
 
 def test_the_password_is_in_no_repr() -> None:
     assert "s3cret" not in repr(url("informix://u:s3cret@h/d"))
+
+
+# ---- TLS, time limits
+
+
+@pytest.mark.parametrize(
+    ("text", "tls"),
+    [
+        ("informix://h/d", False),
+        ("informixs://h/d", True),
+        ("informix+onsocssl://h/d", True),
+        ("informix://h/d?tls=true", True),
+        ("informix://h/d?tls_ca=ca.pem", True),
+        ("informix://h/d?tls_verify=false", True),
+        ("jdbc:informix-sqli://h:9088/d:SSLCONNECTION=true", True),
+        ("jdbc:informix-sqli://h:9088/d:SSLCONNECTION=false", False),
+        ("HOST=h;PROTOCOL=onsocssl", True),
+        ("HOST=h;PROTOCOL=olsoctcp", False),
+    ],
+)
+def test_tls_is_asked_for_in_many_ways(text: str, tls: bool) -> None:
+    assert resolve(text, {}).tls is tls
+
+
+def test_a_keyword_overrules_what_the_string_says_about_tls() -> None:
+    assert resolve("informixs://h/d", {}, tls=False).tls is False
+    assert resolve("informix://h/d", {}, tls=True).tls is True
+    with pytest.raises(InterfaceError, match=r"tls_verify is given, but tls=False"):
+        resolve("informix://h/d", {}, tls=False, tls_verify=False)
+
+
+def test_the_stores_of_jdbc_are_the_files_of_tls() -> None:
+    stores = (
+        "SSL_TRUSTSTORE=t.p12;SSL_TRUSTSTOREPASSWORD=s3cret;SSL_KEYSTORE=k.p12;SSL_KEYSTOREPASSWORD=s4cret"
+    )
+    p = resolve(f"jdbc:informix-sqli://h:9088/d:SSLCONNECTION=true;{stores}", {})
+    assert (p.tls_ca, p.tls_ca_password, p.tls_pkcs12, p.tls_pkcs12_password) == (
+        "t.p12",
+        "s3cret",
+        "k.p12",
+        "s4cret",
+    )
+    assert "cret" not in repr(p)
+    assert resolve(f"jdbc:informix-sqli://h:9088/d:{stores}", {}).tls is False  # as JDBC has it
+
+
+def test_a_context_says_it_all() -> None:
+    import ssl
+
+    context = ssl.create_default_context()
+    p = resolve("informix://h/d", {}, tls_context=context, tls_hostname="db")
+    assert (p.tls, p.tls_context, p.tls_hostname) == (True, context, "db")
+    with pytest.raises(InterfaceError, match="tls_ca must be set in it"):
+        resolve("informix://h/d", {}, tls_context=context, tls_ca="x")
+
+
+def test_paths_may_be_path_objects(tmp_path: Path) -> None:
+    assert resolve("informix://h/d", {}, tls_ca=tmp_path / "ca.pem").tls_ca == str(tmp_path / "ca.pem")
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"), [("true", True), ("off", False), (False, False), (60, 60.0), ("90.5", 90.5)]
+)
+def test_keepalive_is_a_switch_or_seconds(given: object, wanted: object) -> None:
+    assert resolve("informix://h/d", {}, keepalive=given).keepalive == wanted
+
+
+def test_time_limits_have_parameters_of_their_own() -> None:
+    p = resolve("informix://h/d?login_timeout=2.5&call_timeout=30", {}, connect_timeout=1, read_timeout=9)
+    assert (p.login_timeout, p.call_timeout, p.connect_timeout, p.read_timeout) == (2.5, 30.0, 1.0, 9.0)
+    assert resolve("jdbc:informix-sqli://h:1/d:LOGINTIMEOUT=2500", {}).connect_timeout == 2.5

@@ -155,7 +155,6 @@ def test_a_group_with_c_1_starts_anywhere_and_keeps_the_order(environment: dict[
     [
         ("ol_prd", InterfaceError, "no server 'ol_prd' in .*sqlhosts, which has ol_prod, ol_disk"),
         ("ol_memory", NotSupportedError, "'onipcshm' is local memory"),
-        ("ol_tls", NotSupportedError, "TLS"),
         ("ol_drda", NotSupportedError, "DRDA"),
         ("ol_peer", InterfaceError, "line 9 .*between servers"),
         ("ol_csm", NotSupportedError, "csm="),
@@ -168,6 +167,18 @@ def test_entries_that_cannot_be_used_are_refused_by_name(
 ) -> None:
     with pytest.raises(error, match=match):
         resolve(f"@{server}", environment)
+
+
+def test_onsocssl_alone_is_enough_for_tls(environment: dict[str, str]) -> None:
+    p = resolve("@ol_tls", environment)
+    assert (p.host, p.port, p.tls) == ("db1.example", 9089, True)
+    assert resolve("@ol_prod", environment).tls is False
+    assert resolve("@ol_prod", environment, tls_ca="x").tls is True
+
+
+def test_what_is_said_about_tls_counts_for_all_members(environment: dict[str, str]) -> None:
+    assert [each.tls for each in resolve("@pair", environment).endpoints] == [False, False]
+    assert [each.tls for each in resolve("@pair", environment, tls=True).endpoints] == [True, True]
 
 
 def test_a_missing_or_malformed_file_is_named(tmp_path: Path) -> None:

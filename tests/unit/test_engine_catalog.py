@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -227,8 +228,7 @@ def test_statements_without_effect_are_accepted(db: Db) -> None:
     for sql in (
         "set isolation to dirty read", "set isolation to committed read last committed", "set explain on",
         "set lock mode to wait 5", "set lock mode to not wait", "set pdqpriority 10", "update statistics",
-        "update statistics for table t", "lock table t in exclusive mode", "unlock table t",
-        "grant select on t to public",
+        "update statistics for table t", "grant select on t to public",
     ):  # fmt: skip
         db.run(sql)
     assert db.fails("set nonsense to 1").sqlcode == -201
@@ -250,3 +250,154 @@ def test_a_prepared_statement_follows_a_changed_table(db: Db) -> None:
     db.run("create table t (z varchar(5), a smallint)")
     db.session.execute(prepared, (7,))
     assert db.rows("select a, z from t") == [(7, None)]
+
+
+def test_references_name_the_key_that_they_mean_and_have_an_index_of_their_own(db: Db) -> None:
+    db.run(
+        "create table p (a integer not null, b integer not null, c integer, primary key (b, a) constraint pk1, "
+        "unique (c) constraint u1)"
+    )
+    db.run(
+        "create table q (x integer, y integer, z integer, foreign key (y, x) references p constraint fk1, "
+        "foreign key (z) references p (c) constraint fk2)"
+    )
+    assert db.rows(
+        "select k.constrname, o.constrname, i.part1, i.part2, i.idxtype, r.delrule "
+        "from sysconstraints k, sysreferences r, sysconstraints o, sysindexes i "
+        "where r.constrid = k.constrid and o.constrid = r.primary and "
+        "i.idxname = k.idxname and i.tabid = k.tabid order by 1"
+    ) == [("fk1", "pk1", 2, 1, "D", "R"), ("fk2", "u1", 3, 0, "D", "R")]
+    assert db.value("select nindexes from systables where tabname = 'q'") == 2
+
+
+def test_sysindices_writes_its_keys_as_lvarchar_shows_them(db: Db) -> None:
+    db.run("create table t (a integer, b integer, c integer)")
+    db.run("create index t_i on t (c desc, a)")
+    assert db.value("select indexkeys from sysindices where idxname = 't_i'") == "-3 [1], 1 [1]"
+
+
+def test_checks_and_views_are_kept_in_pieces_and_defaults_with_their_stored_form(db: Db) -> None:
+    db.run(
+        "create table t (a integer default -7, b varchar(9) default 'x  y', c date default today, d decimal(8,2) "
+        "default 1.50, check (a > -8 and a < 1000000 and a <> 123456789) constraint t_check)"
+    )
+    pieces = db.rows("select seqno, checktext from syschecks order by seqno")
+    assert [number for number, _ in pieces] == list(range(len(pieces)))
+    assert len(pieces) > 1
+    assert "".join(text.ljust(32) for _, text in pieces).strip().startswith("(a > -8 and")
+    found = {
+        number: (kind, text)
+        for number, kind, text in db.rows("select colno, type, d.default from sysdefaults d")
+    }
+    assert found[2] == ("L", "x  y")
+    assert found[3] == ("T", None)
+    for number, text in ((1, "-7"), (4, "1.50")):
+        assert found[number][1].partition(" ")[0] != ""
+        assert found[number][1].partition(" ")[2] == text
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "sysfragments", "syssyntable", "sysusers", "systabauth", "syscolauth", "sysinherits", "sysattrtypes",
+        "sysprocedures", "sysprocbody", "sysproccolumns", "sysmaster:sysenv", "sysmaster:syslogs",
+        "sysmaster:systabnames", "sysmaster:syssessions", "systables", "syscoldepend", "syssynonyms", "systriggers",
+        "systrigbody", "sysdistrib", "sysroleauth", "sysviolations",
+    ],
+)  # fmt: skip
+def test_every_catalogue_table_can_be_read_whole(db: Db, table: str) -> None:
+    assert len(db.types(f"select * from {table}")) >= 3
+    db.rows(f"select * from {table}")
+
+
+def test_not_null_and_check_constraints_name_their_columns(db: Db) -> None:
+    db.run(
+        "create table t (a integer not null, b_$ integer, c varchar(20), check (a > 1 and B_$ < a) constraint k1, "
+        "check (c <> 'a b_$' and c <> \"a\") constraint k2, check (1 = 1) constraint k3, d serial)"
+    )
+    assert db.rows(
+        "select k.constrtype, c.colname from sysconstraints k, syscoldepend d, syscolumns c, systables t "
+        "where t.tabname = 't' and k.tabid = t.tabid and d.constrid = k.constrid and d.tabid = t.tabid and "
+        "c.tabid = t.tabid and c.colno = d.colno order by 1, 2"
+    ) == [("C", "a"), ("C", "b_$"), ("C", "c"), ("N", "a"), ("N", "d")]
+    numbers = [number for (number,) in db.rows("select constrid from sysconstraints")]
+    assert len(set(numbers)) == len(numbers) == 5
+
+
+def test_texts_of_the_catalogue_are_cut_between_characters_and_lose_none(db: Db) -> None:
+    text = "ä€x𝄞" * 400
+    db.run(f"create table t (a nvarchar(20), check (a <> '{text}') constraint k)")
+    db.run(f"create view v as select a, '{text}' as b from t")
+    for table, column, size in (("syschecks", "checktext", 32), ("sysviews", "viewtext", 64)):
+        pieces = db.rows(f"select seqno, {column} from {table} order by 1")
+        assert [number for number, _ in pieces] == list(range(len(pieces)))
+        assert max(len(piece.encode()) for _, piece in pieces) <= size
+        assert f"'{text}'" in "".join(piece for _, piece in pieces)
+
+
+def test_parts_of_types_within_types_are_told_below_them(db: Db) -> None:
+    db.run("create table t (c set(row(a integer, b list(smallint not null)) not null))")
+    assert db.rows(
+        "select a.seqno, a.levelno, a.parent_no, a.fieldname, mod(a.type, 256) from sysattrtypes a, syscolumns c, "
+        "systables t where t.tabname = 't' and c.tabid = t.tabid and a.extended_id = c.extended_id order by 1"
+    ) == [(1, 1, 0, None, 22), (2, 2, 1, "a", 2), (3, 2, 1, "b", 21), (4, 3, 3, None, 1)]
+
+
+def test_sysmaster_knows_sessions_and_the_tables_of_all_databases(engine: Engine, db: Db) -> None:
+    other = connect(engine)
+    sids = {sid for (sid,) in db.rows("select sid from sysmaster:syssessions where username = 'informix'")}
+    assert {db.session.session_id, other.session.session_id} <= sids
+    other.session.close()
+    sids = {sid for (sid,) in db.rows("select sid from sysmaster:syssessions")}
+    assert other.session.session_id not in sids
+    db.run("create table t (a integer)")
+    named = "select count(*) from sysmaster:systabnames where tabname = 't' and dbsname = 'stores_demo'"
+    assert db.value(named) == 1
+
+
+def test_the_catalogue_of_an_older_server_is_made_anew(tmp_path: Path) -> None:
+    first = Engine(tmp_path, "informix", VERSION)
+    db = connect(first)
+    db.run("create table kept (a integer, b varchar(5) not null)")
+    db.run("insert into kept values (7, 'x')")
+    hidden = '"d_stores_demo"._ifx.tables'
+    db.session.con.execute(f"UPDATE {hidden} SET viewtext = 'older' WHERE tabname = ' VERSION'")
+    db.session.con.execute('DROP VIEW "d_stores_demo".main.sysindices')
+    db.session.close()
+    first.close()
+    second = Engine(tmp_path, "informix", VERSION)
+    db = connect(second)
+    assert db.rows("select * from kept") == [(7, "x")]
+    assert db.value("select ncols from systables where tabname = 'kept'") == 2
+    assert db.value("select count(*) from sysindices where tabid < 100") == 0
+    assert db.value("select count(*) from systables where tabname = 'syscolumns'") == 1
+    db.session.close()
+    second.close()
+
+
+WORD = (
+    "select {0} from syscolumns c, systables t where c.tabid = t.tabid and t.tabname = 't' order by c.colno"
+)
+
+
+def test_the_routines_that_jdbc_calls_read_type_words(db: Db) -> None:
+    db.run("create distinct type euro as decimal(8,2)")
+    db.run(
+        "create table t (a serial, b varchar(200,150) not null, c decimal(8,2) default 3.5, d euro, e boolean)"
+    )
+    call = "schema_coltypename(c.coltype, c.extended_id), "
+    call += "informix.schema_precision(c.coltype, c.extended_id, c.collength)"
+    assert db.rows(WORD.format(call)) == [
+        ("serial", 10), ("varchar", 200), ("decimal", 8), ("euro", 8), ("boolean", 1),
+    ]  # fmt: skip
+    call = (
+        "get_data_type(c.coltype, c.extended_id, 0), schema_nullable(c.coltype), schema_isautoincr(c.coltype)"
+    )
+    assert db.rows(WORD.format(call)) == [
+        (4, "NO", "YES"), (12, "NO", "NO"), (3, "YES", "NO"), (2001, "YES", "NO"), (16, "YES", "NO"),
+    ]  # fmt: skip
+    call = "schema_numscale(c.coltype, c.collength), schema_numprecradix(c.coltype), schema_isnullable(c.coltype)"
+    assert db.rows(WORD.format(call))[:3] == [(0, 10, 0), (None, None, 0), (2, 10, 1)]
+    db.run("drop table t")
+    db.run("drop type euro restrict")
+    db.run("create table t (a integer)")

@@ -296,9 +296,9 @@ def test_named_rows_are_types_of_columns_casts_and_other_types(db: Db) -> None:
     ]
     assert db.rows("select id from n where p = ROW('A', '01/02/2026')::person_t order by id") == [(1,), (2,)]
     assert db.fails("insert into n values (3, ROW(NULL, NULL), NULL, NULL, 77)").sqlcode == -391
-    assert db.fails("create row type person_t (a int)").sqlcode == -9625
-    assert db.fails("drop row type person_t restrict").sqlcode == -9642
-    assert db.fails("drop row type nobody restrict").sqlcode == -9628
+    assert db.fails("create row type person_t (a int)").sqlcode == -9991
+    assert db.fails("drop row type person_t restrict").sqlcode == -9990
+    assert db.fails("drop row type nobody restrict").sqlcode == -9992
     assert db.fails(f"select 5::nobody {ONE}").near == "nobody"
     db.run("drop table n")
     db.run("drop row type couple_t restrict")
@@ -343,8 +343,8 @@ def test_distinct_types_hold_the_values_of_their_source(db: Db) -> None:
     assert db.rows("select sum(a), max(d), c || '!' from d group by 3 order by 3") == [
         (Decimal("-2.00"), 8, "!"), (Decimal("1.50"), 7, "hi!"),
     ]  # fmt: skip
-    assert db.fails("drop type dollar restrict").sqlcode == -9642
-    assert db.fails("create distinct type dollar as int").sqlcode == -9625
+    assert db.fails("drop type dollar restrict").sqlcode == -9630
+    assert db.fails("create distinct type dollar as int").sqlcode == -9996
 
 
 def test_types_are_part_of_the_transaction(db: Db, engine: Engine) -> None:

@@ -282,7 +282,7 @@ ERRORS: list[tuple[str, int, str]] = [
     ("select * from nodb:item", -329, "nodb"),
     ("update item set id = 5", -232, "id"),
     ("select id from item union select id, name from item", -307, ""),
-    ("delete from item where current of c", -554, "WHERE CURRENT OF"),
+    ("delete from item where current of c", -507, "c"),
     ("execute function nothing(1)", -674, "nothing"),
 ]
 

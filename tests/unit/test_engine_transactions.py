@@ -71,6 +71,7 @@ def test_a_dropped_table_comes_back_by_rollback(db: Db) -> None:
 
 def test_uncommitted_work_is_invisible_to_other_sessions(engine: Engine, db: Db) -> None:
     other = connect(engine)
+    other.run("set isolation to committed read last committed")
     db.run("begin work")
     db.run("insert into t values (2, 'two', 78)")
     db.run("create table mine (a integer)")

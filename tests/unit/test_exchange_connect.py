@@ -11,6 +11,7 @@ import pytest
 from informix_arrow.dsn import Parameters
 from informix_arrow.exchange.connect import connect, leave
 from informix_arrow.exchange.session import Session, settle
+from informix_arrow.exchange.steps import ConnectionLost
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import server_answer
 from informix_arrow.wire.describe import Column
@@ -165,13 +166,80 @@ def test_an_older_protocol_is_refused() -> None:
         LoginPeer(reply=replace(ACCEPT, cap1=0x133)).run(connect(PARAMETERS))
 
 
-def test_pam_is_refused_by_name() -> None:
-    peer = LoginPeer()
+def pam_peer(*said: list[m.Message]) -> LoginPeer:
+    """A listener that answers SQ_ACK and each SQ_RESPONSE with what is ``said`` next."""
+    peer, left = LoginPeer(), list(said)
     mask = bytearray(server_answer(bytes(8)))
     mask[5] |= 0x08  # bit 44
     peer.mask = bytes(mask)
-    with pytest.raises(NotSupportedError, match="PAM"):
+    converse = peer.answers
+    assert callable(converse)
+
+    def answers(group: Group) -> list[m.Message]:
+        return left.pop(0) if isinstance(group[0], m.Ack | m.Response) else list(converse(group))
+
+    peer.answers = answers
+    return peer
+
+
+@pytest.mark.parametrize("piece", [1, 1 << 20])
+def test_the_questions_of_pam_are_answered_one_after_the_other(piece: int) -> None:
+    peer = pam_peer(
+        [m.Challenge(4, "Hello"), m.EndOfTurn(), m.Challenge(1, "Password: ")],
+        [m.Challenge(3, "Nearly"), m.EndOfTurn(), m.Challenge(2, "Code: ")],
+        [m.Accept()],
+    )
+    peer.piece = piece
+    asked: list[tuple[str, bool]] = []
+
+    def answer(prompt: str, echo: bool) -> str:
+        asked.append((prompt, echo))
+        return f"answer {len(asked)}"
+
+    session = peer.run(connect(replace(PARAMETERS, pam=answer)))
+    assert asked == [("Hello\nPassword: ", False), ("Nearly\nCode: ", True)]
+    said = [group[0].text for group in peer.groups if isinstance(group[0], m.Response)]
+    assert said == ["answer 1", "answer 2"]
+    assert (session.database, session.own) == ("stores", 0)
+
+
+def test_pam_that_says_no_is_an_error_with_its_words() -> None:
+    peer = pam_peer([m.Challenge(3, "Account locked"), m.Exit()])
+    with pytest.raises(OperationalError, match="Account locked"):
         peer.run(connect(PARAMETERS))
+
+
+def test_pam_that_asks_nobody_says_what_to_do() -> None:
+    peer = pam_peer([m.Challenge(1, "Password: ")])
+    with pytest.raises(OperationalError, match=r"'Password:'.*pam="):
+        peer.run(connect(PARAMETERS))
+
+
+def test_anything_else_in_a_pam_dialogue_breaks_the_protocol() -> None:
+    peer = pam_peer([m.Done()])
+    with pytest.raises(ProtocolError, match=r"Done.*PAM"):
+        peer.run(connect(PARAMETERS))
+
+
+def test_a_listener_that_speaks_tls_is_recognised() -> None:
+    peer = LoginPeer()
+    peer.reply = _Bytes(b"\x15\x03\x03\x00\x02\x02\x46")  # type: ignore[assignment]
+    with pytest.raises(ConnectionLost, match=r"speaks TLS.*informixs://"):
+        peer.run(connect(PARAMETERS))
+    peer = LoginPeer()
+    peer.reply, peer.hang_up = _Bytes(b""), True  # type: ignore[assignment]
+    with pytest.raises(ConnectionLost, match=r"closed the connection.*informixs://"):
+        peer.run(connect(PARAMETERS))
+
+
+class _Bytes:
+    """A login reply that is none."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def encode(self) -> bytes:
+        return self._data
 
 
 def test_a_login_that_cannot_be_sent_is_refused_without_the_password() -> None:

@@ -71,6 +71,7 @@ def test_any_way_of_cutting_the_replies_gives_the_same_rows(piece: int) -> None:
 def test_a_small_result_costs_no_surplus_fetch() -> None:
     peer, session = Peer([select(), [*rows(1, 2), *DONE]]), new_session()
     assert read(peer, session, open_query(peer, session)) == [1, 2]
+    peer.run(settle(session))
     assert peer.names() == ["Prepare NDescribe WantDone", OPEN, "Id Close", "Id Release"]
 
 

@@ -52,6 +52,9 @@ class Numbers:
     failure: Exception = field(default_factory=lambda: LookupError("the data ended in an error"))
     foreign: Exception | None = None
 
+    def wait(self) -> Exchange[None]:
+        yield from ()
+
     def take(self, form: Form, budget: int, most: int) -> Group | None:
         if self.fails_at is not None and self.taken >= self.fails_at:
             self.foreign = self.failure
@@ -214,17 +217,33 @@ def test_refused_rows_are_set_aside_and_the_others_go_in_in_order(method: str, b
     assert session.own == 0
 
 
+@pytest.mark.parametrize("method", ["put", "pipeline"])
 @pytest.mark.parametrize(
-    "error",
-    [m.Err(-458), m.Err(-271, -131), m.Err(-213, -157)],
+    ("error", "row"),
+    [(m.Err(-458), 14), (m.Err(-271, -131), 14), (m.Err(-213, -157), None)],
     ids=["long transaction", "disk full", "interrupted"],
 )
-def test_what_every_later_row_would_meet_is_no_matter_of_one_row(error: m.Err) -> None:
+def test_what_every_later_row_would_meet_is_no_matter_of_one_row(
+    error: m.Err, row: int | None, method: str
+) -> None:
+    """An interrupt is not even a matter of the row at hand: whoever sent it did not mean that one."""
     feed = Numbers(95)
     with pytest.raises(OperationalError) as caught:
-        load(feed, Table(frozenset({14}), error), collect=True)
-    assert (caught.value.row, caught.value.sqlcode) == (14, error.sqlcode)
+        load(feed, Table(frozenset({14}), error), collect=True, method=method)
+    assert (caught.value.row, caught.value.sqlcode) == (row, error.sqlcode)
     assert feed.refusals == []
+
+
+@pytest.mark.parametrize(
+    "answer", [[], [m.Err(-255)], [m.Err(-458)]], ids=["undone", "ended before", "refused"]
+)
+def test_a_scope_tells_undoing_from_finding_nothing_to_undo(answer: list[m.Message]) -> None:
+    session = new_session(transaction=Transaction.OPEN)
+    scope = Scope(session, ScopeKind.OWN)
+    undone = Peer(lambda messages: answer).run(scope.undo())
+    code = answer[0].sqlcode if answer and isinstance(answer[0], m.Err) else None
+    assert (undone, scope.ended) == (code != -458, code == -255)
+    assert (session.transaction is Transaction.NONE) == undone
 
 
 @pytest.mark.parametrize("method", ["put", "pipeline"])

@@ -45,7 +45,7 @@ def test_a_wrong_number_of_values_is_told_in_plain_words() -> None:
 @pytest.mark.parametrize("parameters", ["abc", b"abc", {"a": 1}, 5, {1}])
 def test_what_is_no_sequence_of_values_is_refused(parameters: object) -> None:
     with pytest.raises(InterfaceError):
-        check_parameters("select ?", parameters)  # type: ignore[arg-type]
+        check_parameters("select ?", parameters)
 
 
 def test_none_means_no_parameters() -> None:

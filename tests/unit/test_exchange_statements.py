@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from informix_arrow.exchange.fetch import ReadOptions
-from informix_arrow.exchange.many import CHUNK_ROWS, ManyOutcome, execute_many
+from informix_arrow.exchange.many import CHUNK_ROWS, execute_many
+from informix_arrow.exchange.replies import ManyOutcome
 from informix_arrow.exchange.run import run
 from informix_arrow.exchange.session import Session, Transaction, settle
 from informix_arrow.exchange.statement import Outcome
@@ -139,7 +140,7 @@ def test_transactions_typed_as_sql_are_tracked() -> None:
     states = {
         StatementType.BEGIN_WORK: Transaction.OPEN,
         StatementType.COMMIT_WORK: Transaction.NONE,
-        StatementType.ROLLBACK_WORK: Transaction.UNKNOWN,
+        StatementType.ROLLBACK_WORK: Transaction.NONE,
     }
     peer = Peer([answer for kind in states for answer in (other(kind), [m.Done()])])
     session = new_session(autocommit=True)
@@ -149,7 +150,7 @@ def test_transactions_typed_as_sql_are_tracked() -> None:
 
 
 def test_a_commit_that_was_not_needed_is_no_failure() -> None:
-    """After ROLLBACK typed as SQL nobody knows whether a savepoint was meant."""
+    """After a procedure nobody knows whether it has ended the transaction."""
     peer, session = Peer([[m.Err(-255)]]), new_session(transaction=Transaction.UNKNOWN)
     peer.run(commit(session))
     assert session.transaction is Transaction.NONE

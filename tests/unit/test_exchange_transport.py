@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import select
 import signal
 import socket
 import sys
@@ -12,7 +13,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.exchange.steps import Connect, ConnectionLost, Exchange, Receive, Send
+from informix_arrow.exchange.steps import Call, Connect, ConnectionLost, Exchange, Reason, Receive, Send
+from informix_arrow.transport import blocking, limits
 from informix_arrow.transport.blocking import BlockingTransport
 
 
@@ -132,48 +134,234 @@ def test_a_peer_that_hangs_up_during_a_send_is_told(listener: socket.socket) -> 
     link.close()
 
 
-def test_a_wait_without_limit_begins_anew_after_each_wake_up() -> None:
-    answers = iter([TimeoutError(), TimeoutError(), 3])
-
-    def receive() -> int:
-        answer = next(answers)
-        if isinstance(answer, TimeoutError):
-            raise answer
-        return answer
-
-    assert transport(None)._patiently(receive) == 3
-
-
-def test_a_peer_given_up_by_the_system_is_a_lost_connection(
+def test_a_wait_without_limit_begins_anew_after_each_wake_up(
     listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(blocking, "WAKE", 0.01)
+    waits: list[float] = []
+
+    def talk() -> Exchange[int]:
+        yield at(listener)
+        peer, _ = listener.accept()
+        readiness = link._readiness
+        assert readiness is not None
+        wait = readiness.wait
+
+        def counted(reading: bool, writing: bool, seconds: float) -> bool:
+            waits.append(seconds)
+            if len(waits) == 3:
+                peer.sendall(b"abc")
+            return wait(reading, writing, seconds)
+
+        monkeypatch.setattr(readiness, "wait", counted)
+        with peer:
+            return (yield Receive(memoryview(bytearray(10))))
+
+    link = transport(None)
+    assert link.run(talk()) == 3
+    assert len(waits) >= 3
+    assert max(waits) <= 0.01
+    link.close()
+
+
+def test_a_peer_given_up_by_the_system_is_a_lost_connection(listener: socket.socket) -> None:
     """ETIMEDOUT is a TimeoutError too, but no matter of our patience."""
 
     class GivenUp:
-        def settimeout(self, seconds: float) -> None: ...
-
-        def recv_into(self, into: memoryview) -> int:
+        def wait(self, reading: bool, writing: bool, seconds: float) -> bool:
             raise TimeoutError(errno.ETIMEDOUT, "Connection timed out")
 
     def wait() -> Exchange[None]:
+        yield at(listener)
+        link._readiness = GivenUp()  # type: ignore[assignment]
         yield Receive(memoryview(bytearray(10)))
 
     link = transport(None)
-    monkeypatch.setattr(link, "_socket", GivenUp())
     with pytest.raises(ConnectionLost, match="Connection timed out"):
-        link.run(wait())
+        link.run(wait(), Call())
+    link.close()
 
 
 def test_an_attempt_given_up_by_the_system_is_told_with_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    def give_up(*_: object) -> socket.socket:
+    def knock() -> Exchange[None]:
+        yield Connect("127.0.0.1", 9)
+
+    link = BlockingTransport(connect_timeout=None, read_timeout=None)
+
+    def give_up(*_: object) -> None:
         raise TimeoutError(errno.ETIMEDOUT, "Connection timed out")
 
-    def knock() -> Exchange[None]:
-        yield Connect("db.example", 9088)
+    monkeypatch.setattr(link, "_reach", give_up)
+    with pytest.raises(ConnectionLost, match=r"cannot connect to 127\.0\.0\.1:9: Connection timed out"):
+        link.run(knock())
 
-    monkeypatch.setattr(socket, "create_connection", give_up)
-    with pytest.raises(ConnectionLost, match=r"cannot connect to db\.example:9088: Connection timed out"):
-        BlockingTransport(connect_timeout=None, read_timeout=None).run(knock())
+
+def test_the_next_address_of_a_name_is_tried(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, port = listener.getsockname()
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        dead = gone.getsockname()
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 0, address) for address in (dead, (host, port))]
+    monkeypatch.setattr(blocking, "look_up", lambda *_: found)
+
+    def talk() -> Exchange[None]:
+        yield Connect("db.example", port)
+        yield Send(b"x")
+
+    link = transport()
+    link.run(talk())
+    peer, _ = listener.accept()
+    with peer:
+        assert peer.recv(1) == b"x"
+    link.close()
+
+
+def test_a_name_that_is_not_resolved_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = threading.Event()
+
+    def resolve(*_: object) -> list[object]:
+        asked.wait(60)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+
+    def knock() -> Exchange[None]:
+        yield Connect("slow.example", 9088)
+
+    try:
+        with pytest.raises(ConnectionLost, match=r"'slow\.example' was not resolved"):
+            BlockingTransport(connect_timeout=0.02, read_timeout=None).run(knock())
+    finally:
+        asked.set()
+
+
+def test_a_login_as_a_whole_may_have_a_limit(listener: socket.socket) -> None:
+    """Whatever it tries next: every further step fails at once."""
+    failures = 0
+
+    def stubborn() -> Exchange[None]:
+        nonlocal failures
+        for _ in range(3):
+            try:
+                yield at(listener)
+                yield Receive(memoryview(bytearray(10)))
+            except ConnectionLost as error:
+                failures += 1
+                last = error
+        raise last
+
+    link = transport(None)
+    with pytest.raises(ConnectionLost, match="login_timeout"):
+        link.run(stubborn(), whole=0.02)
+    assert failures == 3
+    link.close()
+
+
+def test_keepalive_is_set_as_asked(listener: socket.socket) -> None:
+    def knock() -> Exchange[None]:
+        yield at(listener)
+
+    for keepalive, wanted in ((True, 1), (False, 0), (77.0, 1)):
+        link = BlockingTransport(connect_timeout=10, read_timeout=None, keepalive=keepalive)
+        link.run(knock())
+        assert link._socket is not None
+        assert link._socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == wanted
+        if keepalive == 77.0 and hasattr(socket, "TCP_KEEPIDLE"):
+            assert link._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 77
+        link.close()
+
+
+def interrupted(listener: socket.socket, link: BlockingTransport, call: Call, answer: bytes) -> Exchange[int]:
+    """Wait for an answer that comes when the urgent byte has come."""
+    yield at(listener)
+    peer, _ = listener.accept()
+    asked = threading.Event()
+
+    def serve() -> None:
+        with peer:
+            poll = select.poll()
+            poll.register(peer, select.POLLPRI)
+            if poll.poll(30_000) and peer.recv(1, socket.MSG_OOB) == b"B":
+                asked.set()
+                peer.sendall(answer)
+
+    server = threading.Thread(target=serve)
+    server.start()
+    try:
+        return (yield Receive(memoryview(bytearray(10))))
+    finally:
+        server.join(60)
+        assert asked.is_set()
+
+
+def test_a_call_whose_time_is_over_asks_the_server_to_stop(listener: socket.socket) -> None:
+    link, call = transport(None), Call(0.02, since=time.monotonic())
+    assert link.run(interrupted(listener, link, call, b"abc"), call) == 3
+    assert (call.wanted, call.sent) == (Reason.TIMEOUT, True)
+    link.close()
+
+
+def test_an_interrupt_before_the_wait_is_sent_when_the_wait_begins(listener: socket.socket) -> None:
+    link, call = transport(None), Call()
+
+    def talk() -> Exchange[int]:
+        link.interrupt()
+        assert not call.sent
+        return (yield from interrupted(listener, link, call, b"abcd"))
+
+    assert link.run(talk(), call) == 4
+    assert (call.wanted, call.sent) == (Reason.CANCEL, True)
+    link.interrupt()  # nothing runs
+    link.close()
+
+
+def test_whatever_strikes_a_wait_is_kept_for_later(listener: socket.socket) -> None:
+    class Struck(Exception):
+        pass
+
+    link, call = transport(None), Call()
+
+    def talk() -> Exchange[int]:
+        exchange = interrupted(listener, link, call, b"abcde")
+        answer = yield next(exchange)
+        step = exchange.send(answer)
+        readiness = link._readiness
+        assert readiness is not None
+        wait = readiness.wait
+
+        def strike(reading: bool, writing: bool, seconds: float) -> bool:
+            readiness.wait = wait  # type: ignore[method-assign]
+            raise Struck
+
+        readiness.wait = strike  # type: ignore[method-assign]
+        answer = yield step
+        try:
+            exchange.send(answer)
+        except StopIteration as stop:
+            return int(stop.value)
+        raise AssertionError("it asks for more")
+
+    assert link.run(talk(), call) == 5
+    assert isinstance(call.broken, Struck)
+    assert (call.wanted, call.sent) == (Reason.BREAK, True)
+    link.close()
+
+
+def test_a_server_that_does_not_react_is_left_after_the_grace(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "GRACE", 0.02)
+
+    def talk() -> Exchange[None]:
+        yield at(listener)
+        yield Receive(memoryview(bytearray(10)))
+
+    link, call = transport(None), Call(0.01, since=time.monotonic())
+    with pytest.raises(ConnectionLost, match="did not react"):
+        link.run(talk(), call)
+    assert call.unanswered
+    link.close()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

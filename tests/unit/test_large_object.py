@@ -44,8 +44,10 @@ class Opened:
             SimpleNamespace(
                 released=False,
                 statement_id=4,
-                encoding=encoding,
-                options=TypeOptions(encoding_errors=errors),  # type: ignore[arg-type]
+                shape=SimpleNamespace(
+                    encoding=encoding,
+                    types=TypeOptions(encoding_errors=errors),  # type: ignore[arg-type]
+                ),
             ),
         )
         connection = cast(Connection, SimpleNamespace(_session=self.session, _run=self.peer.run))

@@ -8,7 +8,7 @@ import pytest
 
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.describe import Column, Describe, InputDescribe
+from informix_arrow.wire.describe import Column, Describe, InputDescribe, KeysDescribe
 from informix_arrow.wire.errors import DataError, ProtocolError
 from informix_arrow.wire.primitives import NeedMoreData, Reader
 from informix_arrow.wire.types import ColumnType
@@ -117,6 +117,8 @@ SERVER_MESSAGES: list[m.Message] = [
     m.FileWrite(b""),
     InputDescribe((ColumnType.integer(), ColumnType.boolean())),
     m.InsertDone(-(2**40)),
+    KeysDescribe.of_columns(6, 3, COLUMNS),
+    m.KeysTuple(0, b"odd"),
     m.LoDataReply.of_data(0, bytes(range(256)) * 250 + b"odd"),
     m.LoDataReply(1, 0, status=-9810),
     m.LoDataReply(0, -1, status=5),
@@ -362,6 +364,14 @@ def test_the_second_short_of_an_input_description_is_zero() -> None:
     """With anything else there JDBC 15.0.0.1.1 waits for bytes that never come (CORRECTIONS 4)."""
     encoded = InputDescribe((ColumnType.integer(), ColumnType.varchar(20))).encode(MODERN)
     assert encoded[:6].hex() == "007d00020000"
+
+
+def test_the_input_description_of_a_statement_without_parameters_ends_with_its_count() -> None:
+    """JDBC 15.0.0.1.1 reads no second short there, and takes one for the next message."""
+    assert InputDescribe(()).encode(MODERN).hex() == "007d0000"
+    reader = Reader(bytes.fromhex("0000000c"))
+    assert InputDescribe.parse(reader, MODERN) == InputDescribe(())
+    assert reader.pos == 2
 
 
 def test_the_rows_of_one_put_have_one_length_and_each_its_own_pad() -> None:

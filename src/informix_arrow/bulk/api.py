@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from ..wire.errors import InterfaceError
@@ -103,15 +104,11 @@ def plan(
     return request, source, progress
 
 
-def write(
-    run: Callable[[Exchange[WriteReport]], WriteReport],
-    session: Session,
-    table: str,
-    data: Any,
-    delimident: bool,
-    options: Mapping[str, Any],
-) -> WriteReport:
-    """Write ``data`` into ``table``; ``run`` drives the exchange."""
+@contextmanager
+def writing(
+    session: Session, table: str, data: Any, delimident: bool, options: Mapping[str, Any]
+) -> Iterator[Exchange[WriteReport]]:
+    """Check the arguments and give the exchange that writes ``data`` into ``table``, to be run within the block."""
     began = time.monotonic()
     request, source, progress = plan(table, data, delimident, options)
     seen = (0, 0)
@@ -124,7 +121,7 @@ def write(
 
     load = Write(session, request, source.batches, told if progress is not None else None)
     try:
-        return run(load.run())
+        yield load.run()
     finally:
         if isinstance(progress, Bar):
             progress.finish(*seen, time.monotonic() - began)

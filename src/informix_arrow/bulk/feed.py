@@ -11,11 +11,13 @@ import pyarrow as pa
 
 from .._encode import Encoder
 from ..exchange.load import Form, Group
+from ..exchange.steps import Exchange, Pause
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import encoder_table
 from ..wire.errors import DataError, Error
 from .convert import UNFIT, Converter
 from .report import Rejects, describe_row, show_value, taken
+from .source import Arriving
 
 #: Rows that are converted and encoded at a time: what is made of them is all that a load holds besides the
 #: batch at hand.
@@ -101,6 +103,11 @@ class RowFeed:
 
     def __post_init__(self) -> None:
         self._main = self._loaded()
+
+    def wait(self) -> Exchange[None]:
+        """Let the next batches arrive when the data is an async iterable."""
+        if isinstance(self.batches, Arriving) and self.batches.dry:
+            yield Pause(self.batches.more)
 
     def take(self, form: Form, budget: int, most: int) -> Group | None:
         """The next rows as one group, or None.

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from ..wire.errors import InterfaceError
+
+ENOUGH = 4096  # rows of small batches that are awaited together
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +25,80 @@ class Source:
     total: int | None  # rows, None when nobody knows beforehand
 
 
+class Interrupted(Exception):
+    """A task was cancelled while its data was awaited; the cause is the ``CancelledError``."""
+
+
+class Arriving(Iterator[pa.RecordBatch]):
+    """Record batches of an async iterable. Iterating gives those that have arrived, and ends when there is none;
+    :meth:`more` waits for others. Made by :meth:`open`.
+    """
+
+    def __init__(self, items: AsyncIterator[object]) -> None:
+        self.schema: pa.Schema
+        self._items = items
+        self._number = 0  # of the next batch
+        self._ready: deque[pa.RecordBatch] = deque()
+        self._ended = False
+        self._failure: Exception | None = None
+
+    @classmethod
+    async def open(cls, data: AsyncIterable[object], schema: pa.Schema | None = None) -> Arriving:
+        """Wait for the first batch, unless the schema is known. ``InterfaceError`` when there is none."""
+        arriving = cls(aiter(data))
+        if schema is None:
+            first = await anext(arriving._items, None)
+            if first is None:
+                raise _empty()
+            batch = _one(first)
+            schema = batch.schema
+            arriving._ready.append(batch)
+            arriving._number = 1
+        arriving.schema = schema
+        return arriving
+
+    @property
+    def dry(self) -> bool:
+        """Whether nothing is here and something may still come."""
+        return not self._ready and not self._ended
+
+    async def more(self) -> None:
+        """Wait until batches with ``ENOUGH`` rows are here, or all. What goes wrong is raised by the iteration."""
+        rows = 0
+        try:
+            while rows < ENOUGH:
+                batch = _like(await anext(self._items), self._number, self.schema)
+                self._number += 1
+                self._ready.append(batch)
+                rows += batch.num_rows
+        except StopAsyncIteration:
+            self._ended = True
+        except asyncio.CancelledError as error:
+            self._fail(Interrupted())
+            assert self._failure is not None
+            self._failure.__cause__ = error
+        except Exception as error:  # noqa: BLE001 - raised by __next__
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        self._ended, self._failure = True, error
+
+    def __next__(self) -> pa.RecordBatch:
+        if self._ready:
+            return self._ready.popleft()
+        if self._failure is not None:
+            raise self._failure
+        raise StopIteration
+
+
 def open_source(data: Any) -> Source:
     """Open ``data``: ``__arrow_c_stream__``, ``__arrow_c_array__``, or an iterable of record batches.
 
     Raises ``InterfaceError`` for what is none of these, and for an iterable without any batch, which has no
     schema.
     """
+    if isinstance(data, Arriving):
+        return Source(data.schema, data, None)
     if isinstance(data, pa.Table):
         return Source(data.schema, iter(data.to_batches()), data.num_rows)
     if isinstance(data, pa.RecordBatch):
@@ -65,9 +137,7 @@ def _from_iterable(data: object) -> Source:
     items = iter(data)
     first = next(items, None)
     if first is None:
-        raise InterfaceError(
-            "the iterable held no record batch, so its columns are not known: nothing was written"
-        )
+        raise _empty()
     batch = _one(first)
     return Source(batch.schema, _alike(itertools.chain((batch,), items), batch.schema), None)
 
@@ -82,7 +152,17 @@ def _one(item: object) -> pa.RecordBatch:
 
 def _alike(items: Iterator[object], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for number, item in enumerate(items):
-        batch = _one(item)
-        if not batch.schema.equals(schema):
-            raise InterfaceError(f"record batch {number} has other columns or types than the first one")
-        yield batch
+        yield _like(item, number, schema)
+
+
+def _like(item: object, number: int, schema: pa.Schema) -> pa.RecordBatch:
+    batch = _one(item)
+    if not batch.schema.equals(schema):
+        raise InterfaceError(f"record batch {number} has other columns or types than the first one")
+    return batch
+
+
+def _empty() -> InterfaceError:
+    return InterfaceError(
+        "the iterable held no record batch, so its columns are not known: nothing was written"
+    )

@@ -13,7 +13,7 @@ from ..exchange.load import Job, Loader, LoadOutcome, lost
 from ..exchange.object_load import ObjectLoader
 from ..exchange.scope import Scope, ScopeKind
 from ..exchange.session import Session, ask, settle
-from ..exchange.statement import prepare, release_after, release_statement
+from ..exchange.statement import prepare, release_after, release_all, release_statement
 from ..exchange.steps import Exchange
 from ..wire import messages as m
 from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
@@ -324,6 +324,7 @@ class Write:
             yield from release_after(session, describe.statement_id, error)
             raise
         yield from release_statement(session, describe.statement_id)
+        yield from release_all(session, session.statements.after(describe.statement_type))
         return reply.done.rows if reply.done else 0
 
     # ---- when it fails -------------------------------------------------------------------------------------
@@ -387,6 +388,13 @@ class Write:
             )
         if not undone:
             return "The server refused to undo the load: roll the transaction back before you go on."
+        if scope.ended:
+            stay = f" {self._commits()} stay." if outcome.commits else ""
+            return (
+                "The server had ended the load's transaction by itself. What was in it is undone; rows that were on "
+                f"their way after that may be in the table {self._request.table}: look before you load them again."
+                f"{stay}{before}"
+            )
         if outcome.commits:
             return f"What was not committed is undone; {self._commits()}, in the order of the data, stay.{before}"
         if scope.kind is ScopeKind.SAVEPOINT:

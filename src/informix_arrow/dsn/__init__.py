@@ -15,9 +15,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ..wire.errors import InterfaceError, NotSupportedError
+from ..wire.errors import InterfaceError
 from . import jdbc, odbc, sqlhosts, urls
-from .parameters import CHECKS, ISOLATIONS, MAX_FETCH_BUFFER, MIN_FETCH_BUFFER, Endpoint, Parameters, known
+from .parameters import (
+    CHECKS,
+    ISOLATIONS,
+    MAX_FETCH_BUFFER,
+    MIN_FETCH_BUFFER,
+    Endpoint,
+    Parameters,
+    known,
+    settle_tls,
+)
 
 __all__ = ["ENVIRONMENT", "ISOLATIONS", "Endpoint", "Parameters", "resolve"]
 
@@ -54,7 +63,7 @@ def resolve(
         One of the following, or None when keywords say everything.
 
         - ``informix://[user[:password]@]host[:port][/database][?key=value&...]``, all parts percent-decoded, an
-          IPv6 host in square brackets; also ``informix+onsoctcp://``.
+          IPv6 host in square brackets; also ``informix+onsoctcp://``. With TLS ``informixs://``.
         - a JDBC URL: ``jdbc:informix-sqli://host:9088/stores:INFORMIXSERVER=ol_x;user=u;password=p``; also
           ``jdbc:informix:``, and ``jdbc:gbasedbt-sqli:`` with ``GBASEDBTSERVER``.
         - an ODBC or IfxPy string: ``SERVER=ol_x;DATABASE=stores;HOST=h;SERVICE=9088;UID=u;PWD=p``.
@@ -70,7 +79,7 @@ def resolve(
         Unknown key, malformed string, missing host, value out of range, a server that the sqlhosts file does not
         have. The text never holds the password.
     NotSupportedError
-        A way to connect that is known but not supported: shared memory, DRDA, TLS.
+        A way to connect that is known but not supported: shared memory, DRDA.
     """
     env = os.environ if environ is None else environ
     given: dict[str, object] = {} if url is None else dict(_reader(url)(url))
@@ -83,6 +92,7 @@ def resolve(
     session = {name: env[name] for name in SESSION_VARIABLES if env.get(name)}
     checked = {key: CHECKS[key](key, value) for key, value in given.items()}
     checked["env"] = CHECKS["env"]("env", {**session, **checked.get("env", {})})
+    settle_tls(checked)
     if checked.get("host"):
         return Parameters(**checked)
     return _through_sqlhosts(checked, env)
@@ -127,13 +137,10 @@ def _through_sqlhosts(checked: dict[str, object], env: Mapping[str, str]) -> Par
             f"{missing}: pass host=..., or server=... with INFORMIXSQLHOSTS or INFORMIXDIR set; or {_ADVICE}"
         )
     endpoints = sqlhosts.read(Path(path), server)
-    for each in endpoints:
-        if each.tls:
-            raise NotSupportedError(
-                f"server {each.server!r} of {path} listens with TLS (onsocssl), which is not supported yet"
-            )
+    if "tls" in checked:  # said elsewhere: that counts
+        endpoints = [replace(each, tls=bool(checked["tls"])) for each in endpoints]
     first = endpoints[0]
-    checked.update(host=first.host, server=first.server)
+    checked.update(host=first.host, server=first.server, tls=first.tls)
     checked.setdefault("port", first.port)
     found = Parameters(**checked)  # type: ignore[arg-type]
     return replace(found, endpoints=tuple(endpoints)) if len(endpoints) > 1 else found

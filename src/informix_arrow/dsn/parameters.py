@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from ssl import SSLContext
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +25,10 @@ ISOLATIONS = {
     "cursor stability": "CURSOR STABILITY",
     "repeatable": "REPEATABLE READ",
 }
+
+
+#: What answers a PAM login: ``(prompt, echo) -> answer``; echo False where the answer should not be seen.
+Pam = Callable[[str, bool], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,7 @@ class Parameters:
     lock_wait: int | None = (
         None  # seconds to wait for a lock; 0 = fail at once, -1 = for ever; None = server's default
     )
+    statement_cache_size: int = 64  # prepared statements kept for their next execution; 0 = none
     encoding: str = ""  # Python codec of text on the wire; "" = the database's code set
     encoding_errors: str = "strict"  # bytes that are no text: "strict", "replace" or "binary"
     application: str = "informix-arrow"  # shown by onstat -g ses
@@ -65,9 +72,25 @@ class Parameters:
     endpoints: tuple[
         Endpoint, ...
     ] = ()  # the members of a server group in the order to try; () = host and port
+    login_timeout: float | None = None  # seconds for everything until the session stands; None = no limit
+    call_timeout: float | None = None  # seconds for each call that talks to the server; None = no limit
+    keepalive: bool | float = True  # TCP keepalive; a number = seconds of silence before the first probe
+    pam: Pam | None = field(default=None, repr=False)  # answers the questions of a PAM login
+    tls: bool = False  # TLS from the first byte
+    tls_ca: str = ""  # file of trusted certificates, PEM or PKCS#12; "" = the system's
+    tls_ca_password: str = field(default="", repr=False)
+    tls_cert: str = ""  # the client's certificate, PEM
+    tls_key: str = ""  # its key, PEM; "" = in the same file
+    tls_key_password: str = field(default="", repr=False)
+    tls_pkcs12: str = ""  # the client's certificate and key
+    tls_pkcs12_password: str = field(default="", repr=False)
+    tls_context: SSLContext | None = field(default=None, repr=False)  # instead of the files
+    tls_verify: bool = True  # check the server's certificate and its name
+    tls_hostname: str = ""  # the name that the certificate must have; "" = host
 
 
 _KEYS = tuple(f.name for f in fields(Parameters) if f.name != "endpoints")
+_TLS = tuple(key for key in _KEYS if key.startswith("tls_"))
 #: Names that people bring along from other drivers (lower case) and ours.
 _ALIASES = {
     "hostname": "host",
@@ -80,7 +103,10 @@ _ALIASES = {
     "informixserver": "server",
     "informixsqlhosts": "sqlhosts",
     "fet_buf_size": "fetch_buffer_size",
-    "login_timeout": "connect_timeout",
+    "timeout": "call_timeout",
+    "ssl": "tls",
+    "sslrootcert": "tls_ca",
+    "ssl_context": "tls_context",
 }
 
 
@@ -165,6 +191,34 @@ def _seconds(key: str, value: object) -> float | None:
     return float(value)
 
 
+def _keepalive(key: str, value: object) -> bool | float:
+    if isinstance(value, bool | str):
+        try:
+            return _flag(key, value)
+        except InterfaceError:
+            if isinstance(value, bool):
+                raise
+    found = _seconds(key, value)
+    return found if found is not None else True
+
+
+def _pam(key: str, value: object) -> Pam:
+    if not callable(value):
+        raise InterfaceError(f"{key} must be a function of (prompt, echo) that returns the answer")
+    found: Pam = value
+    return found
+
+
+def _context(key: str, value: object) -> SSLContext:
+    if not isinstance(value, SSLContext):
+        raise InterfaceError(f"{key} must be an ssl.SSLContext, got {type(value).__name__}")
+    return value
+
+
+def _path(key: str, value: object) -> str:
+    return _text(key, os.fspath(value) if isinstance(value, os.PathLike) else value)
+
+
 def _isolation(key: str, value: object) -> str:
     text = " ".join(_text(key, value).lower().replace("_", " ").split()).removesuffix(" read")
     if text and text not in ISOLATIONS:
@@ -178,6 +232,20 @@ def _pairs(key: str, value: object) -> Mapping[str, str]:
     return MappingProxyType(
         {_text(key, name): _text(f"{key}[{name!r}]", text) for name, text in value.items()}
     )
+
+
+def settle_tls(given: dict[str, Any]) -> None:
+    """Whoever says how TLS shall be wants it: sets ``tls``; ``InterfaceError`` for what contradicts itself."""
+    said = [key for key in _TLS if given.get(key) not in (None, "")]
+    if said and given.setdefault("tls", True) is False:
+        raise InterfaceError(f"{said[0]} is given, but tls=False (or a plain protocol) as well")
+    if given.get("tls_context") is not None and len(said) > 1 and said != ["tls_context", "tls_hostname"]:
+        other = next(key for key in said if key not in ("tls_context", "tls_hostname"))
+        raise InterfaceError(f"tls_context says it all: {other} must be set in it, not beside it")
+    if given.get("tls_key") and not given.get("tls_cert"):
+        raise InterfaceError("tls_key is given, but no tls_cert")
+    if given.get("tls_cert") and given.get("tls_pkcs12"):
+        raise InterfaceError("tls_cert and tls_pkcs12 are two forms of one thing: give one of them")
 
 
 CHECKS: dict[str, Callable[[str, object], Any]] = {
@@ -195,10 +263,26 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "db_locale": _text,
     "isolation": _isolation,
     "lock_wait": _integer(-1, 32767),
+    "statement_cache_size": _integer(0, 10_000),
     "encoding": _codec,
     "encoding_errors": _encoding_errors,
     "application": _text,
     "env": _pairs,
-    "sqlhosts": _text,
+    "sqlhosts": _path,
+    "login_timeout": _seconds,
+    "call_timeout": _seconds,
+    "keepalive": _keepalive,
+    "pam": _pam,
+    "tls": _flag,
+    "tls_ca": _path,
+    "tls_ca_password": _text,
+    "tls_cert": _path,
+    "tls_key": _path,
+    "tls_key_password": _text,
+    "tls_pkcs12": _path,
+    "tls_pkcs12_password": _text,
+    "tls_context": _context,
+    "tls_verify": _flag,
+    "tls_hostname": _text,
 }
 """How the value of each parameter is checked; each raises ``InterfaceError``."""

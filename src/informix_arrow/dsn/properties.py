@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from ..wire.errors import InterfaceError, NotSupportedError
 from .parameters import known
+from .sqlhosts import is_tls
 
 #: Property (lower case) -> our parameter.
 PARAMETERS = {
@@ -75,10 +76,14 @@ REFUSED = {
     "trusted_context": "",
     "trustedcontext": "",
 }
-_TLS_NAMES = frozenset(
-    {"sslconnection", "ssltruststore", "ssltruststorepassword", "sslkeystore", "sslkeystorepassword"}
-)
-_YES = ("true", "1", "y", "yes", "on")
+#: JDBC's names for TLS, with and without underlines, and what they are here.
+TLS = {
+    "ssltruststore": "tls_ca",
+    "ssltruststorepassword": "tls_ca_password",
+    "sslkeystore": "tls_pkcs12",
+    "sslkeystorepassword": "tls_pkcs12_password",
+}
+_YES, _NO = ("true", "1", "y", "yes", "on"), ("false", "0", "n", "no", "off", "")
 
 
 def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, object]:
@@ -89,6 +94,7 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
     """
     found: dict[str, object] = {}
     session: dict[str, str] = {}
+    stores: dict[str, object] = {}
     for key, value in pairs:
         name = key.strip().lower()
         if name in SESSION:
@@ -98,10 +104,14 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
         elif name in MILLISECONDS:
             _put(found, MILLISECONDS[name], _seconds(key, value), where)
         elif name in ("protocol", "pro"):
-            _check_protocol(value)
-        elif name in _TLS_NAMES:
-            if name != "sslconnection" or value.lower() in _YES:
-                raise NotSupportedError(f"{key} (TLS) is not supported yet")
+            _put_tls(found, is_tls(value), where)
+        elif name.replace("_", "") in TLS:
+            # A store's password alone, or a store without TLS, means nothing.
+            _put(stores, TLS[name.replace("_", "")], value, where)
+        elif name.replace("_", "") == "sslconnection":
+            if value.strip().lower() not in (*_YES, *_NO):
+                raise InterfaceError(f"{key} must be true or false")
+            _put_tls(found, value.strip().lower() in _YES, where)
         elif name == "newcodeset":
             # "gb18030,8859-1,819": the code set that the bytes really are in, and what the label says.
             _put(found, "encoding", value.partition(",")[0], where)
@@ -113,6 +123,8 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
             _put(found, known(key.strip(), where, PARAMETERS), value, where)
     if session:
         found["env"] = session
+    if found.get("tls"):
+        found.update(stores)
     return found
 
 
@@ -137,9 +149,6 @@ def _put(found: dict[str, object], name: str, value: str, where: str) -> None:
         found[name] = value
 
 
-def _check_protocol(value: str) -> None:
-    """The nettype: TCP is ours; others are refused with what they are."""
-    from .sqlhosts import is_tls
-
-    if is_tls(value):
-        raise NotSupportedError(f"PROTOCOL={value} (TLS) is not supported yet")
+def _put_tls(found: dict[str, object], tls: bool, where: str) -> None:
+    if found.setdefault("tls", tls) is not tls:
+        raise InterfaceError(f"{where} asks for TLS and for none")

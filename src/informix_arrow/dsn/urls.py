@@ -1,11 +1,11 @@
-"""``informix://`` URLs."""
+"""``informix://`` and ``informixs://`` URLs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from ..wire.errors import InterfaceError, NotSupportedError
+from ..wire.errors import InterfaceError
 from .parameters import is_known, known
 
 _TLS = ("informixs", "informix+onsocssl")
@@ -15,11 +15,7 @@ _PLAIN = ("informix", "informix+onsoctcp", "informix+ontlitcp")
 def parse(url: str) -> Mapping[str, object]:
     """``informix://[user[:password]@]host[:port][/database][?key=value&...]``, all parts percent-decoded."""
     scheme, _, rest = url.partition("://")
-    if scheme.lower() in _TLS:
-        raise NotSupportedError(
-            f"{scheme}:// (TLS) is not supported yet; use informix:// on a trusted network"
-        )
-    if scheme.lower() not in _PLAIN:
+    if scheme.lower() not in (*_PLAIN, *_TLS):
         raise InterfaceError(
             "not an informix:// URL; write informix://user:password@host:9088/database?server=..."
         )
@@ -33,7 +29,7 @@ def parse(url: str) -> Mapping[str, object]:
         )
     host, port = parts.hostname, parts.port
     # urlsplit lower-cases the host; fine for names and addresses alike.
-    found: dict[str, object] = {}
+    found: dict[str, object] = {"tls": True} if scheme.lower() in _TLS else {}
     if host:
         found["host"] = unquote(host)
     if port is not None:

@@ -236,6 +236,11 @@ def refuse_in_pipeline(sql: str) -> None:
         )
 
 
+def asks_for_files(sql: str) -> bool:
+    """Whether the server may ask for files while it answers, so that nothing may be sent ahead of its requests."""
+    return bool(_caller_of_client_files(sql))
+
+
 def _caller_of_client_files(sql: str) -> str:
     """The function of ``sql`` that works on files of the client, "" without one."""
     name = ""

@@ -12,7 +12,7 @@ import platform
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..dsn import ISOLATIONS, Parameters
+from ..dsn import Parameters
 from ..wire import messages as m
 from ..wire.capabilities import CLIENT_OFFER, Framing, codec_of_locale
 from ..wire.errors import (
@@ -25,8 +25,10 @@ from ..wire.errors import (
 )
 from ..wire.login import CAP_1, ConnectReply, ConnectRequest, packet_length
 from .buffer import ReceiveBuffer
-from .database import codec_for, database_locale, open_database
-from .session import Session, ask, next_message, receive, settle
+from .database import codec_for, open_database
+from .pam import authenticate
+from .read_scope import set_reading
+from .session import Session, ask, ask_all, next_message, outgoing, receive, settle
 from .steps import Connect, ConnectionLost, Exchange, Send
 
 #: Room beyond a fetch reply in the receive buffer: the descriptions around the rows, and the start of what
@@ -37,6 +39,12 @@ GOODBYE = 5.0
 #: No larger buffer is made at the start, however large the fetches are: the decoder takes rows as they
 #: arrive.
 MAX_BUFFER = 4 << 20
+
+
+# What is sent behind the login, without a wait of its own.
+_SETTINGS = ((m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),),)
+_TLS_ALERT = b"\x15\x03"
+_PERHAPS_TLS = "If the listener speaks TLS (onsocssl), connect with informixs:// or tls=True"
 
 
 def connect(parameters: Parameters) -> Exchange[Session]:
@@ -57,13 +65,14 @@ def connect(parameters: Parameters) -> Exchange[Session]:
                 raise
     try:
         if parameters.database:
-            yield from open_database(session, parameters.database)
-            found = yield from database_locale(session)
+            found = yield from open_database(session, parameters.database, before=_SETTINGS, locale=True)
             if found and not parameters.encoding and codec_for(found) != session.framing.encoding:
                 yield from leave(session)
                 session = yield from _log_in(parameters, found, found)
-                yield from open_database(session, parameters.database)
+                yield from open_database(session, parameters.database, before=_SETTINGS)
             session.locale = found
+        else:
+            yield from ask_all(session, _SETTINGS)
         yield from _set_up(session, parameters)
     except Error as error:
         if session.usable_after(error):
@@ -74,15 +83,8 @@ def connect(parameters: Parameters) -> Exchange[Session]:
 
 def _set_up(session: Session, parameters: Parameters) -> Exchange[None]:
     """Say how to read and how long to wait for locks, where the user said it."""
-    settings = []
-    if parameters.isolation:
-        settings.append(f"SET ISOLATION TO {ISOLATIONS[parameters.isolation]}")
-    if parameters.lock_wait is not None:
-        wait = {0: "NOT WAIT", -1: "WAIT"}.get(parameters.lock_wait, f"WAIT {parameters.lock_wait}")
-        settings.append(f"SET LOCK MODE TO {wait}")
-    for sql in settings:
-        reply = yield from ask(session, (m.Command(sql), m.NDescribe(), m.Execute(), m.Release()))
-        reply.check(sql)
+    session.statements.size = parameters.statement_cache_size
+    yield from set_reading(session, parameters.isolation, parameters.lock_wait)
 
 
 def _alternatives(parameters: Parameters) -> Iterator[Parameters]:
@@ -91,7 +93,9 @@ def _alternatives(parameters: Parameters) -> Iterator[Parameters]:
         yield parameters
     for number, end in enumerate(parameters.endpoints, 1):
         left = parameters.endpoints[number:]
-        yield replace(parameters, host=end.host, port=end.port, server=end.server, endpoints=left)
+        yield replace(
+            parameters, host=end.host, port=end.port, server=end.server, tls=end.tls, endpoints=left
+        )
 
 
 def leave(session: Session) -> Exchange[None]:
@@ -102,9 +106,11 @@ def leave(session: Session) -> Exchange[None]:
     """
     session.patience = GOODBYE
     try:
-        yield from settle(session)
+        if any(reply.bulky for reply in session.owed):
+            yield from settle(session)
         session.own += 1
-        yield Send(m.Exit().encode(session.framing))
+        yield Send(outgoing(session, m.Exit().encode(session.framing)))
+        yield from settle(session)
         # Transaction events may come first, then SQ_EXIT or SQ_EOT, or just the end of the connection (SQLI
         # 19).
         while not isinstance((yield from next_message(session)), m.Exit | m.EndOfTurn):
@@ -119,6 +125,7 @@ def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Excha
         ReceiveBuffer(size),
         Framing(encoding=_codec(parameters, client_locale)),
         autocommit=parameters.autocommit,
+        own_encoding=bool(parameters.encoding),
     )
     environment = {
         "DBPATH": ".",
@@ -141,20 +148,19 @@ def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Excha
         cwd=_working_directory(),
     )
     _encoded(request)  # refused before anything is connected to
-    yield Connect(parameters.host, parameters.port)
+    yield Connect(parameters.host, parameters.port, parameters.tls)
     # Not every port is a listener of SQLI: whoever waits for us to go on speaking is not waited for for ever.
     limit = parameters.connect_timeout
     if limit is not None and (parameters.read_timeout is None or limit < parameters.read_timeout):
         session.patience = limit
     session.own += 1
     yield Send(_encoded(request))  # in no variable: a debugger shows those, and the password is in it
-    reply = yield from _login_reply(session)
+    reply = yield from _login_reply(session, parameters.tls)
     session.own -= 1
     session.patience = None
     _check(reply, parameters)
     session.server_name, session.server_version = reply.server_name, reply.version
-    yield from _negotiate(session)
-    yield from ask(session, (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),))
+    yield from _negotiate(session, parameters)
     return session
 
 
@@ -181,11 +187,20 @@ def _codec(parameters: Parameters, locale: str) -> str:
         raise InterfaceError(f"client_locale or db_locale: {error}") from None
 
 
-def _login_reply(session: Session) -> Exchange[ConnectReply]:
+def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
     """Read the one packet that has a length in front (SQLI section 4)."""
     buffer = session.buffer
     while len(buffer) < 2:
-        yield from receive(session)
+        try:
+            yield from receive(session)
+        except ConnectionLost as error:
+            if tls:
+                raise
+            raise ConnectionLost(f"{error}. {_PERHAPS_TLS}") from None
+    if bytes(buffer.data[buffer.start : buffer.start + 2]) == _TLS_ALERT:
+        raise ConnectionLost(
+            "the listener speaks TLS, and this connection does not: use informixs:// or tls=True, or its plain port"
+        )
     length = packet_length(bytes(buffer.data[buffer.start : buffer.start + 2]))
     while len(buffer) < length:
         yield from receive(session)
@@ -212,7 +227,7 @@ def _check(reply: ConnectReply, parameters: Parameters) -> None:
         )
 
 
-def _negotiate(session: Session) -> Exchange[None]:
+def _negotiate(session: Session, parameters: Parameters) -> Exchange[None]:
     reply = yield from ask(session, (m.Protocols(CLIENT_OFFER),))
     reply.check()
     masks = [message.mask for message in reply.others if isinstance(message, m.Protocols)]
@@ -220,6 +235,4 @@ def _negotiate(session: Session) -> Exchange[None]:
         raise ProtocolError("the server's answer to SQ_PROTOCOLS holds no mask")
     session.framing = Framing.negotiate(CLIENT_OFFER, masks[0], session.framing.encoding)
     if session.framing.pam:
-        raise NotSupportedError(
-            "the server's listener asks for PAM authentication, which is not supported yet"
-        )
+        yield from authenticate(session, parameters.pam)

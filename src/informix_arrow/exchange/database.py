@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..wire import messages as m
 from ..wire.capabilities import codec_of_locale
-from ..wire.errors import Error, NotSupportedError
+from ..wire.errors import Error, NotSupportedError, ProtocolError
+from ..wire.message_base import Message
+from ..wire.primitives import encode_strictly
 from ..wire.values import decode_tuple
-from .session import Session, Transaction, ask
-from .statement import prepare, release_after, release_statement
+from .cancel import heed
+from .session import Reply, Session, Transaction, ask, ask_all
 from .steps import Exchange
 
 # Bits of the warnings in the DONE that answers SQ_DBOPEN (JDBC section 3).
@@ -17,14 +21,24 @@ LOGGED, ANSI = 0x01, 0x02
 _LOCALE_QUERY = "SELECT FIRST 1 site FROM informix.systables WHERE tabname = ' GL_CTYPE'"
 
 
-def open_database(session: Session, name: str) -> Exchange[None]:
-    """Make ``name`` the session's database. Raises the server's error (-329: no such database, -387: not
+def open_database(
+    session: Session, name: str, *, before: Sequence[Sequence[Message]] = (), locale: bool = False
+) -> Exchange[str]:
+    """Make ``name`` the session's database, behind the groups ``before``, whose answers do not matter. With ``locale``
+    returns what :func:`database_locale` does, else "". Raises the server's error (-329: no such database, -387: not
     allowed).
+
+    All in one flight. The question for the locale is prepared in it, too: in no database that fails, and does no harm.
     """
-    reply = yield from ask(session, (m.DbOpen(name, 0),))
-    reply.check()
+    asking = [_prepare(_LOCALE_QUERY)] if locale else []
+    replies = yield from ask_all(session, [*before, (m.DbOpen(name, 0),), *asking])
+    opened = replies[len(before)]
+    opened.check()
     session.database = name
-    adopt(session, reply.done.warnings if reply.done else LOGGED)
+    adopt(session, opened.done.warnings if opened.done else LOGGED)
+    if not locale:
+        return ""
+    return (yield from _locale(session, _rows(session, _LOCALE_QUERY, replies[-1])))
 
 
 def adopt(session: Session, warnings: int) -> None:
@@ -32,13 +46,18 @@ def adopt(session: Session, warnings: int) -> None:
     session.ansi = bool(warnings & ANSI)
     session.logged = session.ansi or bool(warnings & LOGGED)
     session.transaction = Transaction.NONE
+    session.statements.clear()  # the server has forgotten them with the other database
     session.routines.clear()  # handles are the database's
 
 
 def database_locale(session: Session) -> Exchange[str]:
     """The open database's locale, such as ``en_US.819``; "" when the database does not say."""
+    return _locale(session, plain_rows(session, _LOCALE_QUERY))
+
+
+def _locale(session: Session, asking: Exchange[list[tuple[object, ...]]]) -> Exchange[str]:
     try:
-        rows = yield from plain_rows(session, _LOCALE_QUERY)
+        rows = yield from asking
     except Error as error:
         if not session.usable_after(error):
             raise
@@ -60,20 +79,30 @@ def codec_for(locale: str) -> str:
 
 def plain_rows(session: Session, sql: str) -> Exchange[list[tuple[object, ...]]]:
     """All rows of a small query through the plain decoder, one fetch."""
-    describe = yield from prepare(session, sql, 0)
+    encode_strictly(sql, session.framing.encoding, "the statement")
+    yield from heed(session)
+    reply = yield from ask(session, _prepare(sql))
+    return (yield from _rows(session, sql, reply))
+
+
+def _prepare(sql: str) -> Sequence[Message]:
+    return (m.Prepare(0, sql), m.NDescribe(), m.WantDone())
+
+
+def _rows(session: Session, sql: str, prepared: Reply) -> Exchange[list[tuple[object, ...]]]:
+    """The rows of a query from the answer to its PREPARE on: fetched and tidied up behind in one flight."""
+    prepared.check(sql)
+    describe = prepared.describe
+    if describe is None:
+        raise ProtocolError("the server's answer to a PREPARE holds no DESCRIBE")
     statement = m.Id(describe.statement_id)
-    try:
-        messages = (
-            statement,
-            m.CursorName(session.next_cursor_name()),
-            m.Open(),
-            statement,
-            m.Fetch(max(4096, describe.tuple_size)),
-        )
-        reply = yield from ask(session, messages)
-        reply.check(sql)
-    except Error as error:
-        yield from release_after(session, describe.statement_id, error)
-        raise
-    yield from release_statement(session, describe.statement_id)
+    fetch = m.Fetch(max(4096, describe.tuple_size))
+    groups: list[Sequence[Message]] = [
+        (statement, m.CursorName(session.next_cursor_name()), m.Open(), statement, fetch),
+        (statement, m.Release()),
+    ]
+    if session.ansi and session.transaction is Transaction.NONE:
+        groups.append((m.Commit(),))  # the query opens one, which is nobody's
+    reply = (yield from ask_all(session, groups))[0]
+    reply.check(sql)
     return [decode_tuple(row, describe.columns, session.framing.encoding) for row in reply.tuples]

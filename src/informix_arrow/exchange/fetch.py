@@ -13,25 +13,47 @@ nothing afterwards (SQLI section 14).
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .. import _decode
 from ..wire import messages as m
 from ..wire.code_sets import is_multibyte
-from ..wire.codepages import decoder_table
 from ..wire.describe import Column, Plan, compile_plan
-from ..wire.errors import DataError, Error, InterfaceError, ProtocolError
+from ..wire.errors import DataError, Error, InterfaceError, NotSupportedError, ProtocolError
 from ..wire.message_base import Message
 from ..wire.types import TypeOptions
 from . import client_files
-from .large_objects import ObjectReader, object_columns
+from .cancel import heed, wanted
+from .large_objects import ObjectReader
 from .lob_parameters import Parameters, send_bound
-from .session import DISCARD, Session, error_of, group, next_message, receive, server_exit, settle
+from .read_scope import ReadScope, leave, send_groups
+from .session import (
+    Session,
+    Transaction,
+    ask,
+    encoded_for,
+    error_of,
+    group,
+    next_message,
+    outgoing,
+    queue,
+    read_reply,
+    receive,
+    server_exit,
+    settle,
+)
+from .shape import Shape
+from .statement_cache import Prepared
 from .steps import Exchange, Send
+from .transaction import commit_now
 
 NEED_MORE, OTHER, FULL = 0, 1, 2  # the decoder's status
 OBJECT_ROWS = 4096  # most rows of a batch whose large objects have to be fetched one by one
 NO_MORE_ROWS = 100  # SQLCODE of "not found"
+
+# Isolation under which rows that were read are not locked any more; "" is the default of a database that is not ANSI.
+_LOCKLESS = ("", "DIRTY READ", "COMMITTED READ", "COMMITTED READ LAST COMMITTED")
 
 _TUPLE, _DONE, _COST, _EOT = b"\x00\x0e", b"\x00\x0f", b"\x00\x37", b"\x00\x0c"
 
@@ -44,6 +66,11 @@ class ReadOptions:
     batch_bytes: int = 16 << 20  # target size of one batch, bytes of Arrow buffers
     batch_rows: int = 1 << 20  # cap on the rows of one batch
     fetch_bytes: int = 1 << 20  # bytes of tuples asked for in one fetch
+    hold: bool = False  # the cursor outlives COMMIT and ROLLBACK
+    scroll: bool = False  # rows are asked for by their number (scroll.py)
+    name: str = ""  # of the cursor, for WHERE CURRENT OF: rows are fetched one by one then
+    isolation: str = ""  # while the result is open: a key of dsn.ISOLATIONS; "" = the session's
+    lock_wait: int | None = None  # seconds, 0 = not to wait, -1 = for ever; None = the session's
 
 
 @dataclass(slots=True, eq=False)
@@ -52,8 +79,7 @@ class ServerCursor:
 
     statement_id: int
     sql: str
-    columns: tuple[Column, ...]
-    plan: Plan
+    shape: Shape  # of its rows
     fetch_bytes: int
     decoder: _decode.Decoder | None  # None = nobody wants the rows: they are passed over by their headers
     ready: deque[object] = field(default_factory=deque)  # PyCapsules of finished batches
@@ -64,12 +90,28 @@ class ServerCursor:
     ended: bool = False  # and that reply was read to its end
     released: bool = False  # CLOSE and RELEASE were sent
     error: Error | None = None  # raised when the rows are asked for next
-    options: TypeOptions = field(default_factory=TypeOptions)
-    encoding: str = "utf-8"  # of its text
     objects: ObjectReader | None = None  # of large objects that are read with the rows
     lazy: bool = False  # large objects are read later: the cursor stays open until it is closed
+    read: ReadOptions = field(default_factory=ReadOptions)
+    prepared: Prepared | None = None  # its statement, when that may be used again
+    scope: ReadScope | None = None  # what it has changed in the session
 
     bulky = True  # a fetch reply fills socket buffers
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Names and Informix types of the columns, as the server described them."""
+        return self.shape.columns
+
+    @property
+    def plan(self) -> Plan:
+        """What was compiled from the columns."""
+        return self.shape.plan
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether the server's position matters, so that nothing may be fetched ahead of need."""
+        return self.read.scroll or bool(self.read.name)
 
     @property
     def holds(self) -> bool:
@@ -97,85 +139,161 @@ class ServerCursor:
 
 
 def make_cursor(
-    session: Session, statement_id: int, sql: str, columns: tuple[Column, ...], options: ReadOptions
+    session: Session,
+    statement_id: int,
+    sql: str,
+    columns: tuple[Column, ...],
+    options: ReadOptions,
+    shape: Shape | None = None,
 ) -> ServerCursor:
-    """Compile the plan and set up the decoder.
+    """Compile the plan, unless there is a ``shape`` of the same columns and options already, and set up the decoder.
 
     Raises ``NotSupportedError`` naming a column whose type cannot be read, ``InterfaceError`` when the options
     leave no column.
     """
     encoding = session.framing.encoding
-    multibyte = is_multibyte(encoding)
-    plan = compile_plan(columns, options.types, raw_text=multibyte)
+    if shape is None:
+        plan = compile_plan(columns, options.types, raw_text=is_multibyte(encoding))
+        shape = Shape(columns, plan, options.types, encoding)
+    plan = shape.plan
     if columns and not plan.kept:
         raise InterfaceError(
             'lobs="skip" leaves no column of this result: select another one, or lobs="inline"'
         )
     objects, batch_rows = None, options.batch_rows
-    if options.types.lobs == "inline" and (found := object_columns(columns)):
+    found, lobs = shape.objects, options.types.lobs
+    if found and lobs == "inline":
         objects = ObjectReader(statement_id, sql, found, options.batch_bytes)
         batch_rows = min(batch_rows, OBJECT_ROWS)
-    decoder = _decode.Decoder(
-        [op.as_tuple() for op in plan.ops],
-        [column.name for column in columns],
-        batch_rows=batch_rows,
-        batch_bytes=options.batch_bytes,
-        max_tuple=plan.max_tuple,
-        codepage=None if multibyte else decoder_table(encoding),
-    )
-    # Less than a tuple would fetch row by row; without bit 63 the size is a signed short (SQLI section 5.1).
-    wanted = max(options.fetch_bytes, plan.max_tuple)
+    decoder = shape.decoder(batch_rows, options.batch_bytes)
+    # Less than a tuple would fetch row by row, which only named cursors want; without bit 63 the size is a signed
+    # short (SQLI section 5.1).
+    wanted = max(1 if options.name else options.fetch_bytes, plan.max_tuple)
     limit = 0x7FFF_FFFF if session.framing.large_fetch else 0x7FFF
     return ServerCursor(
         statement_id,
         sql,
-        columns,
-        plan,
+        shape,
         min(wanted, limit),
         decoder,
-        options=options.types,
-        encoding=encoding,
         objects=objects,
-        lazy=options.types.lobs == "lazy" and bool(object_columns(columns)),
+        lazy=bool(found) and lobs == "lazy",
+        read=options,
     )
 
 
 def open_cursor(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
     """Bind, open and fetch in one group, then wait for the first sign of an answer.
 
+    Cursors that go row by row are opened only: the server's position is the row that was fetched last.
+
     An SQ_ERR in place of the first rows is raised here, the statement released.
     """
-    before: list[Message] = [m.Id(cursor.statement_id), m.CursorName(session.next_cursor_name())]
-    after: list[Message] = [m.Open(), m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)]
-    failure: Exception | None = None
-    if parameters.sources:
-        yield from settle(session)
-        session.own += 1  # until all is sent
-        failure = yield from send_bound(session, before, parameters, after)
-        parameters.close()
-        session.own -= 1
-        session.owed.append(cursor)
-        cursor.in_flight += 1
-    else:
-        data = group(session, [*before, *([m.Bind(parameters.values)] if parameters.values else []), *after])
-        yield from settle(session)
-        session.owed.append(cursor)
-        cursor.in_flight += 1
-        yield Send(data)
+    if wanted(session):
+        yield from heed(session)
+    session.cursors.add(cursor)
+    if not (cursor.stepwise or cursor.read.hold or parameters.sources):
+        yield from _open_plainly(session, cursor, parameters)
+        return
+    name = cursor.read.name or session.next_cursor_name()
+    before: list[Message] = [m.Id(cursor.statement_id), m.CursorName(name)]
+    after: list[Message] = [m.Open()]
+    if cursor.read.scroll:
+        after.insert(0, m.Scroll())
+    if cursor.read.hold:
+        after.insert(0, m.Hold())
+    if cursor.stepwise:
+        yield from _open_only(session, cursor, before, parameters, after)
+        return
+    after += [m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)]
+    if not parameters.sources:
+        binding = [m.Bind(parameters.values)] if parameters.values else []
+        yield from _open_and_fetch(session, cursor, group(session, [*before, *binding, *after]))
+        return
+    yield from settle(session)
+    session.own += 1  # until all is sent
+    failure = yield from send_bound(session, before, parameters, after)
+    parameters.close()
+    session.own -= 1
+    session.owed.append(cursor)
+    cursor.in_flight += 1
     while not cursor.answered:
         yield from turn(session, cursor, ahead=True)
     if failure is not None:
         yield from cursor.close(session)
         session.passed_on = failure
         raise failure
+    yield from _check_opened(session, cursor)
+
+
+def _open_plainly(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
+    """The usual way to open, whose bytes are the same each time but for the values."""
+    prepared, statement = cursor.prepared, m.Id(cursor.statement_id)
+    opening = None if prepared is None else prepared.opening
+    if opening is None or opening[0] != cursor.fetch_bytes:
+        name = m.CursorName(session.next_cursor_name())
+        head = b"".join([message.encode(session.framing) for message in (statement, name)])
+        tail = group(session, (m.Open(), statement, m.Fetch(cursor.fetch_bytes)))
+        opening = (cursor.fetch_bytes, head, tail)
+        if prepared is not None:
+            prepared.opening = opening
+    _, before, after = opening
+    binding = b""
+    if parameters.values:
+        binding = encoded_for(session, m.Bind(parameters.values))
+    yield from _open_and_fetch(session, cursor, b"".join((before, binding, after)))
+
+
+def _open_and_fetch(session: Session, cursor: ServerCursor, data: bytes) -> Exchange[None]:
+    """Send the group that opens and fetches, and wait for the first sign of an answer."""
+    if session.owed and any(reply.bulky for reply in session.owed):
+        yield from settle(session)
+    session.owed.append(cursor)
+    cursor.in_flight += 1
+    yield Send(outgoing(session, data))
+    while session.owed[0] is not cursor:  # short answers, to the CLOSE before: no wait of their own
+        yield from session.owed[0].take_in(session)
+    while not cursor.answered:
+        yield from turn(session, cursor, ahead=True)
+    yield from _check_opened(session, cursor)
+
+
+def _check_opened(session: Session, cursor: ServerCursor) -> Exchange[None]:
     # A value that cannot be converted waits for the rows' reader: how early it shows depends on the network.
     if cursor.error is not None and cursor.error.sqlcode is not None:
         yield from cursor.close(session)
         raise cursor.error
 
 
+def _open_only(
+    session: Session,
+    cursor: ServerCursor,
+    before: Sequence[Message],
+    parameters: Parameters,
+    after: Sequence[Message],
+) -> Exchange[None]:
+    failure: Exception | None = None
+    if parameters.sources:
+        yield from settle(session)
+        session.own += 1
+        failure = yield from send_bound(session, before, parameters, after)
+        parameters.close()
+        reply = yield from read_reply(session)
+    else:
+        binding = [m.Bind(parameters.values)] if parameters.values else []
+        reply = yield from ask(session, [*before, *binding, *after])
+    if failure is not None or reply.error is not None:
+        yield from cursor.close(session)
+    if failure is not None:
+        session.passed_on = failure
+        raise failure
+    reply.check(cursor.sql)
+
+
 def next_batch(session: Session, cursor: ServerCursor) -> Exchange[object | None]:
     """The next batch as a PyCapsule ``arrow_array``; None when the rows are used up."""
+    if cursor.stepwise:
+        return (yield from _next_row(session, cursor))
     while not cursor.ready and cursor.error is None:
         if cursor.in_flight and not cursor.ended:
             # Replies to others that stand before ours are taken in first.
@@ -184,6 +302,7 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[object | None
             yield from turn(session, cursor, ahead=True)
         elif not cursor.ended:
             yield from settle(session)
+            yield from heed(session)
             yield from _request(session, cursor)
         elif cursor.decoder is not None and cursor.decoder.rows:
             cursor.ready.append(cursor.decoder.take())
@@ -191,12 +310,47 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[object | None
         else:
             if not cursor.released and not cursor.lazy:
                 yield from release(session, cursor)
+                if cursor.error is not None:
+                    raise cursor.error
             return None
     if cursor.ready:
         return cursor.ready.popleft()
     assert cursor.error is not None
     yield from cursor.close(session)
     raise cursor.error
+
+
+def _next_row(session: Session, cursor: ServerCursor) -> Exchange[object | None]:
+    """The next row of a named cursor, fetched now: the server's position, which is what ``WHERE CURRENT OF`` means,
+    must be the row that the caller got last. The cursor stays open behind its last row for the same reason.
+    """
+    decoder = cursor.decoder
+    if decoder is None:
+        raise cursor.error or InterfaceError("the cursor was closed while it was being read")
+    if not cursor.ended:
+        yield from heed(session)
+        reply = yield from ask(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
+        cursor.ended = reply.done is not None or not reply.tuples
+        try:
+            if reply.error is not None and reply.error.sqlcode != NO_MORE_ROWS:
+                reply.check(cursor.sql)
+            if len(reply.tuples) > 1:
+                raise NotSupportedError(
+                    f"the server sent {len(reply.tuples)} rows of cursor {cursor.read.name!r} at once, so WHERE "
+                    f"CURRENT OF would mean another row than the one handed out: add FOR UPDATE to the query, or use "
+                    f"a cursor without a name"
+                )
+            for payload in reply.tuples:
+                data = m.Tuple(0, payload).encode(session.framing)
+                decoder.feed(data, 0, len(data))
+                return decoder.take()
+        except Error as error:
+            error.statement = cursor.sql
+            yield from cursor.close(session)
+            raise
+    if not cursor.released and not cursor.lazy:
+        yield from release(session, cursor)
+    return None
 
 
 def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[bool]:
@@ -228,6 +382,10 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
             if ahead and cursor.in_flight == 1 and not cursor.last and _more_likely(session):
                 yield from _request(session, cursor)
             return False
+        if status == OTHER and _pass_end(session):
+            cursor.answered = cursor.last = True
+            yield from _reply_ended(session, cursor, ahead)
+            return True
     message = yield from next_message(session)
     cursor.answered = True
     match message:
@@ -241,17 +399,7 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
                 cursor.fail(error_of(message, cursor.sql))
             cursor.last = True
         case m.EndOfTurn():
-            session.owed.popleft()
-            cursor.in_flight -= 1
-            cursor.last = cursor.ended = cursor.last or not cursor.reply_rows
-            cursor.reply_rows = 0
-            refused = client_files.take_refusal(session, failed=cursor.error is not None)
-            if refused is not None:
-                cursor.fail(refused)
-            if cursor.ended and not cursor.released and not cursor.holds:
-                yield from release(session, cursor)
-            elif ahead and not cursor.ended and not cursor.in_flight:
-                yield from _request(session, cursor)
+            yield from _reply_ended(session, cursor, ahead)
             return True
         case m.Exit():
             raise server_exit()
@@ -264,17 +412,82 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
     return False
 
 
-def release(session: Session, cursor: ServerCursor) -> Exchange[None]:
-    """Send CLOSE and RELEASE without waiting for the answers.
+def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchange[None]:
+    """The SQ_EOT of a fetch reply was read."""
+    session.owed.popleft()
+    cursor.in_flight -= 1
+    cursor.last = cursor.ended = cursor.last or not cursor.reply_rows
+    cursor.reply_rows = 0
+    refused = client_files.take_refusal(session, failed=cursor.error is not None)
+    if refused is not None:
+        cursor.fail(refused)
+    if cursor.ended and not cursor.released and not cursor.holds:
+        yield from release(session, cursor)
+    elif ahead and not cursor.ended and not cursor.in_flight and not wanted(session):
+        yield from _request(session, cursor)
 
-    Two groups, as after an error the server skips what is left of a group, and the statement must go in any
-    case.
+
+def _pass_end(session: Session) -> bool:
+    """Pass over ``DONE [COST] EOT``, the end of nearly every result, if that is what comes next and is here as a whole.
+    All three have fixed sizes, so nothing need be parsed.
+    """
+    buffer = session.buffer
+    data, at = buffer.data, buffer.start
+    if data[at : at + 2] != _DONE:
+        return False
+    at += _done_size(session)
+    if data[at : at + 2] == _COST:
+        at += 10
+    if at + 2 > buffer.end or data[at : at + 2] != _EOT:
+        return False
+    buffer.start = at + 2
+    return True
+
+
+def _done_size(session: Session) -> int:
+    """Bytes of an SQ_DONE, its tag included."""
+    return 24 if session.framing.long_rowid else 16
+
+
+def release(session: Session, cursor: ServerCursor) -> Exchange[None]:
+    """Send CLOSE, without waiting for the answer, and with it what ends the cursor's use of its statement and of the
+    session: RELEASE, unless the statement is kept for the next time, and what puts isolation and transaction right.
+
+    Groups of their own, as after an error the server skips what is left of a group, and they must go in any case.
+    Where the cursor's rows are used up and it holds no locks, they ride in front of what the session sends next.
     """
     cursor.released = True
-    statement = m.Id(cursor.statement_id)
-    data = group(session, (statement, m.Close())) + group(session, (statement, m.Release()))
-    session.owed += (DISCARD, DISCARD)
-    yield Send(data)
+    session.cursors.discard(cursor)
+    statement, scope = m.Id(cursor.statement_id), cursor.scope
+    failed = cursor.error is not None and cursor.error.sqlcode is not None
+    groups: list[Sequence[Message]] = [(statement, m.Close())]
+    if cursor.prepared is None or failed or cursor.stepwise:
+        groups.append((statement, m.Release()))
+    else:
+        ids = session.statements.put_back(cursor.prepared, logged=session.logged)
+        groups += [(m.Id(number), m.Release()) for number in ids]
+    ending = leave(session, scope) if scope is not None else []
+    if not ending and cursor.ended and not failed and _holds_no_locks(session, cursor):
+        for messages in groups:
+            queue(session, group(session, messages))
+        return
+    yield from send_groups(session, groups + ending)
+    if scope is not None and scope.may_write and session.transaction is Transaction.READING:
+        try:
+            yield from commit_now(session)
+        except Error as error:
+            if not session.usable_after(error):
+                raise
+            cursor.fail(error)  # what the procedure did is not permanent: its reader must know
+
+
+def _holds_no_locks(session: Session, cursor: ServerCursor) -> bool:
+    """Whether the server's cursor, its rows used up, can stay open until the session says something else: nobody waits
+    for it then but a session that wants to change the table itself (DDL).
+    """
+    unlocking = cursor.prepared is not None and not cursor.prepared.locks
+    plain = unlocking and not (session.ansi or cursor.stepwise or cursor.read.hold)
+    return plain and session.settings.isolation_now in _LOCKLESS
 
 
 def _request(session: Session, cursor: ServerCursor) -> Exchange[None]:
@@ -282,7 +495,7 @@ def _request(session: Session, cursor: ServerCursor) -> Exchange[None]:
     data = group(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
     session.owed.append(cursor)
     cursor.in_flight += 1
-    yield Send(data)
+    yield Send(outgoing(session, data))
 
 
 def _more_likely(session: Session) -> bool:
@@ -298,6 +511,6 @@ def _more_likely(session: Session) -> bool:
     end = buffer.tail(38)
     if not end.endswith(_EOT):
         return True
-    done = 2 + (24 if session.framing.long_rowid else 14)
+    done = _done_size(session)
     body = end[:-12] if end[-12:-10] == _COST else end[:-2]
     return body[-done : len(body) - done + 2] != _DONE

@@ -23,6 +23,7 @@ from ..wire import messages as m
 from ..wire.describe import Column
 from ..wire.errors import DataError, Error
 from ..wire.types import TypeCode
+from .cancel import heed
 from .object_streams import Sink, nowhere, read_blob_reply
 from .session import Session, group, settle
 from .smart_objects import FIRST_READ, SmartReads
@@ -97,6 +98,7 @@ class ObjectReader:
                 if not count:
                     break
                 row = first_row + start + rows
+                yield from heed(session)
                 count, error = yield from self._read_smart(session, handles, count, contents, row, used)
                 done, failed = yield from self._read_simple(session, handles, count, contents, row)
                 rows, error = rows + done, failed or error

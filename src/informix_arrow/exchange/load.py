@@ -26,7 +26,8 @@ from typing import Protocol, TypeVar
 
 from ..wire import messages as m
 from ..wire.column_types import ColumnType, TypeCode
-from ..wire.errors import DataError, Error, InternalError, ProtocolError
+from ..wire.errors import INTERRUPTED, DataError, Error, InternalError, ProtocolError
+from .cancel import heed, wanted
 from .replies import WARNING_CUT, ManyOutcome, Replies, whole_reply
 from .scope import Scope, ScopeKind
 from .session import Session, ask, error_of
@@ -42,7 +43,7 @@ _NO_MORE_SPACE = (
     -136,
 )  # ISAM: disk full, no more locks, no more extents: true of every later row
 CUT = "the server cut text that its description of the column has room for"
-_FATAL = (-213, -457, -458)  # interrupted, connection gone, long transaction
+_FATAL = (INTERRUPTED, -457, -458)  # interrupted, connection gone, long transaction
 
 
 class Form(IntEnum):
@@ -68,6 +69,10 @@ class Feed(Protocol):
     """
 
     foreign: Exception | None
+
+    def wait(self) -> Exchange[None]:
+        """Let rows arrive, where they come by themselves (an async iterable)."""
+        ...
 
     def take(self, form: Form, budget: int, most: int) -> Group | None:
         """The next rows, at most ``most`` and about ``budget`` bytes of them; None when they are used up."""
@@ -170,9 +175,12 @@ class Loader:
             rows = yield from self._take(form)
             if rows is None:
                 break
-            yield from self._settle(self._ahead(form) - 1)
+            stopping = wanted(self._session)
+            yield from self._settle(0 if stopping else self._ahead(form) - 1)
             if self._failure:
                 break
+            if stopping:
+                yield from heed(self._session)
             yield from self._scope.resume()
             if form is Form.PUT and not self._open:  # closed by a commit, or after a refused row
                 yield from self._open_cursor()
@@ -196,6 +204,12 @@ class Loader:
         most = 1 << 40 if form is Form.PUT else job.window_rows
         if job.commit_every is not None:
             most = min(most, job.commit_every - self._uncommitted)
+        yield from self._feed.wait()
+        if wanted(self._session):  # it may have come to an end while rows were awaited
+            yield from self._settle(0)
+            if self._failure:
+                raise self._failure
+            yield from heed(self._session)
         try:
             return self._mine(lambda: self._feed.take(form, budget, most))
         except Exception as error:
@@ -293,7 +307,10 @@ class Loader:
         if self._failure:
             return
         fatal = error.sqlcode in _FATAL or error.isamcode in _NO_MORE_SPACE
-        if self._job.collect and not fatal:
+        if error.sqlcode == INTERRUPTED:
+            error.row = None  # it is no fault of the row that was at hand
+            self._failure = error
+        elif self._job.collect and not fatal:
             self._mine(lambda: self._feed.refused(rows, index, error))
         else:
             self._failure = self._feed.blame(rows, index, error)

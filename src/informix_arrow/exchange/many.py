@@ -12,20 +12,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..parameters import check_row
+from ..parameters import RowCheck, Statement, Values, parse
 from ..wire import messages as m
-from ..wire.describe import Describe
 from ..wire.errors import Error, InterfaceError, ProgrammingError
 from ..wire.values import bind_value
+from .cancel import heed, wanted
 from .columns import ColumnBinder
 from .load import send
 from .lob_parameters import refuse_contents
-from .object_execute import ObjectStatement, execute_rows, peek, special_targets
+from .object_execute import ObjectStatement, execute_rows, failing, peek, special_targets
 from .replies import ManyOutcome, Replies
 from .session import Session, settle
-from .statement import prepare, release_after, release_statement
+from .statement import acquire, hand_back, release_after, release_statement
+from .statement_cache import STALE, Prepared
 from .steps import Exchange
-from .transaction import begin_if_needed, track
+from .transaction import after_failure, begin_if_needed, track
 
 CHUNK_ROWS = 4096  # rows in one send
 CHUNK_BYTES = 256 << 10  # a chunk is closed early beyond this many bytes
@@ -33,7 +34,7 @@ _FIRST_ROWS = 256  # of the first chunk, when nobody knows yet how large rows ar
 
 
 def execute_many(
-    session: Session, sql: str, parameters: int, rows: Iterable[Sequence[object]]
+    session: Session, sql: str, parameters: int, rows: Iterable[Values]
 ) -> Exchange[ManyOutcome]:
     """Execute ``sql`` once for each of ``rows``, consuming them as it goes.
 
@@ -56,51 +57,132 @@ def execute_many(
 def _execute_many(
     session: Session, sql: str, parameters: int, rows: Iterator[object]
 ) -> Exchange[ManyOutcome]:
-    describe = yield from prepare(session, sql, parameters)
-    statement_id = describe.statement_id
+    statement = parse(sql)
+    check = RowCheck(statement, parameters)
+    try:
+        prepared = yield from acquire(session, statement.text, parameters)
+        first = _First(rows) if prepared.reused else None
+        try:
+            return (yield from _with_prepared(session, statement, prepared, first or rows, check, first))
+        except _Stale:
+            assert first is not None
+        prepared = yield from acquire(session, statement.text, parameters, anew=True)
+        return (yield from _with_prepared(session, statement, prepared, first.again(), check, None))
+    except Error as error:
+        statement.explain(error)
+        raise
+
+
+class _Stale(Exception):
+    """The server does not know the statement any more; none of the rows was executed."""
+
+
+class _First:
+    """Rows, the first of which can be had once more: as long as the server has not accepted the statement."""
+
+    def __init__(self, rows: Iterator[object]) -> None:
+        self._rows = rows
+        self._seen: list[object] | None = []
+        self._error: Exception | None = None  # that ended them
+
+    def __iter__(self) -> Iterator[object]:
+        return self
+
+    def __next__(self) -> object:
+        try:
+            row = next(self._rows)
+        except StopIteration:
+            raise
+        except Exception as error:
+            self._error = error
+            raise
+        if self._seen is not None:
+            self._seen.append(row)
+        return row
+
+    def accepted(self) -> None:
+        """Forget the rows."""
+        self._seen = None
+
+    def again(self) -> Iterator[object]:
+        """All rows from the first on."""
+        rows = itertools.chain(self._seen or (), self._rows)
+        return rows if self._error is None else itertools.chain(rows, failing(self._error))
+
+
+def _with_prepared(
+    session: Session,
+    statement: Statement,
+    prepared: Prepared,
+    rows: Iterator[object],
+    check: RowCheck,
+    first: _First | None,
+) -> Exchange[ManyOutcome]:
+    """Execute for all rows; the statement is handed back or released then. ``first`` are the rows when the statement
+    may be stale: raises ``_Stale`` then, if it is.
+    """
+    describe, statement_id = prepared.describe, prepared.statement_id
+    kind = describe.statement_type
     try:
         if describe.has_rows:
             raise ProgrammingError(
                 "executemany() takes a statement without a result; run queries one at a time"
             )
-        first, rows = peek(rows)
-        targets = yield from special_targets(session, describe, parameters, first)
-        yield from begin_if_needed(session, describe.statement_type)
+        row, rows = peek(rows)
+        targets = yield from special_targets(session, describe, check.count, check.sample(row))
+        if targets is not None and first is not None:
+            raise _Stale  # contents are used up by the attempt: they go to a statement that is surely good
+        yield from begin_if_needed(session, kind, statement.text)
         if targets is not None:
             outcome = ManyOutcome()
-            statement = ObjectStatement(sql, statement_id, targets)
-            yield from execute_rows(
-                session,
-                statement,
-                describe.statement_type,
-                rows,
-                lambda row: check_row(sql, parameters, row),
-                outcome,
-            )
+            objects = ObjectStatement(statement.text, statement_id, targets)
+            yield from execute_rows(session, objects, kind, rows, check, outcome)
         else:
-            outcome = yield from _pipeline(session, sql, parameters, describe, rows)
+            outcome = yield from _pipeline(session, statement, prepared, rows, check, first)
+    except _Stale:
+        yield from release_statement(session, statement_id)
+        raise
     except Exception as error:
         yield from release_after(session, statement_id, error)
+        if session.usable_after(error):
+            yield from after_failure(session)
         raise
-    yield from release_statement(session, statement_id)
-    yield from track(session, describe.statement_type)
+    for refused in outcome.errors:
+        statement.explain(refused)
+    yield from hand_back(session, prepared)
+    yield from track(session, kind, statement.text)
     return outcome
 
 
 def _pipeline(
-    session: Session, sql: str, parameters: int, describe: Describe, rows: Iterator[object]
+    session: Session,
+    statement: Statement,
+    prepared: Prepared,
+    rows: Iterator[object],
+    check: RowCheck,
+    first: _First | None,
 ) -> Exchange[ManyOutcome]:
-    statement_id, kind = describe.statement_id, describe.statement_type
+    statement_id, kind = prepared.statement_id, prepared.describe.statement_type
     yield from settle(session)
     outcome = ManyOutcome()
-    replies = Replies(session, sql, kind)
+    replies = Replies(session, statement.text, kind)
     refused: list[Exception] = []
     before = 0  # replies owed to the chunk sent before the current one
-    for data, count in _chunks(session, sql, parameters, statement_id, rows, refused):
+    for data, count in _chunks(session, check, statement_id, rows, refused):
         session.own += count
         yield from send(session, data)
+        if first is not None:
+            yield from replies.take(outcome, 1)
+            if outcome.errors and outcome.errors[0].sqlcode in STALE:
+                yield from replies.take(outcome, count - 1)
+                raise _Stale
+            first.accepted()
+            first, count = None, count - 1
         yield from replies.take(outcome, before)
         before = count
+        if wanted(session):
+            yield from replies.take(outcome, before)
+            yield from heed(session)
     yield from replies.take(outcome, before)
     if refused:
         session.passed_on = refused[0]
@@ -110,8 +192,7 @@ def _pipeline(
 
 def _chunks(
     session: Session,
-    sql: str,
-    parameters: int,
+    check: RowCheck,
     statement_id: int,
     rows: Iterator[object],
     refused: list[Exception],
@@ -120,7 +201,7 @@ def _chunks(
     framing = session.framing
     head = m.Id(statement_id).encode(framing)
     tail = m.Execute().encode(framing) + m.EndOfTurn().encode(framing)
-    columns = ColumnBinder(framing.encoding, parameters, head, tail)
+    columns = ColumnBinder(framing.encoding, check.count, head, tail)
     number = 0  # of the next row to be encoded
     most = _FIRST_ROWS
     while not refused:
@@ -128,7 +209,7 @@ def _chunks(
         failure: Exception | None = None
         try:
             for row in itertools.islice(rows, most):
-                taken.append(check_row(sql, parameters, row))
+                taken.append(check(row))
         except Exception as error:  # noqa: BLE001 - raised again by _pipeline, when the rows before it are in
             failure = error
         if not taken and failure is None:

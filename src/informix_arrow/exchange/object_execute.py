@@ -15,6 +15,7 @@ from typing import Protocol
 from ..wire import messages as m
 from ..wire.describe import Describe
 from ..wire.errors import Error, OperationalError
+from .cancel import heed
 from .lob_parameters import (
     Parameters,
     Targets,
@@ -161,11 +162,12 @@ def peek(rows: Iterator[object]) -> tuple[object, Iterator[object]]:
     except StopIteration:
         return None, iter(())
     except Exception as error:  # noqa: BLE001 - raised again by the iterator
-        return None, _failing(error)
+        return None, failing(error)
     return first, itertools.chain((first,), rows)
 
 
-def _failing(error: Exception) -> Iterator[object]:
+def failing(error: Exception) -> Iterator[object]:
+    """Rows of which the first raises ``error``."""
     raise error
     yield  # a generator: it raises when it is asked for its first item
 
@@ -222,6 +224,8 @@ def _all_rows(
                 continue
         yield from _collect(session, statement.sql, kind, outcome, waiting)
         waiting = size = 0
+        if not aborted:
+            yield from heed(session)
         if parameters.files:
             _add(outcome, (yield from statement.execute(session, parameters)), statement.sql, kind)
     yield from _collect(session, statement.sql, kind, outcome, waiting)

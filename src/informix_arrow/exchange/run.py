@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from ..parameters import Statement, parse
 from ..wire import messages as m
 from ..wire.describe import StatementType
-from ..wire.errors import Error, NotSupportedError, ProgrammingError
+from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
+from .cancel import heed
 from .client_files import refuse_unregistered
 from .database import adopt, codec_for, database_locale
 from .fetch import ReadOptions, ServerCursor, make_cursor, open_cursor
@@ -23,13 +26,17 @@ from .lob_parameters import (
     needs_targets,
 )
 from .object_execute import execute_once
-from .session import Reply, Session, Transaction, ask
-from .statement import Outcome, outcome_of, prepare, release_after, release_statement
+from .read_scope import enter, renew, typed
+from .session import Reply, Session, ask, close_cursors
+from .statement import Outcome, acquire, hand_back, outcome_of, release_after, release_all
+from .statement_cache import STALE, Prepared
 from .steps import Exchange
-from .transaction import begin_if_needed, track
+from .transaction import after_failure, after_procedure, begin_if_needed, for_update, track
 
 # "A blob data type must be supplied within this context" and "No cast from ... to ...".
 _WANTS_CONTENT = (-617, -9634)
+
+_CHANGES_DATABASE = (StatementType.DATABASE, StatementType.CREATE_DATABASE, StatementType.CLOSE_DATABASE)
 
 # The name in a statement of which the server has said that it is one of these two.
 _DATABASE = re.compile(r"\bDATABASE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"']?([^\s;\"']+)", re.IGNORECASE)
@@ -46,45 +53,83 @@ def run(
 ) -> Exchange[Outcome | ServerCursor]:
     """Run any statement: a cursor whose first rows are on their way, or what the statement did.
 
-    ``parameters`` counts the ``?`` of ``sql``. Values are bound, and refused, at the call, before the
-    exchange begins, if they need not know what they are for: bytes, file objects, lists and dicts are bound
-    when the server has told that. Whether there are rows is told by the server's describe, never by the text;
-    with ``need_rows`` a statement without is refused unexecuted.
+    ``values`` are those for the ``parameters`` placeholders that the server sees
+    (:func:`informix_arrow.parameters.check_parameters`). They are bound, and refused, at the call, before the
+    exchange begins, if they need not know what they are for: bytes, file objects, lists and dicts are bound when the
+    server has told that. Whether there are rows is told by the server's describe, never by the text; with
+    ``need_rows`` a statement without is refused unexecuted.
     """
     refuse_unregistered(sql, session.files)
     bound = None if needs_targets(values) else bind_row(session, values, (None,) * len(values))
-    return _run(session, sql, parameters, values, bound, options, need_rows)
+    return _run(session, parse(sql), parameters, values, bound, options, need_rows)
 
 
 def _run(
     session: Session,
-    sql: str,
-    parameters: int,
+    statement: Statement,
+    count: int,
     values: Sequence[object],
     bound: Parameters | None,
     options: ReadOptions,
     need_rows: bool,
 ) -> Exchange[Outcome | ServerCursor]:
-    describe = yield from prepare(session, sql, parameters)
-    statement_id, kind = describe.statement_id, describe.statement_type
+    text = statement.text
+    try:
+        # Contents are used up by the attempt, so what has any is not tried on a statement that may be stale.
+        prepared = yield from acquire(session, text, count, anew=bound is None)
+        try:
+            return (
+                yield from _execute_prepared(session, statement, prepared, values, bound, options, need_rows)
+            )
+        except Error as error:
+            stale = prepared.reused and error.sqlcode in STALE and session.usable_after(error)
+            if not stale:
+                raise
+        # Nothing was executed: the statement is not any more what it was when it was prepared.
+        prepared = yield from acquire(session, text, count, anew=True)
+        return (yield from _execute_prepared(session, statement, prepared, values, bound, options, need_rows))
+    except Error as error:
+        statement.explain(error)
+        raise
+
+
+def _execute_prepared(
+    session: Session,
+    statement: Statement,
+    prepared: Prepared,
+    values: Sequence[object],
+    bound: Parameters | None,
+    options: ReadOptions,
+    need_rows: bool,
+) -> Exchange[Outcome | ServerCursor]:
+    """Execute or open it. It is handed back or released by then, or the cursor sees to that."""
+    describe, sql = prepared.describe, statement.text
+    statement_id, kind = prepared.statement_id, describe.statement_type
     cursor: ServerCursor | None = None
     try:
         if describe.has_rows:
-            cursor = make_cursor(session, statement_id, sql, describe.columns, options)
+            cursor = _cursor_for(session, statement, prepared, options)
         elif need_rows:
             raise ProgrammingError(
-                "the statement returns no rows and was not executed: use execute()", statement=sql
+                "the statement returns no rows and was not executed: use execute()", statement=statement.sql
             )
         targets: Targets = (None,) * len(values)
         if bound is None or (values and describes_special(describe)):
-            targets = yield from ask_targets(session, statement_id, len(values))
+            targets = yield from _targets(session, prepared, len(values))
             bound = bind_in_exchange(session, values, targets)
         if cursor is not None and bound.files:
             raise NotSupportedError(
-                "BLOB and CLOB values cannot be parameters of a statement that returns rows", statement=sql
+                "BLOB and CLOB values cannot be parameters of a statement that returns rows",
+                statement=statement.sql,
             )
-        yield from begin_if_needed(session, kind)
-        if cursor is None:
+        yield from begin_if_needed(session, kind, sql)
+        if cursor is not None:
+            cursor.scope = yield from enter(session, options, kind, sql)
+            if cursor.scope.hold:
+                cursor.read = replace(cursor.read, hold=True)
+        else:
+            yield from _before(session, kind)
+            yield from heed(session)
             try:
                 reply = yield from _execute(session, sql, statement_id, targets, bound)
             except Error as error:
@@ -94,19 +139,69 @@ def _run(
                 reply = yield from _execute(session, sql, statement_id, *again)
     except Exception as error:
         yield from release_after(session, statement_id, error)
+        if session.usable_after(error):
+            yield from after_failure(session)
         raise
     if cursor is not None:
-        yield from open_cursor(session, cursor, bound)  # releases by itself
-        if session.ansi:
-            session.transaction = Transaction.OPEN
+        yield from _open(session, cursor, bound)
+        after_procedure(session, kind)
         return cursor
-    yield from release_statement(session, statement_id)
-    yield from track(session, kind)
+    yield from hand_back(session, prepared)
+    yield from track(session, kind, sql)
+    yield from _after(session, kind, sql, reply)
+    return outcome_of(reply, kind)
+
+
+def _cursor_for(
+    session: Session, statement: Statement, prepared: Prepared, options: ReadOptions
+) -> ServerCursor:
+    describe = prepared.describe
+    shape = prepared.shapes.get((options.types, session.framing.encoding))
+    cursor = make_cursor(session, describe.statement_id, statement.sql, describe.columns, options, shape)
+    if shape is None:
+        prepared.remember(cursor.shape)
+    if prepared.locks is None:
+        kind = describe.statement_type
+        prepared.locks = kind != StatementType.SELECT or for_update(kind, statement.text)
+    cursor.prepared = prepared
+    return cursor
+
+
+def _open(session: Session, cursor: ServerCursor, bound: Parameters) -> Exchange[None]:
+    try:
+        yield from open_cursor(session, cursor, bound)
+    except Exception as error:
+        if session.usable_after(error):
+            yield from cursor.close(session)  # once: it may have closed itself
+        raise
+
+
+def _targets(session: Session, prepared: Prepared, count: int) -> Exchange[Targets]:
+    """The types of a statement's parameters, asked for once."""
+    if prepared.targets is None:
+        prepared.targets = yield from ask_targets(session, prepared.statement_id, count)
+    return prepared.targets
+
+
+def _before(session: Session, kind: int) -> Exchange[None]:
+    """Another database frees all statements of this one, and their ids: ours must not be used after that, nor be
+    released, when the same numbers mean others.
+    """
+    if kind in _CHANGES_DATABASE:
+        yield from close_cursors(
+            session, InterfaceError("the database was changed before this result was read")
+        )
+        yield from release_all(session, session.statements.clear())
+
+
+def _after(session: Session, kind: int, sql: str, reply: Reply) -> Exchange[None]:
     if kind in (StatementType.DATABASE, StatementType.CREATE_DATABASE):
         yield from _changed_database(session, sql, reply)
+        yield from renew(session)
     elif kind == StatementType.CLOSE_DATABASE:
-        session.database = session.locale = ""
-    return outcome_of(reply, kind)
+        _no_database(session)
+    elif kind in (StatementType.SET_ISOLATION, StatementType.SET_LOCK_MODE):
+        typed(session, kind, sql)
 
 
 def _with_targets(
@@ -145,7 +240,18 @@ def _changed_database(session: Session, sql: str, reply: Reply) -> Exchange[None
         adopt(session, reply.done.warnings)
     else:
         session.logged, session.ansi = True, False  # the first BEGIN will tell
-    locale = yield from database_locale(session)
-    if locale:
-        session.locale = locale
-        session.framing = session.framing.with_encoding(codec_for(locale))
+    session.locale = yield from database_locale(session)
+    if not session.locale or session.own_encoding:
+        return
+    try:
+        encoding = codec_for(session.locale)
+    except NotSupportedError:
+        yield from ask(session, (m.DbClose(),))  # its text would be read as the last database's
+        _no_database(session)
+        raise
+    session.framing = session.framing.with_encoding(encoding)
+
+
+def _no_database(session: Session) -> None:
+    session.database = session.locale = ""
+    adopt(session, 0)

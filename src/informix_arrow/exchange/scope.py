@@ -7,9 +7,9 @@ from enum import Enum
 
 from ..wire import messages as m
 from ..wire.errors import OperationalError, ProgrammingError
-from .session import Session, Transaction, ask, error_of
+from .session import Session, Transaction, ask
 from .steps import Exchange
-from .transaction import ALREADY_OPEN, NOT_OPEN, UNLOGGED
+from .transaction import NOT_OPEN, UNLOGGED, begin, commit_now
 
 SAVEPOINT = "ifx_write_arrow"
 
@@ -30,15 +30,16 @@ class Scope:
         self.kind = kind
         self.commits = 0
         self._begun = True  # for a transaction of the load's own: whether one is open
+        self.ended = False  # the server had ended the transaction by itself when it was to be undone
         self.in_doubt = False  # a COMMIT was sent whose answer has not come
 
     @classmethod
     def enter(cls, session: Session, commit_every: int | None) -> Exchange[Scope]:
         """Begin. ``ProgrammingError`` when ``commit_every`` would commit the user's own open transaction."""
-        # With autocommit, what is open in an ANSI database has been read in, at most.
-        idle = session.transaction is not Transaction.OPEN or (session.ansi and session.autocommit)
-        begins = session.logged and idle
-        if begins and (yield from _begin(session)):
+        if session.transaction is Transaction.READING:
+            yield from commit_now(session)  # it is read only; open results outlive that
+        begins = session.logged and session.transaction is not Transaction.OPEN
+        if begins and (yield from begin(session)):
             return cls(session, ScopeKind.OWN)
         if not session.logged:
             return cls(session, ScopeKind.NONE)
@@ -48,7 +49,7 @@ class Scope:
                 "without commit_every, as a part of it"
             )
         reply = yield from ask(session, (m.SetSavepoint(SAVEPOINT),))
-        if reply.error is not None and reply.error.sqlcode == NOT_OPEN and (yield from _begin(session)):
+        if reply.error is not None and reply.error.sqlcode == NOT_OPEN and (yield from begin(session)):
             return cls(session, ScopeKind.OWN)  # nothing was open after all
         reply.check()
         return cls(session, ScopeKind.SAVEPOINT)
@@ -75,7 +76,7 @@ class Scope:
         """
         if self.kind is not ScopeKind.OWN or self._begun:
             return
-        if not (yield from _begin(self._session)):
+        if not (yield from begin(self._session)):
             raise OperationalError("the server did not begin the next transaction of the load")
         self._begun = True
 
@@ -90,13 +91,18 @@ class Scope:
 
     def undo(self) -> Exchange[bool]:
         """The load failed: back to where it began, or to its last commit. False when the server refused that,
-        and, for a savepoint, the transaction holds what the load did."""
+        and, for a savepoint, the transaction holds what the load did.
+
+        True with :attr:`ended` set means that there was no transaction any more: its work is undone, but rows that
+        the server took after its end are in the table.
+        """
         if self.kind is ScopeKind.OWN:
             if self._session.transaction is Transaction.NONE:
                 return True
             reply = yield from ask(self._session, (m.Rollback(),))
             if reply.error is not None and reply.error.sqlcode not in (NOT_OPEN, *UNLOGGED):
                 return False
+            self.ended = reply.error is not None
             self._session.transaction = Transaction.NONE
         elif self.kind is ScopeKind.SAVEPOINT:
             reply = yield from ask(self._session, (m.RollbackToSavepoint(SAVEPOINT),))
@@ -104,23 +110,3 @@ class Scope:
                 return False
             yield from ask(self._session, (m.ReleaseSavepoint(SAVEPOINT),))
         return True
-
-
-def _begin(session: Session) -> Exchange[bool]:
-    """Begin a transaction; False when there is one already, or none in this database: the session then says
-    which.
-
-    An ANSI database begins by itself; BEGIN is a needless word there, or -535, and is sent all the same, for
-    those that go by it (SQLI section 12).
-    """
-    reply = yield from ask(session, (m.Begin(),))
-    if reply.error is not None and not (session.ansi and reply.error.sqlcode == ALREADY_OPEN):
-        if reply.error.sqlcode in UNLOGGED:
-            session.logged = False
-        elif reply.error.sqlcode == ALREADY_OPEN:
-            session.transaction = Transaction.OPEN
-        else:
-            raise error_of(reply.error)
-        return False
-    session.transaction = Transaction.OPEN
-    return True

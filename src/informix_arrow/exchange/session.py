@@ -15,6 +15,11 @@ replies are on their way. They are of two sorts:
 Between exchanges the buffer stands at the start of a message and the first owed reply may be half read. An
 exchange that ends in any other state has broken the session, and its runner must close it
 (:meth:`Session.usable_after`).
+
+What nobody waits for need not leave at once: a CLOSE behind the last row, a RELEASE. Such groups lie in
+``Session.outbox``, their answers on ``owed`` already, and leave in front of the next group, which saves them a system
+call of their own (:func:`queue`). So whoever sends a group either settles first or sends what :func:`outgoing` makes
+of it. Groups that end locks or a transaction are not left lying there.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..wire import messages as m
 from ..wire.capabilities import Framing
@@ -34,7 +39,8 @@ from ..wire.primitives import NeedMoreData, Reader
 from . import client_files
 from .buffer import MAX_MESSAGE, ReceiveBuffer
 from .object_sources import ClientFiles
-from .steps import ConnectionLost, Exchange, Receive, Send
+from .statement_cache import StatementCache
+from .steps import Call, ConnectionLost, Exchange, Receive, Send
 
 
 class Owed(Protocol):
@@ -50,6 +56,7 @@ class Owed(Protocol):
         ...
 
 
+@runtime_checkable
 class Orphan(Protocol):
     """A server cursor that nobody will read any more."""
 
@@ -58,12 +65,40 @@ class Orphan(Protocol):
         ...
 
 
+class OpenCursor(Orphan, Protocol):
+    """A server cursor that may still be read."""
+
+    def fail(self, error: Error) -> None:
+        """Let whoever reads on get ``error``."""
+        ...
+
+
 class Transaction(Enum):
     """Whether a transaction is open on the server, as far as the client can tell."""
 
     NONE = "none"
     OPEN = "open"
-    UNKNOWN = "unknown"  # after a ROLLBACK typed as SQL, which may only have gone back to a savepoint
+    UNKNOWN = "unknown"  # it was open, and a procedure ran that may have ended it
+    READING = "reading"  # autocommit in an ANSI database: results began it, and it ends with the last of them
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """One ``transaction()`` block (:mod:`.blocks`)."""
+
+    savepoint: str | None  # None: it is a transaction of its own
+
+
+@dataclass(slots=True)
+class Settings:
+    """How the session reads, in the words of SET ISOLATION TO and SET LOCK MODE TO; "" is the server's default."""
+
+    isolation: str = ""
+    lock_mode: str = ""
+    isolation_now: str = ""  # differs while a result is open that asked for another one
+    lock_mode_now: str = ""
+    wishes: list[tuple[str, str]] = field(default_factory=list)  # of open results that asked for something
+    readers: int = 0  # open results that hold a transaction of the kind READING
 
 
 @dataclass(slots=True)
@@ -78,20 +113,31 @@ class Session:
     server_name: str = ""
     server_version: str = ""  # as announced at login; not the product version (SQLI section 4)
     locale: str = ""  # of the open database, "" when none is open
+    own_encoding: bool = False  # the user has said how text is encoded, whatever databases say
     logged: bool = False
     ansi: bool = False
     autocommit: bool = False
     transaction: Transaction = Transaction.NONE
+    blocks: list[Block] = field(
+        default_factory=list
+    )  # transaction() blocks that are open, the innermost last
+    statements: StatementCache = field(
+        default_factory=StatementCache
+    )  # prepared and idle; keeps none by default
+    settings: Settings = field(default_factory=Settings)  # isolation and lock mode
     owed: deque[Owed] = field(default_factory=deque)
+    outbox: bytearray = field(default_factory=bytearray)  # groups to be sent in front of the next one
     own: int = 0  # groups sent by the running exchange whose replies were not read to their end
     orphans: deque[Orphan] = field(default_factory=deque)  # cursors whose Result was dropped half read
+    cursors: set[OpenCursor] = field(default_factory=set)  # all that are open on the server, orphans included
     cursor_names: int = 0
     routines: dict[str, tuple[str, int]] = field(
         default_factory=dict
     )  # handles of the fast path, by signature
     files: ClientFiles = field(default_factory=ClientFiles)  # what SQ_FILE may be answered from
     patience: float | None = None  # seconds of silence borne now; None = as the user said
-    passed_on: Exception | None = None  # an error of the caller's own, handed back in good order
+    call: Call | None = None  # the call that runs, between exchanges the last one
+    passed_on: BaseException | None = None  # an error of the caller's own, handed back in good order
 
     def usable_after(self, error: BaseException) -> bool:
         """Whether the conversation is still in step after ``error`` left an exchange.
@@ -145,6 +191,14 @@ def group(session: Session, messages: Sequence[Message]) -> bytes:
         raise InterfaceError(f"this cannot be sent: {error}") from error
 
 
+def encoded_for(session: Session, message: Message) -> bytes:
+    """One message of a group. Raises as :func:`group`."""
+    try:
+        return message.encode(session.framing)
+    except ValueError as error:
+        raise InterfaceError(f"this cannot be sent: {error}") from error
+
+
 def receive(session: Session, missing: int = 1) -> Exchange[None]:
     """Wait for bytes, of which at least ``missing`` are needed. The server closing instead is an error."""
     if missing > MAX_MESSAGE:
@@ -170,6 +224,26 @@ def next_message(session: Session) -> Exchange[object]:
         return message
 
 
+def outgoing(session: Session, data: bytes) -> bytes:
+    """``data``, a group about to be sent, behind what is to leave before it."""
+    if session.outbox:
+        data = bytes(session.outbox) + data
+        session.outbox.clear()
+    return data
+
+
+def queue(session: Session, data: bytes, groups: int = 1) -> None:
+    """Let ``data``, so many groups, leave in front of the next one; nobody waits for their answers."""
+    session.outbox += data
+    session.owed.extend((DISCARD,) * groups)
+
+
+def flush(session: Session) -> Exchange[None]:
+    """Send what is queued, now; for when nothing may come after it for long."""
+    if session.outbox:
+        yield Send(outgoing(session, b""))
+
+
 def ask(session: Session, messages: Sequence[Message]) -> Exchange[Reply]:
     """Send one group and read its reply to the end. An SQ_ERR is in the reply, not raised.
 
@@ -180,9 +254,22 @@ def ask(session: Session, messages: Sequence[Message]) -> Exchange[Reply]:
     if any(reply.bulky for reply in session.owed):
         yield from settle(session)
     session.own += 1
-    yield Send(data)
-    yield from settle(session)
+    yield Send(outgoing(session, data))
+    if session.owed:
+        yield from settle(session)
     return (yield from read_reply(session))
+
+
+def ask_all(session: Session, groups: Sequence[Sequence[Message]]) -> Exchange[list[Reply]]:
+    """Send several groups in one flight and read their replies. None of them may depend on how another fared."""
+    data = b"".join([group(session, messages) for messages in groups])
+    yield from settle(session)
+    session.own += len(groups)
+    yield Send(data)
+    replies = []
+    for _ in groups:
+        replies.append((yield from read_reply(session)))
+    return replies
 
 
 def read_reply(session: Session) -> Exchange[Reply]:
@@ -227,12 +314,14 @@ def read_reply(session: Session) -> Exchange[Reply]:
             reply.others.append(message)
 
 
-_UNINFORMATIVE = frozenset({m.Cost, m.XactStat, m.TupleId, m.Close})
+_UNINFORMATIVE = frozenset({m.Cost, m.XactStat, m.Close})
 
 
 def settle(session: Session) -> Exchange[None]:
     """Take in every owed reply, in wire order. Errors in them concern their cursor, or nobody."""
     while session.owed:
+        if session.outbox:
+            yield Send(outgoing(session, b""))
         yield from session.owed[0].take_in(session)
 
 
@@ -240,6 +329,16 @@ def clear_orphans(session: Session) -> Exchange[None]:
     """Close the cursors that were dropped half read."""
     while session.orphans:
         yield from session.orphans.popleft().close(session)
+
+
+def close_cursors(session: Session, why: Error) -> Exchange[None]:
+    """Close every cursor that is open; who reads on gets ``why``, not the end of the rows."""
+    for cursor in list(session.cursors):
+        cursor.fail(why)
+        yield from cursor.close(session)
+
+
+_EOT = b"\x00\x0c"
 
 
 class Discard:
@@ -250,6 +349,13 @@ class Discard:
     bulky = False
 
     def take_in(self, session: Session) -> Exchange[None]:
+        buffer = session.buffer
+        if not len(buffer):
+            yield from receive(session)
+        if buffer.data[buffer.start : buffer.start + 2] == _EOT and len(buffer) > 1:  # nearly always
+            buffer.start += 2
+            session.owed.popleft()
+            return
         while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
             if isinstance(message, m.Exit):
                 raise server_exit()

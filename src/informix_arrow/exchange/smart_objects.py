@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from ..wire import messages as m
 from ..wire.errors import DataError, Error, ProtocolError
 from ..wire.types import TypeCode
+from .cancel import heed, wanted
 from .object_streams import Sink, nowhere, read_lodata_reply
-from .session import DISCARD, Session, ask, error_of, group, read_reply, settle
+from .routines import routine_handle
+from .session import DISCARD, Session, error_of, group, outgoing, read_reply, settle
 from .steps import Exchange, Send
 
 FIRST_READ = 64 << 10  # bytes asked for of each object at first, twice
@@ -138,7 +140,11 @@ def read_on(
     error: Error | None = None
     ended = False
     while True:
+        if wanted(session) and not owed:
+            yield from heed(session)
         while owed < 2 and not ended and error is None and (limit is None or asked < limit):
+            if owed and wanted(session):
+                break
             size = READ if limit is None else min(READ, limit - asked)
             seek = offset if not asked else 0
             yield from _send(session, [_read_request(session, fd, size, seek)])
@@ -182,7 +188,7 @@ def _open_request(session: Session, locator: bytes, clob: bool) -> Exchange[byte
     kind = "clob" if clob else "blob"
     raw = locator_bytes(locator)
     signature = f"function informix.ifx_lo_open({kind} ,integer)"
-    database, handle = yield from _routine(session, signature)
+    database, handle = yield from routine_handle(session, signature)
     values = (
         m.BoundValue(TypeCode.SENDRECV.value, len(raw).to_bytes(4, "big") + raw, extended_name=kind),
         m.BoundValue(TypeCode.INTEGER.value, READ_ONLY.to_bytes(4, "big"), _INTEGER),
@@ -202,20 +208,6 @@ def _opened(session: Session) -> Exchange[tuple[int | None, Error | None]]:
     raise ProtocolError("the server opened a smart large object without giving its descriptor")
 
 
-def _routine(session: Session, signature: str) -> Exchange[tuple[str, int]]:
-    """Database and handle of a routine, asked for once per database."""
-    found = session.routines.get(signature)
-    if found is None:
-        reply = yield from ask(session, (m.GetRoutine(signature),))
-        reply.check()
-        for message in reply.others:
-            if isinstance(message, m.RoutineHandle):
-                found = session.routines[signature] = (message.database, message.handle)
-        if found is None:
-            raise ProtocolError("the server's answer to SQ_GETROUTINE holds no handle")
-    return found
-
-
 def _read_request(session: Session, fd: int | None, size: int, offset: int = 0) -> bytes:
     assert fd is not None
     return group(session, (m.LoData.read(fd, size, offset or None),))
@@ -226,12 +218,12 @@ def _close(session: Session, descriptors: Sequence[int | None]) -> Exchange[None
     requests = []
     for fd in descriptors:
         assert fd is not None
-        database, handle = yield from _routine(session, _CLOSE)
+        database, handle = yield from routine_handle(session, _CLOSE)
         value = m.BoundValue(TypeCode.INTEGER.value, fd.to_bytes(4, "big", signed=True), _INTEGER)
         requests.append(group(session, (m.ExecuteRoutine(database, handle, 1), m.Bind((value,)))))
     if requests:
         session.owed.extend([DISCARD] * len(requests))
-        yield Send(b"".join(requests))
+        yield Send(outgoing(session, b"".join(requests)))
 
 
 def _send(session: Session, requests: Sequence[bytes]) -> Exchange[None]:

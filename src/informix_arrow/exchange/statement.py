@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..wire import messages as m
 from ..wire.describe import Describe, StatementType
 from ..wire.errors import ProtocolError
 from ..wire.primitives import encode_strictly
-from .session import DISCARD, Reply, Session, ask, group
-from .steps import Exchange, Send
+from .cancel import heed
+from .session import Reply, Session, ask, flush, group, queue
+from .statement_cache import Prepared
+from .steps import Exchange
 
 WARNING_CUT = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
 _STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL, StatementType.UPDATE_CURRENT)
@@ -30,11 +33,31 @@ def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
     Raises the server's error; ``DataError`` when the code set of the connection lacks a character of ``sql``.
     """
     encode_strictly(sql, session.framing.encoding, "the statement")
+    yield from heed(session)
     reply = yield from ask(session, (m.Prepare(parameters, sql), m.NDescribe(), m.WantDone()))
     reply.check(sql)
     if reply.describe is None:
         raise ProtocolError("the server's answer to a PREPARE holds no DESCRIBE")
     return reply.describe
+
+
+def acquire(session: Session, text: str, parameters: int, *, anew: bool = False) -> Exchange[Prepared]:
+    """A prepared statement, out of the session's cache if it is there; ``anew`` prepares it in any case. Errors as of
+    :func:`prepare`. It must go on to :func:`hand_back` or :func:`release_after`.
+    """
+    kept = session.statements.take(text)
+    if kept is not None:
+        if not anew:
+            return kept
+        yield from release_statement(session, kept.statement_id)
+    generation = session.statements.generation
+    describe = yield from prepare(session, text, parameters)
+    return Prepared(text, describe, generation)
+
+
+def hand_back(session: Session, prepared: Prepared) -> Exchange[None]:
+    """A statement has done its work well: keep it for the next time, or release it."""
+    yield from release_all(session, session.statements.put_back(prepared, logged=session.logged))
 
 
 def outcome_of(reply: Reply, kind: int) -> Outcome:
@@ -49,9 +72,14 @@ def outcome_of(reply: Reply, kind: int) -> Outcome:
 
 def release_statement(session: Session, statement_id: int) -> Exchange[None]:
     """Send a RELEASE without waiting for its answer."""
-    data = group(session, (m.Id(statement_id), m.Release()))
-    session.owed.append(DISCARD)
-    yield Send(data)
+    queue(session, group(session, (m.Id(statement_id), m.Release())))
+    yield from flush(session)
+
+
+def release_all(session: Session, statement_ids: Iterable[int]) -> Exchange[None]:
+    """Send a RELEASE for each, without waiting for the answers."""
+    for statement_id in statement_ids:
+        yield from release_statement(session, statement_id)
 
 
 def release_after(session: Session, statement_id: int, error: BaseException) -> Exchange[None]:

@@ -7,10 +7,12 @@ conversations.
 ========================  ==============================================================================
 step                      what the runner answers
 ========================  ==============================================================================
-``Connect(host, port)``   0, once a fresh connection to that address stands (an earlier one is closed)
+``Connect(host, port)``   0, once a fresh connection to that address stands, its TLS handshake included (an
+                          earlier one is closed)
 ``Send(data)``            0, once all of ``data`` was handed to the operating system
 ``Send(data, into)``      bytes that arrived *meanwhile* and now lie at the start of ``into``
 ``Receive(into)``         bytes that now lie at the start of ``into``, at least 1; 0 = the peer closed
+``Pause(wait)``           0, once ``wait()`` was awaited; for exchanges that only asyncio runs
 ========================  ==============================================================================
 
 A step that fails is answered by :class:`ConnectionLost`, thrown into the exchange.
@@ -21,11 +23,12 @@ stops reading, so whoever sends much must take in replies while sending (SQLI se
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias, TypeVar
 
-from ..wire.errors import OperationalError
+from ..wire.errors import InternalError, OperationalError
 
 T = TypeVar("T")
 
@@ -42,6 +45,7 @@ class Connect:
 
     host: str
     port: int
+    tls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +68,49 @@ class Receive:
     patience: float | None = None
 
 
-Step: TypeAlias = Connect | Send | Receive
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Let the user's own data arrive; nothing is awaited from the server. ``wait`` must not raise."""
+
+    wait: Callable[[], Awaitable[None]]
+
+
+Step: TypeAlias = Connect | Send | Receive | Pause
 Exchange: TypeAlias = Generator[Step, int, T]
+
+
+def at_once(exchange: Exchange[T]) -> T:
+    """The result of an exchange that is known to ask for no step. ``InternalError`` when it does all the same."""
+    try:
+        next(exchange)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    exchange.close()
+    raise InternalError("an exchange that had all it needs asked for more")
+
+
+class Reason(Enum):
+    """Who wants the running call to end."""
+
+    CANCEL = "cancel"  # somebody called cancel()
+    TIMEOUT = "timeout"  # its time is over
+    BREAK = "break"  # an exception struck a wait: KeyboardInterrupt, CancelledError
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """One exchange that may be interrupted, as its transport, its session and its canceller know it.
+
+    The transport sends the urgent byte (SQLI section 2) for it at most once, only while bytes are awaited or cannot
+    be sent, and notes that in ``sent``. So the byte always follows the request that it is meant for.
+    """
+
+    timeout: float | None = None  # seconds that the call may take; None = no limit
+    since: float = 0.0  # the moment from which they count, of time.monotonic()
+    wanted: Reason | None = None  # the first one that asked
+    sent: bool = False  # the urgent byte has left, or must not leave now
+    hit: bool = False  # a statement was ended by it
+    heeded: bool = False  # the exchange was told to begin nothing new
+    unanswered: bool = False  # the grace is over: the server did not react
+    broken: BaseException | None = None  # what struck a wait; raised when the exchange has ended

@@ -1,10 +1,21 @@
-"""Transactions: when BEGIN is due, and how they end (SQLI section 12)."""
+"""Transactions: when BEGIN is due, how they end, and what SQL of the user does to them (SQLI section 12).
+
+Three kinds of databases. *Unlogged*: every statement is final, there is nothing to begin or end. *Logged*: a
+statement outside BEGIN and COMMIT is final by itself; with autocommit off we send BEGIN before the first statement that
+needs it, and queries need none. *ANSI*: the first statement opens a transaction, queries too, so with autocommit we
+commit after each statement, and when the last open result is done (:mod:`.read_scope`).
+"""
 
 from __future__ import annotations
 
+import itertools
+
+from ..parameters import holds_several, sql_tokens
 from ..wire import messages as m
 from ..wire.describe import StatementType
+from ..wire.errors import OperationalError, ProgrammingError
 from .session import Session, Transaction, ask, error_of
+from .statement import release_all
 from .steps import Exchange
 
 # SQLCODEs of SQ_BEGIN, SQ_CMMTWORK and SQ_RBWORK that tell about the state and are no failure.
@@ -30,52 +41,169 @@ _OUTSIDE = frozenset(
     }
 )
 
+# Statements that would end the transaction of a block behind its back.
+_ENDING = frozenset(
+    {
+        StatementType.BEGIN_WORK,
+        StatementType.COMMIT_WORK,
+        StatementType.ROLLBACK_WORK,
+        StatementType.DATABASE,
+        StatementType.CREATE_DATABASE,
+        StatementType.CLOSE_DATABASE,
+    }
+)
 
-def begin_if_needed(session: Session, statement_type: int) -> Exchange[None]:
-    """Open a transaction before the first statement that needs one.
 
-    Only with autocommit off, in a database that is logged and not ANSI: an unlogged one has no transactions,
-    an ANSI one opens them by itself.
+def for_update(kind: int, text: str) -> bool:
+    """Whether a statement is a SELECT ... FOR UPDATE, whose rows are locked for a transaction.
+
+    The describe does not tell: it says SELECT for both (SERVER-BEHAVIOUR section 3). So its words are looked at, with
+    the lexer that knows comments and strings. Waiting for the server's -398 or -255 instead would cost a round
+    trip, and not every server refuses.
     """
-    wanted = session.logged and not session.ansi and not session.autocommit
-    if not wanted or session.transaction is Transaction.OPEN or statement_type in _OUTSIDE:
+    if kind != StatementType.SELECT or "update" not in text.lower():
+        return False
+    words = [word.upper() for word in sql_tokens(text)]
+    return any(pair == ("FOR", "UPDATE") for pair in itertools.pairwise(words))
+
+
+def goes_back_only(kind: int, text: str) -> bool:
+    """Whether a ROLLBACK goes to a savepoint, after which the transaction is open as before. It has the type of
+    the other ROLLBACK (SERVER-BEHAVIOUR section 3)."""
+    return kind == StatementType.ROLLBACK_WORK and "SAVEPOINT" in map(str.upper, sql_tokens(text))
+
+
+def begin_if_needed(session: Session, kind: int, text: str = "") -> Exchange[None]:
+    """Make sure that the statement of type ``kind`` runs in the transaction that it should.
+
+    Raises ``ProgrammingError`` for SQL that would end the transaction of an open block, before it is executed.
+    """
+    if session.blocks and kind in _ENDING and not goes_back_only(kind, text):
+        raise ProgrammingError(
+            "this statement would end the transaction of the open transaction() block, and was not executed: leave the "
+            "block, or raise Rollback",
+            statement=text or None,
+        )
+    if session.ansi:
+        if session.transaction is Transaction.READING and kind != StatementType.SELECT:
+            # It is read only, and what follows is to be committed by itself. Open results outlive that: WITH HOLD.
+            yield from commit_now(session)
         return
+    managed = session.logged and (not session.autocommit or bool(session.blocks))
+    if not managed or session.transaction is Transaction.OPEN:
+        return
+    if kind not in _OUTSIDE or for_update(kind, text):
+        yield from begin(session)
+
+
+def begin(session: Session) -> Exchange[bool]:
+    """Begin a transaction; False when there is one already, or none in this database: the session then says
+    which.
+
+    An ANSI database begins by itself; BEGIN is a needless word there, or -535, and is sent all the same, for
+    those that go by it (SQLI section 12).
+    """
     reply = yield from ask(session, (m.Begin(),))
-    if reply.error is not None and reply.error.sqlcode in UNLOGGED:
-        session.logged = False
-        return
-    if reply.error is not None and reply.error.sqlcode != ALREADY_OPEN:
-        raise error_of(reply.error)
+    if reply.error is not None and not (session.ansi and reply.error.sqlcode == ALREADY_OPEN):
+        if reply.error.sqlcode in UNLOGGED:
+            session.logged = False
+            session.transaction = Transaction.NONE
+        elif reply.error.sqlcode == ALREADY_OPEN:
+            session.transaction = Transaction.OPEN
+        else:
+            raise error_of(reply.error)
+        return False
     session.transaction = Transaction.OPEN
+    return True
 
 
-def track(session: Session, statement_type: int) -> Exchange[None]:
+def track(session: Session, kind: int, text: str = "") -> Exchange[None]:
     """Keep the state right after a statement without rows; commit where autocommit asks for that."""
-    if statement_type == StatementType.BEGIN_WORK:
+    if kind == StatementType.BEGIN_WORK:
         session.transaction = Transaction.OPEN
-    elif statement_type == StatementType.COMMIT_WORK:
-        session.transaction = Transaction.NONE
-    elif statement_type == StatementType.ROLLBACK_WORK:
-        # Perhaps only back to a savepoint: the next commit or BEGIN is sent and may be told that it was
-        # needless.
-        session.transaction = Transaction.UNKNOWN
+    elif kind == StatementType.COMMIT_WORK:
+        yield from _ended(session, undone=False)
+    elif kind == StatementType.ROLLBACK_WORK:
+        if goes_back_only(kind, text):
+            yield from undone(session)
+        else:
+            yield from _ended(session, undone=True)
     elif session.ansi:
+        if not session.autocommit:
+            session.transaction = Transaction.OPEN
+        elif session.transaction is not Transaction.OPEN and kind not in _OUTSIDE:
+            yield from commit_now(session)
+    else:
+        after_procedure(session, kind)
+    if (
+        not session.ansi
+        and (kind in _ENDING or session.transaction is Transaction.OPEN)
+        and holds_several(text)
+    ):
+        session.transaction = Transaction.UNKNOWN  # the type was that of one of them: the next BEGIN tells
+    yield from release_all(session, session.statements.after(kind))
+
+
+def after_procedure(session: Session, kind: int) -> None:
+    """A procedure may have ended the transaction that it was called in; the next BEGIN tells, by -535."""
+    if (
+        kind == StatementType.EXECUTE_PROCEDURE
+        and session.transaction is Transaction.OPEN
+        and not session.ansi
+    ):
+        session.transaction = Transaction.UNKNOWN
+
+
+def after_failure(session: Session) -> Exchange[None]:
+    """A statement failed; in an ANSI database it may have left a transaction open all the same, with what it did
+    before it failed: the earlier rows of an executemany(), the first half of a procedure. Autocommit must not leave it
+    open, and without autocommit commit() and rollback() must know of it."""
+    if not session.ansi or session.transaction is not Transaction.NONE:
+        return
+    if session.autocommit:
+        yield from ask(session, (m.Commit(),))  # -255: nothing was open
+    else:
         session.transaction = Transaction.OPEN
-        if session.autocommit:
-            yield from finish(session, m.Commit())
 
 
 def finish(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
-    """Commit or roll back; nothing is sent when no transaction can be open.
+    """Commit or roll back; nothing is sent when no transaction of the user's can be open.
 
-    The server closes all open cursors with it: results not read to their end fail when they are read on.
+    The server closes open cursors with it, those WITH HOLD excepted: results not read to their end fail when they are
+    read on. ``ProgrammingError`` inside a ``transaction()`` block.
     """
-    if session.transaction is Transaction.NONE:
+    if session.blocks:
+        what = "commit()" if isinstance(message, m.Commit) else "rollback()"
+        raise ProgrammingError(
+            f"{what} inside a transaction() block: the block does that when it is left; raise Rollback to undo it"
+        )
+    if session.transaction in (Transaction.NONE, Transaction.READING):
         return
+    yield from end(session, message)
+
+
+def end(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
+    """Send COMMIT or ROLLBACK; that none was open is no failure, unless work was to be committed in it.
+
+    ``OperationalError`` when a transaction that this session has begun is gone: the server has ended it, as it does
+    with one that fills the log, and nobody shall take its work for permanent.
+    """
+    begun = session.transaction is Transaction.OPEN and not session.ansi
     reply = yield from ask(session, (message,))
     if reply.error is not None and reply.error.sqlcode not in (NOT_OPEN, *UNLOGGED):
         raise error_of(reply.error)
-    session.transaction = Transaction.NONE
+    yield from _ended(session, undone=isinstance(message, m.Rollback) or reply.error is not None)
+    if begun and reply.error is not None and isinstance(message, m.Commit):
+        raise OperationalError(
+            "nothing was committed: the server had ended the transaction before, and undone its work "
+            f"(SQLCODE {reply.error.sqlcode})",
+            sqlcode=reply.error.sqlcode,
+        )
+
+
+def commit_now(session: Session) -> Exchange[None]:
+    """The COMMIT of autocommit in an ANSI database."""
+    return end(session, m.Commit())
 
 
 def commit(session: Session) -> Exchange[None]:
@@ -86,3 +214,17 @@ def commit(session: Session) -> Exchange[None]:
 def rollback(session: Session) -> Exchange[None]:
     """Undo the work of the open transaction."""
     return finish(session, m.Rollback())
+
+
+def undone(session: Session) -> Exchange[None]:
+    """Work was undone: if tables were changed in it, prepared statements mean something else again."""
+    if session.statements.changed:
+        yield from release_all(session, session.statements.clear())
+        session.statements.changed = True  # what was changed before the savepoint may still be undone
+
+
+def _ended(session: Session, *, undone: bool) -> Exchange[None]:
+    session.transaction = Transaction.NONE
+    changed, session.statements.changed = session.statements.changed, False
+    if undone and changed:
+        yield from release_all(session, session.statements.clear())

@@ -22,6 +22,7 @@ from .catalog import ColumnInfo, TableInfo, quote
 from .conversions import Converted, arrow_storage
 from .engine_types import WARN_CUT, Outcome
 from .errors import ISAM_DUPLICATE, SqlError, from_duckdb
+from .references import parent_name
 from .sql.result_types import LONGS, SERIALS
 
 if TYPE_CHECKING:
@@ -121,19 +122,25 @@ def append(
             missing = SqlError(-391, 0, 0, column.name)
             _merge(errors, dict.fromkeys(_rows(array.is_null()), missing))
         arrays[column.name] = array
+    session.isolation.lock_inserted(info, arrays)
     table = pa.table([*arrays.values(), np.arange(n, dtype=np.int64)], names=[*arrays, _ROW])
     rules = _rules(info)
-    broken = _broken(session, rules, table) if session.in_transaction else {}
+    broken = _broken(session, rules, table) if session.careful or info.watched else {}
+    if broken:
+        session.isolation.require_fresh(info)
+        session.isolation.await_freed(info, table)
     wrong = _wrong(rules, arrays, n, errors, broken)
     limit = _limit(wrong, n, stop_at_error)
     try:
         _write(session, info, table, wrong, limit)
     except duckdb.ConstraintException as e:
-        if session.in_transaction:
+        session.isolation.require_fresh(info)
+        if session.careful:
             raise constraint_error(info, e) from e
         # outside a transaction the insert is tried first; only now is it worth asking which rows are wrong
         session.restart_statement()
         broken = _broken(session, rules, table)
+        session.isolation.await_freed(info, table)
         if not broken:
             raise constraint_error(info, e) from e
         wrong = _wrong(rules, arrays, n, errors, broken)
@@ -251,15 +258,18 @@ def _rules(info: TableInfo) -> list[_Rule]:
         rules.append(_Rule(duplicate(unique.kind, unique.name), query, unique.columns))
     for check in info.checks:
         query = f"SELECT {_ROW} FROM _ifx_rows WHERE NOT ({check.duck})"
-        rules.append(_Rule(SqlError(-530, 0, 0, f"informix.{check.name}"), query))
-    place = info.duck.rpartition(".")[0]
+        rules.append(_Rule(SqlError(check.sqlcode, 0, 0, f"informix.{check.name}"), query))
     for foreign in info.foreigns:
         match = " AND ".join(
             f"t.{quote(there)} = b.{quote(here)}"
             for here, there in zip(foreign.columns, foreign.parent_columns, strict=True)
         )
         present = " AND ".join(f"b.{quote(c)} IS NOT NULL" for c in foreign.columns)
-        parent = f"{place}.{quote(foreign.parent)}"
+        parent = parent_name(info, foreign)
+        if foreign.parent == info.name:  # an earlier row of the batch, or the row itself, will do
+            names = ", ".join(map(quote, foreign.parent_columns))
+            parent = f"(SELECT {names}, -1 AS _ifx_at FROM {parent} UNION ALL SELECT {names}, {_ROW} FROM _ifx_rows)"
+            match += f" AND t._ifx_at <= b.{_ROW}"
         query = f"SELECT b.{_ROW} FROM _ifx_rows b ANTI JOIN {parent} t ON {match} WHERE {present}"
         rules.append(_Rule(SqlError(-691, -111, 0, f"informix.{foreign.name}"), query))
     return rules
@@ -365,8 +375,6 @@ def constraint_error(info: TableInfo, error: duckdb.Error) -> SqlError:
         for check in info.checks:
             if len(info.checks) == 1 or check.duck.replace('"', "") in message.replace('"', ""):
                 return SqlError(-530, 0, 0, f"informix.{check.name}")
-    elif found.sqlcode == -691 and info.foreigns:
-        return SqlError(-691, -111, 0, f"informix.{info.foreigns[0].name}")
     return found
 
 
@@ -392,4 +400,4 @@ def _write(
         places = ", ".join("?" * len(values))
         session.writer.execute(f"INSERT INTO {info.duck} ({names}) VALUES ({places})", values).fetchall()
         return
-    session.writer.insert(f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows", table)
+    session.writer.execute_over(f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows", table)

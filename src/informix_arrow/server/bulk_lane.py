@@ -104,7 +104,7 @@ class BulkLane(Execution):
         statement = self._current
         if inbox[pos : pos + 2] == _ID:
             statement = self._statements.get(int.from_bytes(inbox[pos + 2 : pos + 4], "big", signed=True))
-        if statement is None or statement.asks_client:
+        if statement is None or statement.alone:
             return None
         if statement.reader_for != self.framing.encoding:
             statement.reader_for = self.framing.encoding

@@ -9,10 +9,12 @@ syscolumns, ...) are views over it (system_catalog.py). Temporary tables are kno
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 from ..wire.types import ColumnType
+from .sql.ddl_nodes import Storage
 from .sql.names import quote as quote
 from .sql.names import text as text
 from .sql.nested_types import DeclaredType, declare, distinct, named_row
@@ -20,6 +22,9 @@ from .sql.result_types import SERIALS, not_null
 
 FIRST_USER_TABID = 100
 FIRST_USER_TYPE = 2048
+SYNONYMS = ("P", "S")
+SEQUENCE = "Q"
+"""Values of systables.tabtype."""
 
 
 class Writer(Protocol):
@@ -31,6 +36,13 @@ class Writer(Protocol):
 def attached(database: str) -> str:
     """The DuckDB name of an Informix database; the prefix keeps `temp` and `system` free."""
     return quote("d_" + database)
+
+
+def repeated_key(info: TableInfo, columns: Sequence[str]) -> str:
+    """The query that has a row when a key is there twice."""
+    names = ", ".join(map(quote, columns))
+    present = " AND ".join(f"{quote(name)} IS NOT NULL" for name in columns)
+    return f"SELECT 1 FROM {info.duck} WHERE {present} GROUP BY {names} HAVING count(*) > 1 LIMIT 1"
 
 
 def first_row(con: Writer, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
@@ -71,6 +83,7 @@ class Check:
     name: str
     duck: str
     informix: str
+    sqlcode: int = -530
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,7 @@ class Foreign:
     columns: tuple[str, ...]
     parent: str
     parent_columns: tuple[str, ...]
+    cascade: bool = False  # ON DELETE CASCADE
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +121,21 @@ class TableInfo:
     foreigns: tuple[Foreign, ...] = ()
     indexes: tuple[Index, ...] = ()
     viewtext: str = ""
+    checked: bool = False  # a view WITH CHECK OPTION
+    storage: Storage = field(default_factory=Storage, compare=False)
     temporary: bool = False
-    children: tuple[str, ...] = field(default=(), compare=False)
+    children: tuple[str, ...] = field(default=(), compare=False)  # tables with foreign keys to this one
 
     def column(self, name: str) -> ColumnInfo | None:
         for column in self.columns:
             if column.name == name:
                 return column
         return None
+
+    @property
+    def watched(self) -> bool:
+        """Whether there are rules for rows that DuckDB does not know of."""
+        return bool(self.foreigns) or any(check.sqlcode != -530 for check in self.checks)
 
     @property
     def keys(self) -> tuple[Unique, ...]:
@@ -132,7 +153,9 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.columns (tabid INTEGER, colno INTEGER, coln
     VARCHAR, serial_start BIGINT);
 CREATE TABLE IF NOT EXISTS {db}._ifx.indexes (idxname VARCHAR, tabid INTEGER, idxtype VARCHAR, parts VARCHAR);
 CREATE TABLE IF NOT EXISTS {db}._ifx.constraints (constrid INTEGER, constrname VARCHAR, tabid INTEGER,
-    constrtype VARCHAR, idxname VARCHAR, ptabid INTEGER);
+    constrtype VARCHAR, idxname VARCHAR, ptabid INTEGER, pconstrid INTEGER);
+ALTER TABLE {db}._ifx.constraints ADD COLUMN IF NOT EXISTS pconstrid INTEGER;
+ALTER TABLE {db}._ifx.constraints ADD COLUMN IF NOT EXISTS delrule VARCHAR;
 CREATE TABLE IF NOT EXISTS {db}._ifx.lob_chunks (id BIGINT, start BIGINT, size INTEGER, data BLOB);
 CREATE TABLE IF NOT EXISTS {db}._ifx.xtdtypes (extended_id INTEGER, mode VARCHAR, owner VARCHAR, name VARCHAR,
     type INTEGER, source INTEGER, length INTEGER, definition VARCHAR);
@@ -141,9 +164,9 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.attrtypes (extended_id INTEGER, seqno INTEG
 """
 
 
-def create_hidden_schema(con: Writer, database: str) -> None:
-    """Create the hidden tables of a database (autocommit)."""
-    for statement in _SCHEMA.format(db=attached(database)).split(";"):
+def create_hidden_schema(con: Writer, database: str, more: str = "") -> None:
+    """Create the hidden tables of a database (autocommit); `more` are further statements."""
+    for statement in (_SCHEMA + more).format(db=attached(database)).split(";"):
         if statement.strip():
             con.execute(statement)
 
@@ -155,12 +178,14 @@ def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
     row = first_row(
         con,
         f"SELECT tabid, tabtype, viewtext, details FROM {db}._ifx.tables WHERE tabname = ? AND tabtype "
-        f"IN ('T', 'V')",
+        f"IN ('T', 'V', 'P', 'S')",
         [name],
     )
     if row is None:
         return None
     tabid, tabtype, viewtext, details = row
+    if tabtype in SYNONYMS:
+        return load_table(con, *json.loads(details)["stands for"])
     columns = tuple(
         ColumnInfo(
             colname,
@@ -188,7 +213,13 @@ def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
         tuple(Unique(u["name"], u["kind"], tuple(u["columns"])) for u in extra.get("uniques", ())),
         tuple(Check(c["name"], c["duck"], c["informix"]) for c in extra.get("checks", ())),
         tuple(
-            Foreign(f["name"], tuple(f["columns"]), f["parent"], tuple(f["parent_columns"]))
+            Foreign(
+                f["name"],
+                tuple(f["columns"]),
+                f["parent"],
+                tuple(f["parent_columns"]),
+                f.get("cascade", False),
+            )
             for f in extra.get("foreigns", ())
         ),
         tuple(
@@ -196,7 +227,54 @@ def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
             for i in extra.get("indexes", ())
         ),
         viewtext or "",
+        extra.get("checked", False),
+        _storage(extra.get("storage")),
+        children=tuple(
+            child
+            for (child,) in con.execute(
+                f"SELECT DISTINCT t.tabname FROM {db}._ifx.constraints c JOIN {db}._ifx.tables t "
+                "ON t.tabid = c.tabid WHERE c.ptabid = ? AND c.constrtype = 'R' ORDER BY 1",
+                [tabid],
+            ).fetchall()
+        ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceInfo:
+    """A sequence: `duck` is its DuckDB name, `settings` what CREATE SEQUENCE said (increment, low, high, ...)."""
+
+    name: str
+    tabid: int
+    duck: str
+    settings: dict[str, Any] = field(hash=False)
+
+
+def load_sequence(con: Writer, database: str, name: str) -> SequenceInfo | None:
+    """A sequence by its name, None when there is none."""
+    db = attached(database)
+    query = f"SELECT tabid, details FROM {db}._ifx.tables WHERE tabname = ? AND tabtype = '{SEQUENCE}'"
+    row = first_row(con, query, [name])
+    if row is None:
+        return None
+    tabid, details = row
+    return SequenceInfo(name, tabid, f"{db}.main.{quote(f'_sequence_{tabid}')}", json.loads(details))
+
+
+def register_name(
+    con: Writer, database: str, name: str, tabid: int, kind: str, owner: str, details: str
+) -> None:
+    """Write a row of systables that is no table: a synonym or a sequence."""
+    con.execute(
+        f"INSERT INTO {attached(database)}._ifx.tables VALUES (?, ?, ?, ?, current_date, NULL, '', NULL, 0, ?)",
+        [tabid, name, owner, kind, details],
+    )
+
+
+def _storage(kept: dict[str, Any] | None) -> Storage:
+    if kept is None:
+        return Storage()
+    return Storage(**{**kept, "fragments": [(space, text) for space, text in kept["fragments"]]})
 
 
 def declared_text(t: ColumnType) -> str:
@@ -233,10 +311,18 @@ def _details(info: TableInfo) -> str:
             "uniques": [{"name": u.name, "kind": u.kind, "columns": u.columns} for u in info.uniques],
             "checks": [{"name": c.name, "duck": c.duck, "informix": c.informix} for c in info.checks],
             "foreigns": [
-                {"name": f.name, "columns": f.columns, "parent": f.parent, "parent_columns": f.parent_columns}
+                {
+                    "name": f.name,
+                    "columns": f.columns,
+                    "parent": f.parent,
+                    "parent_columns": f.parent_columns,
+                    "cascade": f.cascade,
+                }
                 for f in info.foreigns
             ],
             "indexes": [{"name": i.name, "unique": i.unique, "parts": i.parts} for i in info.indexes],
+            "checked": info.checked,
+            "storage": asdict(info.storage),
         }
     )
 
@@ -252,10 +338,10 @@ def store_table(
     """Write the description of a new table or view; part of the open transaction."""
     db = attached(info.database)
     con.execute(
-        f"INSERT INTO {db}._ifx.tables VALUES (?, ?, ?, ?, current_date, ?, 'P', ?, ?, ?)",
+        f"INSERT INTO {db}._ifx.tables VALUES (?, ?, ?, ?, current_date, ?, ?, ?, ?, ?)",
         [
-            info.tabid, info.name, owner, "V" if info.kind == "V" else "T", info.viewtext or None, site,
-            flags, _details(info),
+            info.tabid, info.name, owner, "V" if info.kind == "V" else "T", info.viewtext or None,
+            info.storage.lock, site, flags, _details(info),
         ],
     )  # fmt: skip
     rows = [
@@ -275,33 +361,46 @@ def store_table(
 
 
 def _store_keys(con: Writer, info: TableInfo) -> None:
+    """Write constraints and indexes. As on a real server every key has an index, a foreign one too, whose name
+    begins with a blank where it was not given."""
     db = attached(info.database)
     numbers = {c.name: i for i, c in enumerate(info.columns, 1)}
+
+    def index(name: str, kind: str, columns: Iterable[tuple[str, bool]]) -> str:
+        parts = ",".join(str(-numbers[c] if descending else numbers[c]) for c, descending in columns)
+        con.execute(f"INSERT INTO {db}._ifx.indexes VALUES (?, ?, ?, ?)", [name, info.tabid, kind, parts])
+        return name
+
+    def constraint(number: int, name: str, kind: str, *rest: object) -> None:
+        con.execute(
+            f"INSERT INTO {db}._ifx.constraints VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [info.tabid * 100 + number, name, info.tabid, kind, *rest],
+        )
+
     for position, unique in enumerate(info.uniques):
-        index = f" {info.tabid}_{position + 1}"
-        parts = ",".join(str(numbers[c]) for c in unique.columns)
-        con.execute(f"INSERT INTO {db}._ifx.indexes VALUES (?, ?, 'U', ?)", [index, info.tabid, parts])
-        con.execute(
-            f"INSERT INTO {db}._ifx.constraints VALUES (?, ?, ?, ?, ?, NULL)",
-            [info.tabid * 100 + position, unique.name, info.tabid, unique.kind, index],
-        )
+        made = index(f" {info.tabid}_{position + 1}", "U", ((c, False) for c in unique.columns))
+        constraint(position, unique.name, unique.kind, made, None, None, None)
     for position, check in enumerate(info.checks):
-        con.execute(
-            f"INSERT INTO {db}._ifx.constraints VALUES (?, ?, ?, 'C', NULL, NULL)",
-            [info.tabid * 100 + 30 + position, check.name, info.tabid],
-        )
+        constraint(_FIRST_CHECK + position, check.name, "C", None, None, None, None)
     for position, foreign in enumerate(info.foreigns):
-        con.execute(
-            f"INSERT INTO {db}._ifx.constraints SELECT ?, ?, ?, 'R', NULL, max(tabid) FROM {db}._ifx.tables "
-            "WHERE tabname = ?",
-            [info.tabid * 100 + 60 + position, foreign.name, info.tabid, foreign.parent],
-        )
-    for made in info.indexes:
-        parts = ",".join(str(-numbers[c] if descending else numbers[c]) for c, descending in made.parts)
-        con.execute(
-            f"INSERT INTO {db}._ifx.indexes VALUES (?, ?, ?, ?)",
-            [made.name, info.tabid, "U" if made.unique else "D", parts],
-        )
+        name = f" {info.tabid}_{len(info.uniques) + position + 1}"
+        made = index(name, "D", ((c, False) for c in foreign.columns))
+        rule = "C" if foreign.cascade else "R"
+        constraint(_FIRST_FOREIGN + position, foreign.name, "R", made, *_parent(con, info, foreign), rule)
+    for each in info.indexes:
+        index(each.name, "U" if each.unique else "D", each.parts)
+
+
+_FIRST_CHECK, _FIRST_FOREIGN = 30, 60  # within a table's hundred numbers of constraints
+
+
+def _parent(con: Writer, info: TableInfo, foreign: Foreign) -> tuple[int | None, int | None]:
+    """Number of the table that a foreign key refers to, and of the key there."""
+    parent = info if foreign.parent == info.name else load_table(con, info.database, foreign.parent)
+    if parent is None:
+        return None, None
+    keys = [n for n, u in enumerate(parent.uniques) if set(u.columns) == set(foreign.parent_columns)]
+    return parent.tabid, parent.tabid * 100 + keys[0] if keys else None
 
 
 def forget_table(con: Writer, info: TableInfo) -> None:

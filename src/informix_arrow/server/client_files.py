@@ -111,6 +111,7 @@ class FileDialogue(Turn):
         stream.asking = True
         try:
             while True:
+                stream.pass_over_interrupts()
                 reader = Reader(stream.inbox, stream.pos)
                 try:
                     found = parse(reader)

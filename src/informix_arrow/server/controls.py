@@ -1,4 +1,4 @@
-"""Statements about the session: transactions, savepoints, databases, the lock mode."""
+"""Statements about the session: transactions, savepoints, databases, isolation, locks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..wire.capabilities import locale_code
 from .engine_types import Outcome
 from .errors import SqlError, no_table
+from .locks import Mode
 from .sql.classify import Control
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def run(session: EngineSession, control: Control) -> Outcome:
     elif verb == "rollback":
         session.rollback()
     elif verb == "savepoint":
+        session.begin_implicitly()
         session.savepoint(name, "unique" in control.options)
     elif verb == "release":
         session.release_savepoint(name)
@@ -30,9 +32,12 @@ def run(session: EngineSession, control: Control) -> Outcome:
         session.rollback_to_savepoint(name)
     elif verb == "lock mode":
         session.lock_wait = float(name)
-    elif verb == "lock table":
-        if session.find_table(None, name) is None:
-            raise no_table(name)
+    elif verb == "isolation":
+        session.isolation.set_level(name, "retain" in control.options)
+    elif verb == "transaction":
+        session.isolation.set_transaction(name, "read only" in control.options)
+    elif verb in ("lock table", "unlock table"):
+        _lock_table(session, name, control.options)
     elif verb == "database":
         return Outcome(warnings=session.open_database(name))
     elif verb == "close database":
@@ -43,6 +48,19 @@ def run(session: EngineSession, control: Control) -> Outcome:
     elif verb == "drop database":
         _drop_database(session, name, control.options)
     return Outcome()
+
+
+def _lock_table(session: EngineSession, name: str, mode: tuple[str, ...]) -> None:
+    info = session.find_table(None, name)
+    if info is None:
+        raise no_table(name)
+    if info.kind != "T":
+        raise SqlError(-313, 0, 0, name)
+    if not mode:
+        session.isolation.unlock_table(info)
+        return
+    session.begin_implicitly()
+    session.isolation.lock_table(info, Mode.SHARE if mode == ("share",) else Mode.EXCLUSIVE)
 
 
 def _create_database(session: EngineSession, name: str, options: tuple[str, ...]) -> int:

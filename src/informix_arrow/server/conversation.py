@@ -31,12 +31,16 @@ from ..wire.capabilities import Framing, server_answer
 from ..wire.errors import ProtocolError
 from .bulk_lane import BulkLane
 from .client_files import FileDialogue
+from .engine import EngineSession
 from .errors import SqlError
 from .execution import Execution
 from .fetching import Fetching
+from .interrupts import Interrupts
 from .large_objects import LargeObjects
+from .pam import Dialogue
 from .routines import Routines
-from .turn import BEGAN, ENDED
+from .stream import Stream
+from .turn import BEGAN, ENDED, log
 
 
 class Conversation(FileDialogue, Routines, LargeObjects, BulkLane, Fetching):
@@ -52,7 +56,25 @@ class Conversation(FileDialogue, Routines, LargeObjects, BulkLane, Fetching):
         The client: takes reply bytes without waiting, and is waited for where a reply is long.
     interrupts
         Surrounds the calls of the engine that may be interrupted: statements, not the end of a transaction.
+    dialogue
+        The PAM questions that come before everything else (SQLI section 18); None: the client is in already.
     """
+
+    def __init__(
+        self,
+        engine: EngineSession,
+        framing: Framing,
+        stream: Stream,
+        interrupts: Interrupts,
+        dialogue: Dialogue | None = None,
+    ) -> None:
+        super().__init__(engine, framing, stream, interrupts)
+        self._dialogue = dialogue
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the login is over."""
+        return self._dialogue is None
 
     def serve(self, messages: Sequence[m.Message], encoding: str) -> None:
         """Answer messages whose text was decoded as `encoding`. ProtocolError for one that no client may
@@ -64,6 +86,10 @@ class Conversation(FileDialogue, Routines, LargeObjects, BulkLane, Fetching):
             self._at = at
             message = messages[at]
             kind = type(message)
+            if self._dialogue is not None and kind not in (m.Protocols, m.EndOfTurn, m.Exit):
+                self._ask_user(self._dialogue, message)
+                at += 1
+                continue
             if self._insert is not None and kind is not m.Put and kind is not m.Id:
                 self._guarded(self._flush_rows, message)
             if kind is m.EndOfTurn:
@@ -85,9 +111,10 @@ class Conversation(FileDialogue, Routines, LargeObjects, BulkLane, Fetching):
     def _begin(self, _: m.Begin) -> None:
         if self._engine.in_transaction:
             raise SqlError(-535)
+        if self._engine.database is not None and not self._logged:
+            raise SqlError(-201)  # as SQL text it is -256 (SERVER-BEHAVIOUR section 1)
         self._engine.begin()
-        if self._logged:
-            self._reply(BEGAN)
+        self._reply(BEGAN)
 
     def _commit(self, _: m.Commit) -> None:
         self._finish(self._engine.commit)
@@ -96,15 +123,16 @@ class Conversation(FileDialogue, Routines, LargeObjects, BulkLane, Fetching):
         self._finish(self._engine.rollback)
 
     def _finish(self, action: Callable[[], None]) -> None:
-        if not self._engine.in_transaction:
+        before = self._engine.in_transaction
+        if not before and not self._logged:
             raise SqlError(-255)
         try:
             action()
         finally:
-            if not self._engine.in_transaction:
+            if before and not self._engine.in_transaction:
                 self._close_cursors()
         self._reply(m.Done(0, 0, 0, 0))
-        if self._logged:
+        if before and self._logged:
             self._reply(ENDED)
 
     def _set_savepoint(self, message: m.SetSavepoint) -> None:
@@ -129,9 +157,26 @@ class Conversation(FileDialogue, Routines, LargeObjects, BulkLane, Fetching):
     # ---- session -------------------------------------------------------------------------------------------
 
     def _protocols(self, message: m.Protocols) -> None:
-        answer = server_answer(message.mask)
+        answer = server_answer(message.mask, pam=self._dialogue is not None)
         self._reply(m.Protocols(answer))
         self.framing = Framing.negotiate(message.mask, answer, self.framing.encoding)
+        if self._dialogue is not None and not self.framing.pam:
+            raise ProtocolError(
+                "the user has PAM questions and the client cannot be asked: it does not offer bit 44"
+            )
+
+    def _ask_user(self, dialogue: Dialogue, message: m.Message) -> None:
+        """The next question, or the verdict."""
+        said = dialogue.go_on(message)
+        for number, each in enumerate(said):
+            if number:
+                self._reply(m.EndOfTurn())
+            self._reply(each)
+        if dialogue.passed:
+            self._dialogue = None
+        elif dialogue.refused:
+            log.info("login refused: wrong answers to the PAM questions")
+            self.ended = True
 
     def _open_database(self, message: m.DbOpen) -> None:
         name = self._sql(message.name)
@@ -189,7 +234,7 @@ class Conversation(FileDialogue, Routines, LargeObjects, BulkLane, Fetching):
         m.BlobBind: LargeObjects._blob_bind,
         m.BlobChunk: LargeObjects._blob_piece,
         m.FetchBlob: LargeObjects._fetch_blob,
-        m.GeneratedKeys: _nothing,
+        m.GeneratedKeys: Execution._generated_keys,
         m.Info: _nothing,
         m.NDescribe: _nothing,
         m.WantDone: _nothing,

@@ -17,6 +17,7 @@ from ..wire.types import TypeCode, plan_op
 from .engine import QueryResult
 from .errors import SqlError
 from .lob_columns import NO_SUCH_OBJECT, LobColumns
+from .positioned import UpdateRows
 from .sql.result_types import RESULT_OPTIONS
 from .text_forms import RawText
 
@@ -177,6 +178,51 @@ class SelectCursor:
         return False
 
 
+class UpdateCursor:
+    """A cursor FOR UPDATE: a fetch gives one row, whatever its budget.
+
+    Attributes
+    ----------
+    rows
+        Rows handed out so far.
+    exhausted
+        There is no further row.
+    """
+
+    failure: SqlError | None = None
+
+    def __init__(self, rows: UpdateRows) -> None:
+        self.rows = 0
+        self.exhausted = False
+        self._rows = rows
+        self._encoder: TupleEncoder | None = None
+
+    def fetch(self, budget: int, encoding: str, wanted: Mapping[int, int]) -> bytes:
+        """One SQ_TUPLE message, none behind the last row. SqlError when the row is locked, or cannot be sent."""
+        result = self._rows.next()
+        if result is None:
+            self.exhausted = True
+            return b""
+        if self._encoder is None:
+            self._encoder = TupleEncoder(result.columns, encoding, wanted)
+        try:
+            for batch in result.batches():
+                self._encoder.load(batch)
+            data, rows = self._encoder.encode(MAX_FETCH)
+        except (DataError, NotSupportedError) as problem:
+            raise refusal(problem) from problem
+        self.rows += rows
+        return data
+
+    def content(self, descriptor: bytes) -> memoryview:
+        """As `SelectCursor.content`."""
+        return _content(self._encoder, descriptor)
+
+    def close(self) -> None:
+        """The current row is unlocked if it was not changed."""
+        self._rows.leave()
+
+
 class ScrollCursor:
     """A cursor that goes anywhere: the whole result is held (SQLI section 13, JDBC section 10)."""
 
@@ -210,6 +256,7 @@ class ScrollCursor:
         """One SQ_TUPLE for the row at 1-based `position`, empty when there is no such row. SqlError as
         `refusal`."""
         if not 1 <= position <= self.rows:
+            self.position = 0 if position < 1 else self.rows + 1  # before the first row, or behind the last
             return b""
         index = bisect_right(self._starts, position - 1) - 1
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from . import references
 from .catalog import (
     Check,
     ColumnInfo,
@@ -20,11 +21,12 @@ from .catalog import (
     first_row,
     forget_table,
     quote,
+    repeated_key,
     replace_table,
     store_table,
 )
 from .conversions import arrow_storage
-from .errors import SqlError, no_column, no_table, not_supported
+from .errors import ISAM_DUPLICATE, SqlError, no_column, no_table, not_supported
 from .lob_calls import drop_objects
 from .sql.context import Scope, Source, table_outputs
 from .sql.ddl_nodes import (
@@ -32,29 +34,42 @@ from .sql.ddl_nodes import (
     ColumnDef,
     ConstraintDef,
     CreateIndex,
+    CreateSynonym,
     CreateTable,
     CreateType,
     CreateView,
     Drop,
     DropType,
     Rename,
+    Sequence,
+    Storage,
     Truncate,
 )
 from .sql.nested_types import is_nested, is_simple_large, lob_kind
-from .sql.plans import SelectPlan
+from .sql.plans import ROUTINE_CALL, SelectPlan
 from .sql.result_types import not_null, plain, storage_type
 
 if TYPE_CHECKING:
     from .session_state import SessionState
 
 DdlStatement = (
-    CreateTable | Drop | CreateIndex | CreateView | AlterTable | Rename | Truncate | CreateType | DropType
+    CreateTable
+    | Drop
+    | CreateIndex
+    | CreateView
+    | CreateSynonym
+    | Sequence
+    | AlterTable
+    | Rename
+    | Truncate
+    | CreateType
+    | DropType
 )
 
 
 def run(session: SessionState, statement: DdlStatement) -> int:
     """Run one DDL statement inside an open DuckDB transaction; rows affected."""
-    from . import ddl_alter  # it uses the helpers of this module
+    from . import ddl_alter, ddl_objects  # they use the helpers of this module
 
     if isinstance(statement, CreateTable):
         return _create_table(session, statement)
@@ -63,16 +78,44 @@ def run(session: SessionState, statement: DdlStatement) -> int:
     if isinstance(statement, DropType):
         return session.types.drop(statement)
     if isinstance(statement, CreateView):
-        return _create_view(session, statement)
+        return ddl_objects.create_view(session, statement)
+    if isinstance(statement, CreateSynonym):
+        return ddl_objects.create_synonym(session, statement)
+    if isinstance(statement, Sequence):
+        return ddl_objects.sequence(session, statement)
     if isinstance(statement, CreateIndex):
         return _create_index(session, statement)
     if isinstance(statement, Drop):
+        if statement.kind in ("SYNONYM", "SEQUENCE"):
+            return ddl_objects.drop(session, statement)
         return _drop(session, statement)
     if isinstance(statement, AlterTable):
         return ddl_alter.alter(session, statement)
     if isinstance(statement, Rename):
         return ddl_alter.rename(session, statement)
     return _truncate(session, statement)
+
+
+def names_of(session: SessionState, statement: DdlStatement) -> list[str]:
+    """The tables and views that a statement makes, changes or takes away, whether they exist or not; not those that
+    only this session knows."""
+    if isinstance(statement, CreateTable) and statement.temporary:
+        return []
+    if isinstance(statement, (CreateTable, CreateView, CreateSynonym, Sequence, AlterTable, Truncate)):
+        return [statement.name]
+    if isinstance(statement, CreateIndex):
+        return [statement.table]
+    if isinstance(statement, Rename):
+        if statement.kind == "INDEX":
+            owner = session.index_owner(statement.name)
+            return [owner.name] if owner is not None else []
+        return [statement.name] if statement.kind == "COLUMN" else [statement.name, statement.new]
+    if isinstance(statement, Drop):
+        if statement.kind != "INDEX":
+            return [statement.name]
+        owner = session.index_owner(statement.name)
+        return [owner.name] if owner is not None else []
+    return []
 
 
 # ---- descriptions ------------------------------------------------------------------------------
@@ -95,6 +138,7 @@ def describe(
     columns: list[ColumnDef],
     constraints: list[ConstraintDef],
     temporary: bool,
+    storage: Storage | None = None,
 ) -> TableInfo:
     """The description of a new table, with names for its constraints."""
     infos: list[ColumnInfo] = []
@@ -105,6 +149,8 @@ def describe(
     database = session.require_database()
     duck = f"temp.main.{quote(name)}" if temporary else f"{attached(database)}.main.{quote(name)}"
     info = TableInfo(name, tabid, "T", tuple(infos), database, duck, temporary=temporary)
+    if storage is not None:
+        info = replace(info, storage=storage)
     for constraint in constraints:
         info = add_constraint(session, info, constraint)
     return info
@@ -121,7 +167,7 @@ def add_constraint(session: SessionState, info: TableInfo, made: ConstraintDef) 
     if made.kind in "PU":
         if made.kind == "P":
             if any(u.kind == "P" for u in info.uniques):
-                raise SqlError(-624, 0, 0, info.name)
+                raise SqlError(-704, 0, 0, info.name)
             columns = tuple(
                 replace(c, type=not_null(c.type)) if c.name in made.columns else c for c in info.columns
             )
@@ -137,8 +183,6 @@ def add_constraint(session: SessionState, info: TableInfo, made: ConstraintDef) 
     parent = info if made.parent == info.name else session.find_table(None, made.parent)
     if parent is None:
         raise no_table(made.parent)
-    if parent is info:
-        raise not_supported("a foreign key of a table to itself")
     columns_there = tuple(made.parent_columns)
     if not columns_there:
         primary = [u for u in parent.uniques if u.kind == "P"]
@@ -147,9 +191,10 @@ def add_constraint(session: SessionState, info: TableInfo, made: ConstraintDef) 
         columns_there = primary[0].columns
     if not any(set(u.columns) == set(columns_there) for u in parent.uniques):
         raise SqlError(-297, 0, 0, made.parent)
-    return replace(
-        info, foreigns=(*info.foreigns, Foreign(name, tuple(made.columns), parent.name, columns_there))
-    )
+    if len(columns_there) != len(made.columns):
+        raise SqlError(-297, 0, 0, made.parent)
+    foreign = Foreign(name, tuple(made.columns), parent.name, columns_there, made.cascade)
+    return replace(info, foreigns=(*info.foreigns, foreign))
 
 
 def _condition(session: SessionState, info: TableInfo, condition: str) -> str:
@@ -175,11 +220,6 @@ def create_sql(info: TableInfo, target: str) -> str:
         word = "PRIMARY KEY" if unique.kind == "P" else "UNIQUE"
         parts.append(f"{word} ({', '.join(quote(c) for c in unique.columns)})")
     parts += [f"CHECK ({check.duck})" for check in info.checks]
-    for foreign in info.foreigns:
-        parts.append(
-            f"FOREIGN KEY ({', '.join(map(quote, foreign.columns))}) REFERENCES {quote(foreign.parent)} "
-            f"({', '.join(map(quote, foreign.parent_columns))})"
-        )
     return f"CREATE {'TEMP ' if info.temporary else ''}TABLE {target} ({', '.join(parts)})"
 
 
@@ -192,7 +232,9 @@ def _create_table(session: SessionState, statement: CreateTable) -> int:
     if statement.query:
         return create_from_query(session, name, statement.query, statement.temporary)
     tabid = session.new_tabid()
-    info = describe(session, name, tabid, statement.columns, statement.constraints, statement.temporary)
+    info = describe(
+        session, name, tabid, statement.columns, statement.constraints, statement.temporary, statement.storage
+    )
     session.writer.execute(create_sql(info, info.duck))
     register(session, info)
     return 0
@@ -230,38 +272,16 @@ def create_from_select(
     info = describe(session, name, session.new_tabid(), columns, [], temporary)
     session.writer.execute(create_sql(info, info.duck))
     register(session, info)
-    done = first_row(session.writer, f"INSERT INTO {info.duck} {plan.sql}", values or None)
+    calls = session.routines.calls
+    with calls.remembering():
+        if ROUTINE_CALL in plan.sql:
+            calls.settled(plan.sql, lambda: session.con.execute(plan.sql, values or None).fetchall())
+        done = first_row(
+            session.writer, calls.answered(f"INSERT INTO {info.duck} {plan.sql}"), values or None
+        )
+    if session.careful:
+        session.writer.freeze(f"FROM {info.duck}", f"INSERT INTO {info.duck} FROM _ifx_rows")
     return int(done[0]) if done else 0
-
-
-def _create_view(session: SessionState, statement: CreateView) -> int:
-    if session.find_table(None, statement.name) is not None:
-        raise SqlError(-310, 0, 0, statement.name)
-    tree = session.parse(statement.query)
-    translator = session.translator(0)
-    sql, outputs = translator.query(tree)
-    if translator.ctx.uses:
-        raise not_supported("CURRENT, TODAY and session values in a view")
-    names = statement.columns or [o.name for o in outputs]
-    if len(names) != len(outputs):
-        raise SqlError(-236)
-    if any(n.startswith("(") for n in names) or len(set(names)) < len(names):
-        raise SqlError(-249)
-    types = session.output_types(sql, outputs)
-    database = session.require_database()
-    duck = f"{attached(database)}.main.{quote(statement.name)}"
-    info = TableInfo(
-        statement.name,
-        session.new_tabid(),
-        "V",
-        tuple(ColumnInfo(n, t) for n, t in zip(names, types, strict=True)),
-        database,
-        duck,
-        viewtext=f"create view {statement.name} ({', '.join(names)}) as {statement.query}",
-    )
-    session.writer.execute(f"CREATE VIEW {duck} ({', '.join(quote(n) for n in names)}) AS {sql}")
-    register(session, info)
-    return 0
 
 
 # ---- indexes -----------------------------------------------------------------------------------
@@ -286,12 +306,22 @@ def _create_index(session: SessionState, statement: CreateIndex) -> int:
             raise no_column(column)
     index = Index(statement.name, statement.unique, tuple(statement.parts))
     # only a unique index changes what statements do; the others are kept for the catalogue
-    if index.unique:
-        try:
-            make_index(session, info, index)
-        except Exception as e:
-            raise SqlError(-371, -100, 0, statement.name, str(e)) from e
-    replace_description(session, info, replace(info, indexes=(*info.indexes, index)))
+    new = replace(info, indexes=(*info.indexes, index))
+    if not index.unique:
+        replace_description(session, info, new)
+        return 0
+    repeated = repeated_key(info, [column for column, _ in index.parts])
+    if first_row(session.con, repeated):  # DuckDB does not look at rows of the same transaction
+        raise SqlError(-371, ISAM_DUPLICATE, 0, statement.name)
+    if (
+        session.in_transaction
+    ):  # DuckDB makes no index on a table with uncommitted changes: on a new one, then
+        from .ddl_alter import rebuild
+
+        rebuild(session, info, new, [quote(column.name) for column in info.columns])
+    else:
+        make_index(session, info, index)
+        replace_description(session, info, new)
     return 0
 
 
@@ -340,6 +370,8 @@ def _drop(session: SessionState, statement: Drop) -> int:
         raise SqlError(-313, 0, 0, statement.name)
     if wanted == "T":
         drop_objects(session, info)
+        for child in references.without_keys(session, info):  # their foreign keys go with it
+            replace_description(session, child, child)
     session.writer.execute(f"DROP {'VIEW' if wanted == 'V' else 'TABLE'} {info.duck}")
     if info.temporary:
         session.temp_tables.pop(info.name, None)
@@ -352,4 +384,5 @@ def _drop(session: SessionState, statement: Drop) -> int:
 def _truncate(session: SessionState, statement: Truncate) -> int:
     info = user_table(session, statement.name)
     session.writer.execute(f"DELETE FROM {info.duck}")
+    references.require_unused(session, info)
     return 0

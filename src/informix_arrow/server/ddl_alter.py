@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from . import references
 from .catalog import TableInfo, quote
 from .ddl import (
     add_constraint,
@@ -15,7 +16,8 @@ from .ddl import (
     replace_description,
     user_table,
 )
-from .errors import SqlError, no_column
+from .ddl_objects import rename_sequence
+from .errors import SqlError, no_column, not_supported
 from .sql.ddl_nodes import AlterTable, ColumnDef, ConstraintDef, Rename
 
 if TYPE_CHECKING:
@@ -35,7 +37,13 @@ def alter(session: SessionState, statement: AlterTable) -> int:
             if new.column(definition.name) is not None:
                 raise SqlError(-328, 0, 0, definition.name)
             column = column_info(definition, session)
-            new = replace(new, columns=(*new.columns, column))
+            before = str(action[3])
+            place = len(new.columns)
+            if before:
+                place = next((i for i, c in enumerate(new.columns) if c.name == before), -1)
+                if place < 0:
+                    raise no_column(before)
+            new = replace(new, columns=(*new.columns[:place], column, *new.columns[place:]))
             source[definition.name] = session.default_sql(column)
             for constraint in constraints:
                 new = add_constraint(session, new, constraint)
@@ -60,12 +68,34 @@ def alter(session: SessionState, statement: AlterTable) -> int:
             constraint = action[1]
             assert isinstance(constraint, ConstraintDef)
             new = add_constraint(session, new, constraint)
+        elif kind == "storage":
+            assert isinstance(action[1], dict)
+            new = replace(new, storage=replace(new.storage, **action[1]))
         else:
             new = _without_constraint(new, str(action[1]))
     if not new.columns:
         raise SqlError(-201, 0, 1)
+    if (new.columns, new.uniques, new.checks, new.foreigns) == (
+        info.columns,
+        info.uniques,
+        info.checks,
+        info.foreigns,
+    ):
+        replace_description(session, info, new)
+        return 0
+    orphaned = references.without_keys(session, info, [unique.columns for unique in new.uniques])
     rebuild(session, info, new, [source[c.name] for c in new.columns])
+    for child in orphaned:
+        replace_description(session, child, child)
+    try:
+        references.check_children(session, new, [f for f in new.foreigns if f not in info.foreigns])
+    except SqlError as e:
+        raise SqlError(_NOT_SATISFIED, e.isamcode, 0, e.near) from e
     return 0
+
+
+_NOT_SATISFIED = -525
+"""A foreign key that is added and does not hold for the rows that are there."""
 
 
 def _without_column(info: TableInfo, name: str) -> TableInfo:
@@ -110,13 +140,41 @@ def rebuild(session: SessionState, old: TableInfo, new: TableInfo, expressions: 
     replace_description(session, old, new)
 
 
+def _rename_index(session: SessionState, statement: Rename) -> int:
+    info = session.index_owner(statement.name)
+    if info is None:
+        raise SqlError(-319, 0, 0, statement.name)
+    if session.index_owner(statement.new) is not None:
+        raise SqlError(-316, 0, 0, statement.new)
+    old = next((i for i in info.indexes if i.name == statement.name), None)
+    if old is None:
+        raise not_supported("RENAME INDEX of the index of a constraint")
+    named = replace(old, name=statement.new)
+    if old.unique:
+        place, _, _ = info.duck.rpartition(".")
+        session.writer.execute(f"DROP INDEX {place}.{index_name(info, old.name)}")
+        make_index(session, info, named)
+    replace_description(
+        session, info, replace(info, indexes=tuple(named if i is old else i for i in info.indexes))
+    )
+    return 0
+
+
 def rename(session: SessionState, statement: Rename) -> int:
+    if statement.kind == "INDEX":
+        return _rename_index(session, statement)
+    if statement.kind == "SEQUENCE":
+        return rename_sequence(session, statement)
     info = user_table(session, statement.name)
     expressions = [quote(c.name) for c in info.columns]
     if statement.kind == "TABLE":
         if session.find_table(None, statement.new) is not None:
             raise SqlError(-310, 0, 0, statement.new)
-        rebuild(session, info, replace(info, name=statement.new), expressions)
+        children = references.rename(session, info, statement.new, {})
+        own = tuple(replace(f, parent=statement.new) if f.parent == info.name else f for f in info.foreigns)
+        rebuild(session, info, replace(info, name=statement.new, foreigns=own), expressions)
+        for child in children:
+            replace_description(session, child, child)
         return 0
     if info.column(statement.column) is None:
         raise no_column(statement.column)
@@ -137,5 +195,12 @@ def rename(session: SessionState, statement: Rename) -> int:
             for c in info.checks
         ),
     )
-    rebuild(session, info, new, expressions)
+    children = references.rename(session, info, info.name, {statement.column: statement.new})
+    own = tuple(
+        replace(f, parent_columns=tuple(map(renamed, f.parent_columns))) if f.parent == info.name else f
+        for f in new.foreigns
+    )
+    rebuild(session, info, replace(new, foreigns=own), expressions)
+    for child in children:
+        replace_description(session, child, child)
     return 0

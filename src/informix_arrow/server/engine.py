@@ -17,7 +17,8 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import duckdb
 import pyarrow as pa
@@ -25,18 +26,21 @@ import pyarrow as pa
 from ..wire.capabilities import locale_code
 from ..wire.describe import Column
 from ..wire.types import ColumnType
-from . import controls, ddl, sql_functions
+from . import controls, ddl, sql_functions, system_catalog
 from .appending import BatchOutcome
-from .catalog import TableInfo, Writer, attached, first_row, max_tabid, max_type_id
+from .catalog import Writer, attached, first_row, max_tabid, max_type_id
 from .conversions import Stored
 from .databases import Databases
-from .engine_types import WARN_CUT, Outcome, Prepared, QueryResult
+from .engine_types import Outcome, Prepared, QueryResult
 from .errors import SqlError
 from .lob_calls import CallingResult, call
 from .lobs import max_number
+from .locks import Locks
+from .modifying import modify
+from .nested_writes import NestedWrites
+from .positioned import UpdateRows
 from .result_cast import cast_table, result_type
 from .row_inserts import (
-    constraint_error,
     insert_batch,
     insert_table,
     insert_values,
@@ -45,10 +49,18 @@ from .row_inserts import (
 )
 from .running import RunningSession, values_in
 from .serials import Serials
+from .spl import calls as spl_calls
+from .spl import catalog as spl_catalog
+from .spl.nodes import DropRoutine, Routine
+from .spl.registry import Parsed, Registered
+from .spl.space import Routines
+from .spl.sql_calls import install as install_calls
 from .sql.classify import Control
-from .sql.plans import InsertPlan, ModifyPlan, SelectPlan, StatementPlan
+from .sql.plans import CallPlan, InsertPlan, ModifyPlan, Plan, SelectPlan, StatementPlan
 
 __all__ = ["Engine", "EngineSession", "Outcome", "Prepared", "QueryResult", "SqlError"]
+
+S = TypeVar("S", bound="EngineSession")
 
 _PLANS_KEPT = 256
 
@@ -62,14 +74,25 @@ class Engine:
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
         self._root = duckdb.connect(":memory:")
+        # A vacuum gives rows new ids, which locks and journals know.
+        self._root.execute("SET max_vacuum_tasks = 0")
         sql_functions.install(self._root)
+        install_calls(self._root)
+        system_catalog.install_functions(self._root, self._session_rows)
         self._lock = threading.Lock()
         self._numbers: dict[tuple[str, str], int] = {}
         self._session_ids = itertools.count(21)
         self._sessions: set[EngineSession] = set()
         self.schema_version = 0
         self.serials = Serials()
-        self.databases = Databases(self._root, directory)
+        self.locks = Locks()
+        self.registered: dict[str, tuple[Registered, ...]] = {}
+        self.parsed_routines = Parsed()
+        try:
+            self.databases = Databases(self._root, directory)
+        except BaseException:
+            self._root.close()  # else the files stay open: the functions that DuckDB was given hold all of this
+            raise
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own for a session."""
@@ -78,7 +101,13 @@ class Engine:
 
     def session(self, user: str, environment: dict[str, str]) -> EngineSession:
         """Begin a session; `environment` is that of the login (DBDATE, DB_LOCALE, DELIMIDENT)."""
-        session = EngineSession(self, user, environment, next(self._session_ids))
+        return self.adopt(EngineSession(self, user, environment, self.new_session_id()))
+
+    def new_session_id(self) -> int:
+        return next(self._session_ids)
+
+    def adopt(self, session: S) -> S:
+        """Know a session that was made elsewhere, until it is closed."""
         with self._lock:
             self._sessions.add(session)
         return session
@@ -86,6 +115,20 @@ class Engine:
     def forget(self, session: EngineSession) -> None:
         with self._lock:
             self._sessions.discard(session)
+
+    def _session_rows(self) -> list[dict[str, Any]]:
+        """The rows of sysmaster's syssessions. Called from within DuckDB: no lock is taken."""
+        return [
+            {
+                "sid": session.session_id,
+                "username": session.user,
+                "pid": 0,
+                "hostname": "localhost",
+                "connected": int(session.since),
+                "feprogram": "",
+            }
+            for session in list(self._sessions)
+        ]
 
     def users_of(self, database: str) -> list[EngineSession]:
         with self._lock:
@@ -117,6 +160,19 @@ class Engine:
         """The number of a new extended type."""
         return self._next_number("type", database, max_type_id)
 
+    def register(self, routine: Registered) -> None:
+        """Make a Python callable a routine of every database. A second one of a name is another by the types of its
+        arguments, or takes the place of the one that has the same."""
+        with self._lock:
+            others = self.registered.get(routine.name, ())
+            kept = tuple(r for r in others if r.parameters != routine.parameters)
+            self.registered[routine.name] = (*kept, routine)
+        self.bump_schema()
+
+    def new_procid(self, database: str) -> int:
+        """The number of a new routine."""
+        return self._next_number("procedure", database, spl_catalog.max_procid)
+
     def create_database(self, name: str, options: tuple[str, ...], locale: str) -> None:
         self.databases.create(
             name,
@@ -140,17 +196,21 @@ class Engine:
         """End all sessions and the instance."""
         with self._lock:
             sessions = list(self._sessions)
-        for session in sessions:
-            session.close()
-        self._root.close()
+        try:
+            for session in sessions:
+                session.close()
+        finally:
+            self.databases.close()
 
 
-class EngineSession(RunningSession):
+class EngineSession(NestedWrites, RunningSession):
     """One session. Used by one thread at a time; only `interrupt` may come from another."""
 
     def __init__(self, engine: Engine, user: str, environment: dict[str, str], session_id: int) -> None:
         super().__init__(engine, user, environment, session_id)
+        self.routines = Routines(self)
         self._plans: dict[str, tuple[int, int, Prepared]] = {}
+        self.cursors: WeakValueDictionary[str, UpdateRows] = WeakValueDictionary()
 
     # ---- databases ----------------------------------------------------------------------------
     def open_database(self, name: str) -> int:
@@ -173,6 +233,9 @@ class EngineSession(RunningSession):
         for info in self.temp_tables.values():
             self.con.execute(f"DROP TABLE IF EXISTS {info.duck}")
         self.temp_tables = {}
+        self.kept_locks.clear()
+        self.engine.locks.release(self, committed=False)
+        self.isolation.forget()
         self.database = None
         self.con.execute("USE memory")
         self._forget_tables()
@@ -197,12 +260,17 @@ class EngineSession(RunningSession):
             parameters = tuple(t for t in plan.needs.params if t is not None)
         if isinstance(plan, SelectPlan):
             columns = () if plan.into else plan.columns
+        elif isinstance(plan, CallPlan):
+            columns = plan.columns
         elif isinstance(plan, InsertPlan):
             columns = _insert_columns(plan)
         elif isinstance(plan, ModifyPlan):
             columns = plan.columns
-        returns_rows = isinstance(plan, SelectPlan) and plan.into is None
-        prepared = Prepared(sql, int(kind), columns, parameters, returns_rows, plan)
+        returns_rows = (isinstance(plan, SelectPlan) and plan.into is None) or (
+            isinstance(plan, CallPlan) and bool(columns)
+        )
+        for_update = isinstance(plan, SelectPlan) and plan.for_update
+        prepared = Prepared(sql, int(kind), columns, parameters, returns_rows, for_update, plan)
         if not isinstance(plan, StatementPlan):
             if len(self._plans) >= _PLANS_KEPT:
                 self._plans.pop(next(iter(self._plans)))
@@ -215,8 +283,15 @@ class EngineSession(RunningSession):
             raise SqlError(-254)
         if isinstance(prepared.plan, StatementPlan):
             self.start_statement()
+            if not isinstance(prepared.plan.statement, Control):
+                self.begin_implicitly()
             return prepared
-        return self.prepare(prepared.sql, len(prepared.parameters))
+        self.begin_implicitly()
+        current = self.prepare(prepared.sql, len(prepared.parameters))
+        # Rows would not be what the client was told.
+        if prepared.returns_rows and current.columns != prepared.columns:
+            raise SqlError(-710)
+        return current
 
     # ---- run ------------------------------------------------------------------------------------
     def query(self, prepared: Prepared, params: Sequence[object]) -> QueryResult:
@@ -225,8 +300,13 @@ class EngineSession(RunningSession):
             raise SqlError(-363)
         prepared = self._current(prepared, params)
         plan = prepared.plan
+        if isinstance(plan, CallPlan):
+            return self.write(lambda: spl_calls.query(self, plan, params))
         assert isinstance(plan, SelectPlan)
         values = self.bind(plan.needs, params)
+        if plan.for_update:
+            self.isolation.lock_all(plan, values)
+        self.isolation.before_query(plan, values)
         table = self.read(lambda: self.fetch_arrow(plan.shown or plan.sql, values))
         if not any(plan.calls):
             return QueryResult(prepared.columns, cast_table(table, prepared.columns, self.codec, plan.packed))
@@ -236,24 +316,41 @@ class EngineSession(RunningSession):
             prepared.columns, kept, schema, plan.calls, lambda what, given: call(self, what, given)
         )
 
-    def execute(self, prepared: Prepared, params: Sequence[object]) -> Outcome:
-        """Run a statement that returns no rows."""
+    def open_for_update(self, prepared: Prepared, params: Sequence[object]) -> UpdateRows:
+        """Open a cursor on a SELECT ... FOR UPDATE: -398 without a transaction. Who gives it a name puts it into
+        `cursors`, which knows it as long as somebody holds on to it."""
         prepared = self._current(prepared, params)
         plan = prepared.plan
-        if isinstance(plan, InsertPlan):
+        assert isinstance(plan, SelectPlan)
+        self.isolation.require_transaction()
+        return UpdateRows(self, plan, self.bind(plan.needs, params))
+
+    def execute(self, prepared: Prepared, params: Sequence[object]) -> Outcome:
+        """Run a statement that returns no rows."""
+        return self.run(self._current(prepared, params).plan, params)
+
+    def run(self, plan: Plan, params: Sequence[object]) -> Outcome:
+        """Run a plan without rows as it stands: of a statement, or of one inside a routine."""
+        if isinstance(plan, CallPlan):
+            outcome = self.write(lambda: spl_calls.execute(self, plan, params))
+        elif isinstance(plan, InsertPlan):
             outcome = self._insert(plan, params)
         elif isinstance(plan, ModifyPlan):
-            outcome = self._modify(plan, params)
+            outcome = modify(self, plan, params)
         elif isinstance(plan, SelectPlan):
             if plan.into is None:
                 raise SqlError(-260)
             outcome = self._select_into(plan, params)
         elif isinstance(plan.statement, Control):
             outcome = controls.run(self, plan.statement)
+        elif isinstance(plan.statement, (Routine, DropRoutine)):
+            routine = plan.statement
+            self.require_database()
+            outcome = Outcome(rows=self.write(lambda: spl_catalog.run(self, routine)))
         else:
             statement = plan.statement
             self.require_database()
-            outcome = Outcome(rows=self.write(lambda: ddl.run(self, statement)))
+            outcome = Outcome(rows=self.write(lambda: self._define(statement)))
         self.sqlerrd2 = outcome.rows
         return outcome
 
@@ -330,7 +427,7 @@ class EngineSession(RunningSession):
         wanted = [sql for kind, sql in plan.values if kind == "stored"]
         values = self.bind(plan.needs, params)
         text = f"SELECT {', '.join(map(str, wanted))}"
-        answer = first_row(self.con, text, values_in(text, values))
+        answer = self.routines.settled(text, lambda: first_row(self.con, text, values_in(text, values)))
         assert answer is not None
         made = iter(answer)
         return replace(
@@ -343,50 +440,15 @@ class EngineSession(RunningSession):
             ),
         )
 
-    def _modify(self, plan: ModifyPlan, params: Sequence[object]) -> Outcome:
-        self.cut = False
-        values = {} if plan.each else self.bind(plan.needs, params)
-
-        def run() -> Outcome:
-            if plan.cut and first_row(self.writer, plan.cut, values_in(plan.cut, values)):
-                self.cut = True
-            try:
-                rows = self._modify_each(plan, params) if plan.each else self._changed(plan.sql, values)
-                if plan.then_insert is not None:
-                    inserted = insert_table(self, plan.then_insert, self.bind(plan.then_insert.needs, params))
-                    inserted.rows += rows
-                    inserted.warnings |= plan.warnings
-                    return inserted
-            except duckdb.ConstraintException as e:
-                raise self._constraint(plan.info, e) from e
-            return Outcome(rows=rows, warnings=plan.warnings | (WARN_CUT if self.cut else 0))
-
-        return self.write(run)
-
-    def _changed(self, sql: str, values: dict[str, object]) -> int:
-        done = first_row(self.writer, sql, values or None) if sql else None
-        return int(done[0]) if done else 0
-
-    def _modify_each(self, plan: ModifyPlan, params: Sequence[object]) -> int:
-        """UPDATE with an object of its own for every row."""
-        self.made = dict.fromkeys([*(f"file{i}" for i in range(len(plan.needs.files))), "row"])
-        rows = self.con.execute(plan.each, values_in(plan.each, self.bind(plan.needs, params))).fetchall()
-        for (row,) in rows:
-            self.load_files(plan.needs, params)
-            self.made["row"] = row
-            self._changed(plan.sql, values_in(plan.sql, self.bind(plan.needs, params)) or {})
-        return len(rows)
-
-    def _constraint(self, info: TableInfo, error: duckdb.Error) -> SqlError:
-        found = constraint_error(info, error)
-        if found.sqlcode == -692 and not found.near:
-            found.near = info.name
-        return found
+    def _define(self, statement: Any) -> int:
+        self.isolation.lock_names(ddl.names_of(self, statement))
+        return ddl.run(self, statement)
 
     def _select_into(self, plan: SelectPlan, params: Sequence[object]) -> Outcome:
         assert plan.into is not None
         name, temporary = plan.into
         values = self.bind(plan.needs, params)
+        self.isolation.before_query(plan, values)
         return Outcome(rows=self.write(lambda: ddl.create_from_select(self, name, plan, temporary, values)))
 
     # ---- end ------------------------------------------------------------------------------------
@@ -394,17 +456,26 @@ class EngineSession(RunningSession):
         """Make the running statement fail with -213; nothing happens when none is running."""
         self.interrupted.set()
         if not self.closed:
-            self.con.interrupt()
+            self.engine.locks.wake()
+            self.interrupt_engine()
+
+    def client_left(self) -> None:
+        """Nobody is there for whom to wait: statements that need another session's locks fail with -213."""
+        self.left.set()
+        self.engine.locks.wake()
 
     def close(self) -> None:
         """End the session: an open transaction is rolled back, temporary tables go."""
         if self.closed:
             return
         self.closed = True
-        if self.in_transaction:
-            self.rollback()
-        self.engine.forget(self)
-        self.con.close()
+        try:
+            if self.in_transaction:
+                self.rollback()
+        finally:
+            self.engine.locks.release(self, committed=False)
+            self.engine.forget(self)
+            self.con.close()
 
 
 def _insert_columns(plan: InsertPlan) -> tuple[Column, ...]:

@@ -17,7 +17,8 @@ class Prepared:
     """A statement that was read and described, never executed by that.
 
     `columns` are the result columns of a query, or the target columns of an INSERT or UPDATE; `parameters`
-    has one type for each `?`. `plan` is the engine's own; it may be made again when the schema has changed
+    has one type for each `?`. A query `for_update` is opened by `open_for_update`. `plan` is the engine's own; it may
+    be made again when the schema has changed
     since.
     """
 
@@ -26,6 +27,7 @@ class Prepared:
     columns: tuple[Column, ...] = ()
     parameters: tuple[ColumnType, ...] = ()
     returns_rows: bool = False
+    for_update: bool = False
     plan: Any = field(default=None, repr=False)
 
 

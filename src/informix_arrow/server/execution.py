@@ -14,6 +14,7 @@ from .bulk_replies import execute_replies
 from .cursors import check_columns
 from .engine import Outcome, Prepared
 from .errors import SqlError
+from .generated_keys import key_columns, keys_reply
 from .inserts import MAX_GATHERED, execute_all, following, insert_rows, to_python
 from .statements import Statement
 from .turn import BEGAN, ENDED, INTERNAL_ERROR, Turn
@@ -54,6 +55,13 @@ class Execution(Turn):
             prepared = self._engine.prepare(self._sql(message.sql), message.nparams)
         self._current = Statement(_COMMAND_ID, prepared)
 
+    def _generated_keys(self, message: m.GeneratedKeys) -> None:
+        """The statement just prepared tells the keys of each row that it inserts, so its executions are answered one
+        by one."""
+        statement = self._statement()
+        statement.keys = key_columns(statement.prepared, message.names)
+        statement.alone = statement.alone or bool(statement.keys)
+
     def _id(self, message: m.Id) -> None:
         self._current = self._statements.get(message.statement_id)
 
@@ -78,7 +86,7 @@ class Execution(Turn):
             and current.prepared.statement_type == _INSERT
             and current.bound is not None
             and not current.awaited  # contents that never came: the single execution says so
-            and not current.asks_client  # each reply must be complete before the next may ask for files
+            and not current.alone  # each reply must be complete before the next
         )
 
     def _is_insert(self, statement: Statement) -> bool:
@@ -153,6 +161,7 @@ class Execution(Turn):
             outcome = self._engine.execute(prepared, parameters)
         if self._engine.database != database:
             self._opened(outcome.warnings)
+        self._send(keys_reply(prepared, statement.keys, outcome, self.framing))
         self._send(self._executed(prepared, outcome, before))
         if before and not self._engine.in_transaction:
             self._close_cursors()

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from ..wire import messages as m
 from ..wire.describe import StatementType
 from .bulk import InsertCursor
-from .cursors import ScrollCursor, SelectCursor
+from .cursors import ScrollCursor, SelectCursor, UpdateCursor
 from .errors import SqlError
 from .inserts import to_python
-from .turn import Turn
-
-_FOR_UPDATE = re.compile(r"\bfor\s+update\b[^']*\Z", re.IGNORECASE)
+from .turn import BEGAN, ENDED, Turn
 
 
 class Fetching(Turn):
@@ -46,17 +42,35 @@ class Fetching(Turn):
             return
         if not prepared.returns_rows:
             raise SqlError(-363)
-        if statement.scroll and _FOR_UPDATE.search(prepared.sql):
+        if statement.scroll and prepared.for_update:
             raise SqlError(-526)
         parameters = to_python(self._take_bound(statement), prepared, self.framing.encoding)
         with self._interrupts.statement():
+            if prepared.for_update:
+                rows = self._engine.open_for_update(prepared, parameters)
+                self._engine.cursors[statement.cursor_name.strip().lower()] = rows
+                statement.cursor = UpdateCursor(rows)
+                return
+            before = self._engine.in_transaction
             result = self._engine.query(prepared, parameters)
+            if prepared.statement_type == StatementType.EXECUTE_PROCEDURE:
+                self._note_transaction(before)
             statement.cursor = ScrollCursor(result) if statement.scroll else SelectCursor(result)
+
+    def _note_transaction(self, before: bool) -> None:
+        """Tell of a transaction that a routine has begun or ended."""
+        after = self._engine.in_transaction
+        if before == after:
+            return
+        if self._logged:
+            self._reply(BEGAN if after else ENDED)
+        if before:
+            self._close_cursors()
 
     def _fetch(self, message: m.Fetch) -> None:
         statement = self._statement(-259)
         cursor = statement.cursor
-        if not isinstance(cursor, SelectCursor):
+        if not isinstance(cursor, (SelectCursor, UpdateCursor)):
             raise SqlError(-259)
         with self._interrupts.statement():
             data = cursor.fetch(message.size, self.framing.encoding, statement.wanted)
@@ -81,6 +95,8 @@ class Fetching(Turn):
 
     def _close(self, _: m.Close) -> None:
         statement = self._statement(-259)
+        if isinstance(statement.cursor, UpdateCursor):
+            statement.cursor.close()
         statement.cursor = None
         if statement.autofree:
             self._statements.remove(statement)

@@ -11,9 +11,6 @@ from ..wire.errors import ProtocolError
 from .errors import ISAM_INTERRUPTED, SqlError
 from .stream import PeerGone
 
-INTERRUPT = 0x42
-"""The urgent byte that asks to stop the running statement (SQLI section 2, JDBC section 10)."""
-
 INTERRUPTED = -213
 
 

@@ -19,7 +19,9 @@ _READS = ("SELECT", "DESCRIBE", "WITH")
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One statement as it was run; `rows` is an Arrow table that the text calls `_ifx_rows`."""
+    """One statement as it was run; `rows` is an Arrow table that the text calls `_ifx_rows`.
+
+    What it changes must not depend on what other sessions do: an UPDATE or DELETE names its rows (engine.py)."""
 
     sql: str
     parameters: Any = None
@@ -39,15 +41,22 @@ class Recorder:
             self.log.append(Write(query, parameters))
         return self.con.execute(query, parameters) if parameters is not None else self.con.execute(query)
 
-    def insert(self, query: str, rows: Any) -> None:
-        """Run an INSERT that reads the Arrow table `rows` as `_ifx_rows`."""
-        write = Write(query, None, rows)
-        self.log.append(write)
-        run(self.con, write)
+    def execute_over(self, query: str, rows: Any, parameters: Any = None) -> list[tuple[Any, ...]]:
+        """Run a write that reads the Arrow table `rows` as `_ifx_rows`; DuckDB's answer."""
+        self.log.append(Write(query, parameters, rows))
+        return _over(self.con, query, rows, parameters)
+
+    def freeze(self, query: str, text: str) -> None:
+        """The last write is to be repeated with the rows that `query` finds now: `text` reads them as `_ifx_rows`."""
+        self.log[-1] = Write(text, None, self.con.sql(query).to_arrow_table())
 
     def read_with(self, query: str, rows: Any) -> list[tuple[Any, ...]]:
         """Run a query over the Arrow table `rows` as `_ifx_rows`."""
         return list(_over(self.con, query, rows))
+
+    def table_with(self, query: str, rows: Any, parameters: Any = None) -> Any:
+        """As `read_with`, the answer as an Arrow table."""
+        return _table_over(self.con, query, rows, parameters)
 
 
 def run(con: duckdb.DuckDBPyConnection, write: Write) -> None:
@@ -58,14 +67,21 @@ def run(con: duckdb.DuckDBPyConnection, write: Write) -> None:
         else:
             con.execute(write.sql, write.parameters)
         return
-    _over(con, write.sql, write.rows)
+    _over(con, write.sql, write.rows, write.parameters)
 
 
-def _over(con: duckdb.DuckDBPyConnection, query: str, _ifx_rows: Any) -> list[tuple[Any, ...]]:
+def _over(
+    con: duckdb.DuckDBPyConnection, query: str, _ifx_rows: Any, parameters: Any = None
+) -> list[tuple[Any, ...]]:
     """Run text that reads the Arrow table `_ifx_rows`: DuckDB finds it by its name among the variables of this
     function, which costs half of what registering it does."""
-    found: list[tuple[Any, ...]] = con.execute(query).fetchall()
+    found: list[tuple[Any, ...]] = con.execute(query, parameters or None).fetchall()
     return found
+
+
+def _table_over(con: duckdb.DuckDBPyConnection, query: str, _ifx_rows: Any, parameters: Any) -> Any:
+    relation = con.sql(query, params=parameters) if parameters else con.sql(query)
+    return relation.to_arrow_table()
 
 
 @dataclass(slots=True)
@@ -82,6 +98,11 @@ class Journal:
 
     writes: list[Write] = field(default_factory=list)
     savepoints: list[Savepoint] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """Rows of Arrow tables in it: what a replay costs, more or less."""
+        return sum(write.rows.num_rows for write in self.writes if write.rows is not None)
 
     def replay(self, con: duckdb.DuckDBPyConnection) -> None:
         """Do everything again in a new transaction."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..wire import messages as m
 from ..wire.types import TypeCode
-from .cursors import ScrollCursor, SelectCursor
+from .cursors import ScrollCursor, SelectCursor, UpdateCursor
 from .errors import SqlError
 from .statements import Statement, descriptors
 from .turn import Turn
@@ -120,7 +120,7 @@ class LargeObjects(Turn):
 
     def _fetch_blob(self, message: m.FetchBlob) -> None:
         cursor = self._statement(-259).cursor
-        if not isinstance(cursor, SelectCursor | ScrollCursor):
+        if not isinstance(cursor, SelectCursor | UpdateCursor | ScrollCursor):
             raise SqlError(-259)
         content = cursor.content(message.descriptor)
         tag = m.BlobChunk.TAG

@@ -23,6 +23,8 @@ _BACKLOG = 256
 _JOIN_SECONDS = 10.0
 _RETRY_MILLISECONDS = 250
 """How long accepting pauses when the process has no file descriptor left."""
+_LEFT = getattr(select, "POLLRDHUP", 0)
+"""The client sends nothing more; where poll cannot tell (only Linux can), the session finds out when it reads."""
 _URGE_MILLISECONDS = 20
 """How often an interrupt is repeated until the statement has ended."""
 
@@ -34,6 +36,7 @@ class Servant(Protocol):
     def take_urgent(self) -> bool: ...
     def abort(self) -> bool: ...
     def urge(self) -> bool: ...
+    def client_left(self) -> None: ...
 
 
 class Listener:
@@ -46,11 +49,14 @@ class Listener:
     serve
         Makes the session of an accepted, non-inheritable socket. The session must not close that socket: the
         listener does when the session's `run` has returned.
+    most
+        Connections that may be open at a time; more are closed as soon as they are accepted.
     """
 
-    def __init__(self, host: str, port: int, serve: Callable[[socket.socket], Servant]) -> None:
+    def __init__(self, host: str, port: int, serve: Callable[[socket.socket], Servant], most: int) -> None:
         self._requested = (host, port)
         self._serve = serve
+        self._most = most
         self._sessions: dict[int, tuple[Servant, socket.socket, threading.Thread]] = {}
         self._ended: deque[int] = deque()
         self._urged: set[int] = set()
@@ -137,6 +143,10 @@ class Listener:
             except OSError as problem:
                 log.warning("cannot accept a connection: %s", problem)
                 return False
+            if len(self._sessions) >= self._most:
+                log.warning("a connection was closed at once: %d are open", self._most)
+                sock.close()
+                continue
             try:
                 self._begin(sock)
             except (OSError, RuntimeError) as problem:  # reset already; no thread to be had
@@ -159,7 +169,7 @@ class Listener:
 
         thread = threading.Thread(target=run, name=f"informix-arrow session {fd}", daemon=True)
         self._sessions[fd] = (session, sock, thread)
-        self._poll.register(fd, select.POLLPRI)
+        self._poll.register(fd, select.POLLPRI | _LEFT)
         try:
             thread.start()
         except RuntimeError:
@@ -172,6 +182,9 @@ class Listener:
         session, _, _ = self._sessions[fd]
         if events & select.POLLPRI and session.take_urgent():
             self._urged.add(fd)
+        if events & _LEFT:
+            self._poll.modify(fd, select.POLLPRI)
+            session.client_left()
         if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
             self._poll.unregister(fd)  # it would be reported for ever
             if session.abort():

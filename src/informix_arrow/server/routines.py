@@ -1,7 +1,8 @@
 """The fast path: routines called by a handle, without SQL (SQLI section 16, JDBC section 11).
 
-Only the routines that open, create, describe and close smart large objects exist. Where real servers are not
-known, what IBM's JDBC driver needs decides.
+The routines that open, create, describe and close smart large objects are here; every other name is looked for among
+the routines that SQL can call, by the types of its arguments or, without them, by its name alone. Where real servers
+are not known, what IBM's JDBC driver needs decides.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 
 from ..wire import messages as m
+from ..wire.bind_values import bind_value, bound_to_python
+from ..wire.errors import Error
 from ..wire.messages import BoundValue
-from ..wire.types import TypeCode
+from ..wire.types import ColumnType, TypeCode
 from .errors import SqlError, no_column, no_table
 from .lobs import LOCATOR_SIZE, Kind
 from .smart_objects import BAD_OBJECT, SmartObjects
+from .spl.fast_path import UserRoutine, call_routine, find_routine
 
 NO_ROUTINE = -674
 WRONG_ARGUMENTS = -664
@@ -28,8 +33,11 @@ _STAT_SIZE = struct.Struct(">4xIIh")
 
 _INT8 = struct.Struct(">hII")
 _SIGNATURE = re.compile(
-    r"\s*(?:function|procedure)?\s*(?:informix\s*\.)?\s*(\w+)\s*\(([^()]*)\)\s*", re.IGNORECASE
+    r"\s*(?:(?:function|procedure|routine)\s)?\s*(?:\"?\w+\"?\s*\.)?\s*(\w+)\s*"
+    r"(?:\(((?:[^()]|\([^()]*\))*)\))?\s*",
+    re.IGNORECASE,
 )
+_ARGUMENT = re.compile(r",(?![^()]*\))")
 _SYNONYMS = {"int": "integer"}
 _INTEGERS = {int(TypeCode.SMALLINT): 2, int(TypeCode.INTEGER): 4, int(TypeCode.BIGINT): 8}
 
@@ -42,23 +50,52 @@ class Routines(SmartObjects):
     _calling: Routine | None = None  # its arguments are the SQ_BIND that follows
     _expected = 0
 
+    @cached_property
+    def _users(self) -> list[UserRoutine]:
+        """Routines of SQL that have handles, in their order."""
+        return []
+
     def _get_routine(self, message: m.GetRoutine) -> None:
         """Give a handle for a signature, whose spelling differs from client to client in blanks and case."""
         found = _SIGNATURE.fullmatch(message.signature)
-        name = ""
-        if found is not None:
-            arguments = [word.strip().lower() for word in found[2].split(",")]
-            name = f"{found[1].lower()}({','.join(_SYNONYMS.get(word, word) for word in arguments)})"
-        if name not in _NUMBERS:
-            raise SqlError(NO_ROUTINE, near=found[1] if found else message.signature)
-        self._reply(m.RoutineHandle(self._engine.database or "", _NUMBERS[name]))
+        if found is None:
+            raise SqlError(NO_ROUTINE, near=message.signature)
+        name, listed = found[1].lower(), found[2]
+        words = (
+            [word.strip().lower() for word in _ARGUMENT.split(listed)] if listed and listed.strip() else []
+        )
+        spelled = f"{name}({','.join(_SYNONYMS.get(word, word) for word in words)})"
+        number = _NUMBERS.get(spelled)
+        if number is None:
+            user = UserRoutine(name, None if listed is None else tuple(map(_type, words)))
+            find_routine(self._engine, user)
+            if user not in self._users:
+                self._users.append(user)
+            number = _FIRST_USER_HANDLE + self._users.index(user)
+        self._reply(m.RoutineHandle(self._engine.database or "", number))
 
     def _execute_routine(self, message: m.ExecuteRoutine) -> None:
         """The database's name is empty from a routine's second call on."""
-        if not 0 <= message.handle - _FIRST_HANDLE < len(_TABLE):
+        if 0 <= message.handle - _FIRST_USER_HANDLE < len(self._users):
+            user = self._users[message.handle - _FIRST_USER_HANDLE]
+            self._calling = partial(Routines._call_user, user=user)
+        elif 0 <= message.handle - _FIRST_HANDLE < len(_TABLE):
+            self._calling = _TABLE[message.handle - _FIRST_HANDLE][1]
+        else:
             raise SqlError(NO_ROUTINE, near=str(message.handle))
-        self._calling = _TABLE[message.handle - _FIRST_HANDLE][1]
         self._expected = message.nparams
+
+    def _call_user(self, arguments: Sequence[BoundValue], user: UserRoutine) -> Sequence[BoundValue]:
+        """A routine of SQL: its one row."""
+        encoding = self.framing.encoding
+        try:
+            given = [bound_to_python(value, encoding) for value in arguments]
+        except (Error, ValueError, ArithmeticError) as problem:
+            raise SqlError(-415, detail=str(problem)) from problem
+        return [
+            BoundValue(t.code, None) if value is None else bind_value(value, encoding, t)
+            for t, value in call_routine(self._engine, user, given)
+        ]
 
     def _call_routine(self, routine: Routine, arguments: Sequence[BoundValue]) -> None:
         if len(arguments) != self._expected:
@@ -139,7 +176,16 @@ _TABLE: tuple[tuple[str, Routine], ...] = (
     ("ifx_lo_create(ifx_lo_spec,integer,clob)", Routines._lo_create_clob),
 )
 _FIRST_HANDLE = 101
+_FIRST_USER_HANDLE = 1001
 _NUMBERS = {name: _FIRST_HANDLE + index for index, (name, _) in enumerate(_TABLE)}
+
+
+def _type(word: str) -> ColumnType | None:
+    """An argument's type in a signature; None for one that says nothing here."""
+    try:
+        return ColumnType.parse_sql(word)
+    except ValueError:
+        return None
 
 
 def _arguments(values: Sequence[BoundValue], count: int) -> Sequence[BoundValue]:

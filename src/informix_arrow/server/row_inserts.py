@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,10 @@ from .sql.result_types import LONGS, is_character, is_floating_decimal
 
 if TYPE_CHECKING:
     from .running import RunningSession
+
+
+_NEXT_NUMBER = "nextval("
+"""What a value has in it that is another one for each row (sql/sequences.py)."""
 
 
 def insert_values(
@@ -56,6 +61,8 @@ def takes_batches(plan: object) -> bool:
     """Whether `insert_batch` can do a statement: INSERT ... VALUES in which every `?` is a column's whole
     value, and no value has to be made row by row."""
     if not isinstance(plan, InsertPlan) or plan.values is None or plan.needs.used or plan.by_row:
+        return False
+    if any(kind == "expr" and _NEXT_NUMBER in str(value) for kind, value in plan.values):
         return False
     numbers = [value for kind, value in plan.values if kind == "param"]
     return sorted(map(str, numbers)) == sorted(map(str, range(len(plan.needs.params))))
@@ -138,13 +145,13 @@ def _expressions(
         return {}
     sql = "SELECT " + ", ".join(str(plan.values[i][1]) for i in places)
     found: list[tuple[Any, ...]] = []
-    same = not plan.needs.used
+    same = not plan.needs.used and _NEXT_NUMBER not in sql
     for row in rows:
         if same and found:
             found.append(found[0])
             continue
         values = session.bind(plan.needs, row)
-        answer = first_row(session.con, sql, values or None)
+        answer = session.routines.settled(sql, partial(first_row, session.con, sql, values or None))
         assert answer is not None
         found.append(answer)
     return {place: [row[i] for row in found] for i, place in enumerate(places)}

@@ -1,4 +1,4 @@
-"""A session's DuckDB connection, its transaction, and what it knows about tables."""
+"""What a session knows: its settings, its tables, how statements become plans (transactions.py is below it)."""
 
 from __future__ import annotations
 
@@ -6,50 +6,62 @@ import datetime as dt
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 from sqlglot import exp
 
 from ..wire.capabilities import codec_of_locale
 from ..wire.types import ColumnType
-from .catalog import FIRST_USER_TABID, ColumnInfo, TableInfo, attached, first_row, load_table
+from .catalog import (
+    FIRST_USER_TABID,
+    ColumnInfo,
+    SequenceInfo,
+    TableInfo,
+    attached,
+    first_row,
+    load_sequence,
+    load_table,
+)
 from .conversions import Converter
-from .errors import SqlError, from_duckdb, is_conflict
-from .journal import Journal, Recorder, Savepoint
+from .errors import SqlError, not_supported
 from .lobs import ClientFiles, LargeObjects
+from .spl.nodes import ExecuteRoutine
+from .sql import views
 from .sql.assignments import assign
 from .sql.classify import classify
-from .sql.context import Context, Ex, Output
+from .sql.context import Context, Ex, Output, no_routine_rows
 from .sql.planner import Planner, parse
 from .sql.plans import Needs, Plan, StatementPlan
 from .sql.queries import QueryTranslator, finish_types
 from .sql.result_types import is_floating_decimal, storage_type
+from .sql.sequences import CURRENT, DRAWN
+from .transactions import Transactions
 from .user_types import UserTypes
 
 if TYPE_CHECKING:
     from .databases import DatabaseRecord
     from .engine import Engine
+    from .spl.space import Routines
 
-T = TypeVar("T")
 
-
-class SessionState:
+class SessionState(Transactions):
     """Everything below the statements of one session; used by one thread at a time, `interrupt` excepted."""
+
+    routines: Routines  # made by EngineSession
 
     def __init__(self, engine: Engine, user: str, environment: dict[str, str], session_id: int) -> None:
         self.engine = engine
         self.user = user
         self.environment = environment
         self.session_id = session_id
+        self.since = time.time()  # when it began
         self.con = engine.connect()
-        self.writer = Recorder(self.con)
+        super().__init__()
         self.database: str | None = None
         self.locale = environment.get("DB_LOCALE", "en_US.819")
-        self.in_transaction = False
         self.temp_tables: dict[str, TableInfo] = {}
         self.sqlerrd1 = self.sqlerrd2 = self.serial8 = self.bigserial = 0
-        self.lock_wait = 0.0  # seconds; negative = for ever
         self.closed = False
         self.interrupted = threading.Event()
         self.now = dt.datetime(1970, 1, 1)
@@ -59,11 +71,6 @@ class SessionState:
         self.lobs = LargeObjects(self)
         self.client_files: ClientFiles | None = None  # set by the conversation
         self.open_lob: Callable[[bytes, int], int] | None = None  # set by it, too: ifx_lo_open(locator, mode)
-        self._open = False  # a DuckDB transaction is open
-        self._writing = False  # `write` is on the stack
-        self._journal = Journal()
-        self._begin_tables: dict[str, TableInfo] = {}
-        self._ddl = False  # this transaction (or statement) has changed the schema
         self._tables: dict[tuple[str, str], TableInfo | None] = {}
         self._tables_version = -1
         self.stamp = 0  # changes whenever prepared plans may be out of date
@@ -117,6 +124,20 @@ class SessionState:
                 raise self._failed(e) from e
         return self._tables[key]
 
+    def find_sequence(self, database: str | None, name: str) -> SequenceInfo | None:
+        """A sequence by its name."""
+        database = database or self.require_database()
+        if database not in self.engine.databases:
+            raise SqlError(-329, -111, 0, database)
+        try:
+            return load_sequence(self.con, database, name)
+        except duckdb.Error as e:
+            raise self._failed(e) from e
+
+    def view_target(self, info: TableInfo) -> views.Target:
+        """The table that changes of a view go to; -274 for a view that is not of one table's rows."""
+        return views.target(self.parse(views.query_text(info)), info, self.find_table)
+
     def _check_version(self) -> None:
         version = self.engine.schema_version
         if version != self._tables_version:
@@ -153,7 +174,11 @@ class SessionState:
 
     # ---- planning -----------------------------------------------------------------------------
     def parse(self, sql: str) -> exp.Expression:
-        return parse(sql, self.delimident)
+        tree = parse(sql, self.delimident)
+        if ":" in sql:
+            for node in tree.find_all(exp.Dot):  # db:f(...)
+                self.routines.require_here(node.meta.get("database"))
+        return tree
 
     def context(self) -> Context:
         constants = {
@@ -166,10 +191,50 @@ class SessionState:
         major, _, rest = number.partition(".")
         constants["version,major"] = major
         constants["version,minor"] = rest.partition(".")[0]
-        return Context(self.find_table, self.codec, self.dbdate, constants, find_type=self.types.find)
+        ctx = Context(
+            self.find_table,
+            self.codec,
+            self.dbdate,
+            constants,
+            find_type=self.types.find,
+            call_routine=self.routines.calls.translate,
+            routine_rows=self.routines.calls.table,
+            find_sequence=self.find_sequence,
+            view_target=self.view_target,
+            server_name=self.engine.server_name,
+            user=self.user,
+        )
+
+        def find_table(database: str | None, name: str) -> TableInfo | None:
+            info = self.find_table(database, name)
+            if info is not None:
+                ctx.tables.update((table.duck, table) for table in self._tables_of(info))
+            return info
+
+        ctx.find_table = find_table
+        return ctx
+
+    def _tables_of(self, info: TableInfo) -> list[TableInfo]:
+        """A table, or those that a view reads."""
+        if info.kind != "V":
+            return [info]
+        query = self.parse(views.query_text(info))
+        found = []
+        for node in query.find_all(exp.Table):
+            inner = self.find_table(node.catalog or info.database, node.name)
+            if inner is not None and inner.name != info.name:
+                found += self._tables_of(inner)
+        return found
+
+    def _no_routine(self, tr: object, name: str, nodes: object, scope: object) -> None:
+        """A user routine where the text is kept for other sessions."""
+        if self.routines.named(name):
+            raise not_supported(f"the user routine {name} in a view or constraint")
 
     def translator(self, parameters: int) -> QueryTranslator:
         ctx = self.context()
+        ctx.call_routine = self._no_routine
+        ctx.routine_rows = no_routine_rows
         ctx.params = [None] * parameters
         return QueryTranslator(ctx)
 
@@ -179,6 +244,9 @@ class SessionState:
 
     def plan_typed(self, sql: str) -> tuple[int, Plan]:
         kind, statement = classify(sql, self.delimident)
+        if isinstance(statement, ExecuteRoutine):
+            self.require_database()
+            return self.routines.plan_call(statement)
         if statement is not None:
             return kind, StatementPlan(statement)
         self.require_database()
@@ -207,7 +275,7 @@ class SessionState:
             return self.session_id
         if name in self.made:
             return self.made[name]
-        if name == "row" or name.startswith("file"):
+        if name == "row" or name.startswith(("file", DRAWN, CURRENT)):
             return None  # while a statement is described
         return getattr(self, name)
 
@@ -224,7 +292,10 @@ class SessionState:
         if column.default is None:
             return None
         kind, text = column.default
-        source: object = {"L": text, "N": None, "T": self.now.date(), "C": self.now, "U": self.user}[kind]
+        sources: dict[str, object] = {
+            "L": text, "N": None, "T": self.now.date(), "C": self.now, "U": self.user, "S": self.engine.server_name,
+        }  # fmt: skip
+        source = sources[kind]
         return self.converter(column.type).one(source)
 
     def convert_sql(self, sql: str, old: ColumnType, new: ColumnType) -> str:
@@ -233,190 +304,7 @@ class SessionState:
             self.translator(0).expressions, Ex(sql, old, packed=is_floating_decimal(old), source=old), new
         )
 
-    # ---- transactions -------------------------------------------------------------------------
-    def begin(self) -> None:
-        """BEGIN WORK: -535 in a transaction, -256 in a database without logging."""
-        if not self.record.logged:
-            raise SqlError(-256)
-        if self.in_transaction:
-            raise SqlError(-535)
-        self.in_transaction = True
-        self._journal = Journal()
-        self._begin_tables = dict(self.temp_tables)
-        self._ddl = False
-
-    def commit(self) -> None:
-        """COMMIT WORK: -255 without a transaction."""
-        if not self.in_transaction:
-            raise SqlError(-255)
-        self.in_transaction = False
-        if self._open:
-            try:
-                self.con.execute("COMMIT")
-            except duckdb.Error as e:
-                self._duck_rollback()
-                self.temp_tables = self._begin_tables
-                self._forget_tables()
-                raise from_duckdb(e) from e
-            self._open = False
-        self._publish()
-        self._journal = Journal()
-
-    def rollback(self) -> None:
-        """ROLLBACK WORK: -255 without a transaction."""
-        if not self.in_transaction:
-            raise SqlError(-255)
-        self.in_transaction = False
-        self._duck_rollback()
-        if self._ddl:
-            self.temp_tables = self._begin_tables
-            self._forget_tables()
-        self._ddl = False
-        self._journal = Journal()
-
-    def savepoint(self, name: str, unique: bool = False) -> None:
-        """SAVEPOINT: -255 outside a transaction; a name may be used again unless it is unique (-16399
-        then)."""
-        if not self.in_transaction:
-            raise SqlError(-255)
-        points = self._journal.savepoints
-        for point in points:
-            if point.name == name and (point.unique or unique):
-                raise SqlError(-16399, 0, 0, name)
-        points.append(Savepoint(name, len(self._journal.writes), unique, dict(self.temp_tables)))
-
-    def _find_savepoint(self, name: str) -> int:
-        if not self.in_transaction:
-            raise SqlError(-255)
-        points = self._journal.savepoints
-        for index in range(len(points) - 1, -1, -1):
-            if not name or points[index].name == name:
-                return index
-        raise SqlError(-16398, 0, 0, name)
-
-    def release_savepoint(self, name: str) -> None:
-        del self._journal.savepoints[self._find_savepoint(name) :]
-
-    def rollback_to_savepoint(self, name: str = "") -> None:
-        """Undo what came after the savepoint; the savepoint stays."""
-        index = self._find_savepoint(name)
-        point = self._journal.savepoints[index]
-        del self._journal.savepoints[index + 1 :]
-        if point.position < len(self._journal.writes):
-            del self._journal.writes[point.position :]
-            self._restart()
-        if self._ddl:
-            self.temp_tables = dict(point.temp_tables)
-            self._forget_tables()
-
-    def _publish(self) -> None:
-        if self._ddl:
-            self._ddl = False
-            self.engine.bump_schema()
-
-    def _duck_rollback(self) -> None:
-        if self._open:
-            self._open = False
-            try:
-                self.con.execute("ROLLBACK")
-            except duckdb.Error:
-                # the connection may have rolled back by itself
-                return
-
-    def _restart(self) -> None:
-        """A new DuckDB transaction with everything that the journal holds; the transaction is lost if that
-        fails."""
-        self._duck_rollback()
-        if not self._journal.writes:
-            return
-        try:
-            self.con.execute("BEGIN TRANSACTION")
-            self._open = True
-            self._journal.replay(self.con)
-        except duckdb.Error as e:
-            self._duck_rollback()
-            self.in_transaction = False
-            self.temp_tables = self._begin_tables
-            self._journal = Journal()
-            self._forget_tables()
-            raise SqlError(-458, -107, 0, "", f"the transaction could not be kept after an error: {e}") from e
-
-    def _failed(self, error: duckdb.Error) -> SqlError:
-        """The SqlError for a DuckDB error outside `write`; mends the transaction that DuckDB has aborted."""
-        if self._open and not self.writer.log:
-            self._restart()
-        return from_duckdb(error)
-
     # ---- running ------------------------------------------------------------------------------
     def start_statement(self) -> None:
         self.now = dt.datetime.now()
         self.interrupted.clear()
-
-    def read(self, body: Callable[[], T]) -> T:
-        """Run something that only reads."""
-        try:
-            return body()
-        except duckdb.Error as e:
-            raise self._failed(e) from e
-
-    def write(self, body: Callable[[], T]) -> T:
-        """Run something that writes, as one atomic statement: in the open transaction, or in one of its own.
-
-        A conflict with another session's committed work is tried again on a fresh snapshot; one with
-        uncommitted work until the lock mode's time is over. Inside another `write` it is a part of that.
-        """
-        if self._writing:
-            return body()
-        deadline = time.monotonic() + self.lock_wait if self.lock_wait >= 0 else None
-        attempt = 0
-        while True:
-            try:
-                return self._write_once(body)
-            except SqlError as e:
-                if not is_conflict(e) or self.interrupted.is_set():
-                    raise
-                attempt += 1
-                if deadline is not None and time.monotonic() >= deadline and attempt > 2:
-                    if self.lock_wait > 0:
-                        raise SqlError(e.sqlcode, -154, 0, e.near, e.detail) from e
-                    raise
-                if attempt > 2 and self.interrupted.wait(0.02):
-                    raise SqlError(-213, -157) from e
-
-    def _write_once(self, body: Callable[[], T]) -> T:
-        tables, ddl = dict(self.temp_tables), self._ddl
-        self.writer.log = []
-        self._writing = True
-        if not self.in_transaction:
-            self._ddl = ddl = False
-        try:
-            if not self._open:
-                self.con.execute("BEGIN TRANSACTION")
-                self._open = True
-            result = body()
-            if self.in_transaction:
-                self._journal.writes += self.writer.log
-            else:
-                self.con.execute("COMMIT")
-                self._open = False
-                self._publish()
-            return result
-        except (SqlError, duckdb.Error) as e:
-            untouched = (
-                isinstance(e, SqlError) and not self.writer.log and not isinstance(e.__cause__, duckdb.Error)
-            )
-            self.temp_tables = tables
-            if self._ddl != ddl:
-                self._ddl = ddl
-                self._forget_tables()
-            if not self.in_transaction:
-                self._duck_rollback()
-            elif not untouched:
-                self.writer.log = []
-                self._restart()
-            if isinstance(e, SqlError):
-                raise
-            raise from_duckdb(e) from e
-        finally:
-            self._writing = False
-            self.writer.log = []

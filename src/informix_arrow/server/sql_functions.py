@@ -49,10 +49,40 @@ def _cut(text: str, width: int, codec: str) -> str:
     return text if len(encoded) <= width else encoded[:width].decode(codec, "ignore")
 
 
+def _bytes_of(text: str, start: int, count: int, codec: str) -> str:
+    """SUBSTRB in a multi-byte code set: no part of a character."""
+    encoded = text.encode(codec, "replace")
+    first = start - 1 if start > 0 else max(0, len(encoded) + start) if start else 0
+    return encoded[first : first + max(0, count)].decode(codec, "ignore")
+
+
+def _instr(text: str, part: str, start: int, count: int) -> int:
+    """INSTR: the place of the count-th `part` from `start` on, backwards from the end where that is negative."""
+    if not part or not start or count < 1:
+        return 0
+    at = start - 2 if start > 0 else len(text) + start + 1
+    for _ in range(count):
+        at = text.find(part, at + 1) if start > 0 else text.rfind(part, 0, max(0, at - 1 + len(part)))
+        if at < 0:
+            return 0
+    return at + 1
+
+
+def _substring_index(text: str, part: str, count: int) -> str:
+    """What stands before the count-th `part`; from the end, and behind it, where count is negative."""
+    if not part or not count:
+        return ""
+    pieces = text.split(part)
+    return part.join(pieces[:count] if count > 0 else pieces[count:])
+
+
 _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
     ("_ifx_interval", _interval, ["VARCHAR", "INTEGER"], "BIGINT"),
     ("_ifx_bytes", _bytes, ["VARCHAR", "VARCHAR"], "INTEGER"),
     ("_ifx_cut", _cut, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),
+    ("_ifx_bytes_of", _bytes_of, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
+    ("_ifx_instr", _instr, ["VARCHAR", "VARCHAR", "BIGINT", "BIGINT"], "INTEGER"),
+    ("_ifx_substring_index", _substring_index, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR"),
     # floating decimals, by their keys (sql/packed.py)
     ("_ifx_key", packed.key_of, ["VARCHAR"], "VARCHAR"),
     ("_ifx_plain", packed.plain, ["VARCHAR"], "VARCHAR"),

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ..wire.describe import Column
 from ..wire.messages import BoundValue
 from ..wire.types import TypeCode
 from .bulk import InsertCursor, RowReader
-from .cursors import ScrollCursor, SelectCursor
+from .cursors import ScrollCursor, SelectCursor, UpdateCursor
 from .engine import Prepared
 from .errors import SqlError
 
@@ -29,26 +30,28 @@ class Statement:
     `bound` is the last SQ_BIND, kept until the OPEN or EXECUTE that uses it. `wanted` are the type
     codes that SQ_RETTYPE asked for, by column; it is said once per statement and holds for every later
     opening. `awaited` are the positions of bound BYTE and TEXT values whose contents have not come yet.
-    `asks_client` is true where running it may ask the client for files (SQ_FILE). `reader` takes its rows in
+    `keys` are the columns of generated keys that were asked for. `alone` is true where executions cannot be taken
+    together: running it may ask the client for files (SQ_FILE), or tells keys. `reader` takes its rows in
     bulk, None when they cannot be; that was found out for the code set `reader_for`.
     """
 
     id: int
     prepared: Prepared
     bound: tuple[BoundValue, ...] | None = None
-    cursor: SelectCursor | ScrollCursor | InsertCursor | None = None
+    cursor: SelectCursor | UpdateCursor | ScrollCursor | InsertCursor | None = None
     cursor_name: str = ""
     hold: bool = False
     scroll: bool = False
     autofree: bool = False
     wanted: dict[int, int] = field(default_factory=dict)
     awaited: tuple[int, ...] = ()
-    asks_client: bool = field(init=False)
+    keys: tuple[Column, ...] = ()
+    alone: bool = field(init=False)
     reader: RowReader | None = None
     reader_for: str = ""
 
     def __post_init__(self) -> None:
-        self.asks_client = _CLIENT_FILES.search(self.prepared.sql) is not None
+        self.alone = _CLIENT_FILES.search(self.prepared.sql) is not None
 
 
 _DESCRIBED = frozenset({int(TypeCode.BYTE), int(TypeCode.TEXT)})

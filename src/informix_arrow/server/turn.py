@@ -12,8 +12,9 @@ from ..wire.errors import DataError, NotSupportedError, ProtocolError
 from ..wire.messages import BoundValue
 from .cursors import refusal
 from .engine import EngineSession
-from .errors import SqlError
+from .errors import SqlError, can_be_sent
 from .interrupts import Interrupts
+from .query_log import without_secrets
 from .statements import Statement, Statements
 from .stream import PeerGone, Stream
 
@@ -29,6 +30,7 @@ INTERNAL_ERROR = -999
 """Answer to a fault of the server itself, which its log describes."""
 
 _MAX_TOKEN = 255
+_MAX_SHORT, _MAX_INT = 2**15 - 1, 2**31 - 1
 
 
 class Turn:
@@ -57,6 +59,8 @@ class Turn:
             self._refuse(refusal(problem))
         except (ProtocolError, PeerGone):
             raise
+        except RecursionError:
+            self._refuse(SqlError(-208, detail="the statement is nested too deeply"))
         except Exception:
             # The engine's faults must not end the session: its transaction would be lost with it.
             log.exception("internal error in %s", type(message).__name__)
@@ -71,12 +75,17 @@ class Turn:
         self._send(message.encode(self.framing))
 
     def _refuse(self, problem: SqlError) -> None:
-        log.debug("refused: %s", problem)
+        log.debug("refused: %s", without_secrets(str(problem)))
         near = problem.near.encode(self.framing.encoding, "replace")[:_MAX_TOKEN].decode(
             self.framing.encoding, "ignore"
         )
         self._failed = True
-        self._reply(m.Err(problem.sqlcode, problem.isamcode, problem.offset, near))
+        offset = min(problem.offset, _MAX_INT if self.framing.no_64k_limit else _MAX_SHORT)
+        if can_be_sent(problem):
+            self._reply(m.Err(problem.sqlcode, problem.isamcode, offset, near))
+        else:
+            log.error("an error that SQ_ERR cannot carry: %s", without_secrets(str(problem)))
+            self._reply(m.Err(INTERNAL_ERROR, 0, offset, f"{problem.sqlcode}, {problem.isamcode}: {near}"))
 
     def _statement(self, missing: int = -258) -> Statement:
         """The statement that the last SQ_ID named; SqlError `missing` when there is none."""

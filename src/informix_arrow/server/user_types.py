@@ -24,9 +24,9 @@ from .sql.nested_types import (
 if TYPE_CHECKING:
     from .session_state import SessionState
 
-_EXISTS = -9625
-_IN_USE = -9642
-_MISSING = -9628
+_ROW_EXISTS, _DISTINCT_EXISTS = -9991, -9996
+_ROW_IN_USE, _IN_USE = -9990, -9630
+_ROW_MISSING, _MISSING = -9992, -9628
 
 
 class UserTypes:
@@ -71,23 +71,20 @@ class UserTypes:
         )
         if mode == "D" or not is_nested(t):
             return
-        members = row_fields(t) if is_row(t) else ((None, element_type(t)),)
-        for number, (field_name, member) in enumerate(members, 1):
+        for attribute in _attributes(t):
             writer.execute(
-                f"INSERT INTO {db}._ifx.attrtypes VALUES (?, ?, 1, 0, ?, ?, ?, ?, ?)",
-                [
-                    t.extended_id, number, field_name, number, member.word, member.encoded_length,
-                    member.extended_id,
-                ],
-            )  # fmt: skip
+                f"INSERT INTO {db}._ifx.attrtypes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [t.extended_id, *attribute],
+            )
 
     # ---- DDL --------------------------------------------------------------------------------
     def create(self, statement: CreateType) -> int:
-        """CREATE ROW TYPE, CREATE DISTINCT TYPE: -9625 when the name is taken."""
-        if self.find(statement.name) is not None:
+        """CREATE ROW TYPE, CREATE DISTINCT TYPE: -9991 or -9996 when the name is taken."""
+        found = self.find(statement.name)
+        if found is not None:
             if statement.if_not_exists:
                 return 0
-            raise SqlError(_EXISTS, 0, 0, statement.name)
+            raise SqlError(_ROW_EXISTS if is_row(found) else _DISTINCT_EXISTS, 0, 0, statement.name)
         number = self._session.engine.new_type_id(self._session.require_database())
         if statement.kind == "ROW":
             parts = declare(statement.definition, self.find)
@@ -104,13 +101,13 @@ class UserTypes:
         return 0
 
     def drop(self, statement: DropType) -> int:
-        """DROP ROW TYPE, DROP TYPE: -9628 unknown, -9642 while a table has a column of it."""
+        """DROP ROW TYPE, DROP TYPE: -9992 or -9628 unknown, -9990 or -9630 while a table has a column of it."""
         session = self._session
         t = self.find(statement.name)
         if t is None or (statement.kind == "ROW" and not is_row(t)):
             if statement.if_exists:
                 return 0
-            raise SqlError(_MISSING, 0, 0, statement.name)
+            raise SqlError(_ROW_MISSING if statement.kind == "ROW" else _MISSING, 0, 0, statement.name)
         db = attached(session.require_database())
         used = first_row(
             session.writer, f"SELECT count(*) FROM {db}._ifx.columns WHERE extended_id = ?", [t.extended_id]
@@ -119,8 +116,35 @@ class UserTypes:
             c.type.extended_id == t.extended_id for info in session.temp_tables.values() for c in info.columns
         )
         if temporary or (used and used[0]):
-            raise SqlError(_IN_USE, 0, 0, statement.name)
+            raise SqlError(_ROW_IN_USE if is_row(t) else _IN_USE, 0, 0, statement.name)
         for name in ("xtdtypes", "attrtypes"):
             session.writer.execute(f"DELETE FROM {db}._ifx.{name} WHERE extended_id = ?", [t.extended_id])
         session.schema_changed()
         return 0
+
+
+def _attributes(t: ColumnType) -> list[tuple[object, ...]]:
+    """The rows of sysattrtypes without the type's id: the parts of a type, and below each the parts of its own."""
+    rows: list[tuple[object, ...]] = []
+
+    def add(inside: ColumnType, level: int, parent: int) -> None:
+        members = row_fields(inside) if is_row(inside) else ((None, element_type(inside)),)
+        for place, (name, member) in enumerate(members, 1):
+            number = len(rows) + 1
+            rows.append(
+                (
+                    number,
+                    level,
+                    parent,
+                    name,
+                    place,
+                    member.word,
+                    member.encoded_length,
+                    member.extended_id,
+                )
+            )
+            if is_nested(member) and not member.extended_id:
+                add(member, level + 1, number)
+
+    add(t, 1, 0)
+    return rows

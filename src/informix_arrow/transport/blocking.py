@@ -1,47 +1,82 @@
-"""Runs exchanges over a blocking TCP socket."""
+"""Runs exchanges over a blocking TCP socket, with or without TLS."""
 
 from __future__ import annotations
 
-import selectors
+import errno
+import math
+import os
 import socket
+import ssl
+import threading
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ..exchange.steps import Connect, ConnectionLost, Exchange, Receive, Send, Step
+from ..exchange.steps import Call, Connect, ConnectionLost, Exchange, Pause, Reason, Receive, Send, Step
+from ..wire.errors import InternalError
+from .limits import URGENT, Limits
+from .sockets import Readiness, look_up, send_urgent, set_up, stirs
+from .tls import TlsSettings, explain
 
 T = TypeVar("T")
 
 #: Seconds of one wait; without end there are many. Ctrl-C ends a wait only where the system call can be
-#: interrupted: never on Windows, and nowhere for a plain recv() once a library (Polars, for one) has set up
-#: its own signal handler.
+#: interrupted: never on Windows, and nowhere once a library (Polars, for one) has set up its own signal handler.
 WAKE = 0.5
+
+_IN_PROGRESS = (errno.EINPROGRESS, errno.EWOULDBLOCK, 10035)  # the last: WSAEWOULDBLOCK of Windows
+_NOT_NOW = (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class BlockingTransport:
-    """One TCP connection, used by one thread at a time.
+    """One TCP connection, used by one thread at a time; only :meth:`interrupt` may come from others.
 
     Parameters
     ----------
     connect_timeout
-        Seconds until the TCP connection must stand; None leaves it to the operating system.
+        Seconds until the TCP connection, with its TLS handshake, must stand; None leaves it to the operating system.
     read_timeout
         Seconds of silence that are borne while bytes are awaited or cannot be sent; None waits for ever.
+    keepalive
+        False, True (as the system has it) or seconds of silence after which TCP asks for a sign of life.
+    tls
+        How to speak TLS where a ``Connect`` asks for it.
     """
 
-    def __init__(self, *, connect_timeout: float | None, read_timeout: float | None) -> None:
+    def __init__(
+        self,
+        *,
+        connect_timeout: float | None,
+        read_timeout: float | None,
+        keepalive: bool | float = True,
+        tls: TlsSettings | None = None,
+    ) -> None:
         self._connect_timeout = connect_timeout
         self._read_timeout = read_timeout
+        self._keepalive = keepalive
+        self._tls = tls or TlsSettings()
         self._socket: socket.socket | None = None
-        self._timeout = 0.0  # what the socket was told last
+        self._readiness: Readiness | None = None
+        self._limits = Limits(None, None)
+        self._call: Call | None = None
+        self._waiting = False
+        self._urgency = threading.RLock()  # around the urgent byte; a signal handler may come in between
 
-    def run(self, exchange: Exchange[T]) -> T:
+    def run(self, exchange: Exchange[T], call: Call | None = None, *, whole: float | None = None) -> T:
         """Drive ``exchange`` to its end and return its result.
 
         When the network fails or a time limit is over, ``ConnectionLost`` is thrown into the exchange, which
-        may know what to do. Whatever else interrupts a wait (KeyboardInterrupt, say) ends the exchange and
-        passes through.
+        may know what to do.
+
+        With a ``call`` the exchange can be interrupted: by :meth:`interrupt`, when the call's timeout is over, and by
+        an exception (KeyboardInterrupt, say) that strikes a wait. Then the server is asked once to stop, and the
+        exchange is driven on, so that it reads the answer; a wait that goes on for more than ``GRACE`` seconds from
+        then on is a ``ConnectionLost``. The exception that struck is kept in ``call.broken``, for the caller to
+        raise. A second one, and any that does not strike a wait, ends the exchange where it is and passes through.
+
+        Without a ``call`` the run may take ``whole`` seconds.
         """
+        self._limits = Limits(call, self._read_timeout, whole)
+        self._call = call
         try:
             step = next(exchange)
             while True:
@@ -55,108 +90,196 @@ class BlockingTransport:
             result: T = stop.value
             return result
         finally:
+            with self._urgency:
+                self._call = None  # from here on nobody sends a byte for it
             exchange.close()
+
+    def interrupt(self) -> None:
+        """Let the call that runs end; nothing when none runs. From any thread, and from signal handlers."""
+        with self._urgency:
+            call = self._call
+            if call is not None:
+                call.wanted = call.wanted or Reason.CANCEL
+                if self._waiting:
+                    self._ask_to_stop(call)
 
     def close(self) -> None:
         """Close the socket; nothing is sent. May be called again."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+        with self._urgency:
+            link, self._socket = self._socket, None
+            self._readiness = None
+        if link is not None:
+            link.close()
+
+    def stirs(self, *, expecting: bool) -> bool:
+        """Whether the connection is gone, or bytes wait that nobody asked for; ``expecting`` some, only the former."""
+        link = self._socket
+        return link is None or stirs(link, expecting=expecting)
+
+    def disown(self) -> None:
+        """Close this process's end of a socket that it shares with the one that it was forked from."""
+        self._urgency = threading.RLock()  # a thread that is not here may have held it
+        self.close()
+
+    # ---- steps -----------------------------------------------------------------------------------------------
 
     def _do(self, step: Step) -> int:
         if isinstance(step, Connect):
-            self._connect(step.host, step.port)
+            self._connect(step)
             return 0
-        if self._socket is None:
-            raise ConnectionLost("the connection is closed")
+        if isinstance(step, Pause):
+            raise InternalError("an exchange for asyncio was run by the blocking transport")
         link = self._socket
+        if link is None:
+            raise ConnectionLost("the connection is closed")
         try:
             if isinstance(step, Receive):
-                into = step.into
-                self._wake_up_often(link, step.patience)
-                return self._patiently(lambda: link.recv_into(into), step.patience)
-            if step.into is None:
-                self._send(link, memoryview(step.data))
-                return 0
-            return self._send_and_receive(link, step)
+                return self._receive(link, step)
+            return self._send(link, step)
+        except ssl.SSLError as error:
+            raise ConnectionLost(f"the connection broke: {explain(error, 'the server')}") from error
         except OSError as error:
             raise ConnectionLost(f"the connection broke: {error.strerror or error}") from error
 
-    def _send(self, link: socket.socket, data: memoryview) -> None:
-        self._wake_up_often(link)
-        sent = 0
-
-        def send() -> int:
-            return link.send(data[sent:])
-
-        while sent < len(data):
-            sent += self._patiently(send)
-
-    def _wake_up_often(self, link: socket.socket, patience: float | None = None) -> None:
-        limit = self._read_timeout if patience is None else patience
-        timeout = WAKE if limit is None else min(limit, WAKE)
-        if timeout != self._timeout:
-            link.settimeout(timeout)
-            self._timeout = timeout
-
-    def _patiently(self, action: Callable[[], int], patience: float | None = None) -> int:
-        """Do ``action`` again as long as it finds the socket not ready; ``ConnectionLost`` when patience is
-        over (that may be noticed up to ``WAKE`` seconds late).
-
-        Without a ``patience`` of its own the user's ``read_timeout`` counts.
-        """
-        limit = self._read_timeout if patience is None else patience
+    def _receive(self, link: socket.socket, step: Receive) -> int:
         began = time.monotonic()
+        if not isinstance(link, ssl.SSLSocket):  # else there may be bytes that were decrypted already
+            self._wait(True, False, began, step.patience)
         while True:
             try:
-                return action()
-            except TimeoutError as error:
-                if error.errno is not None:  # ETIMEDOUT: the system has given the peer up
-                    raise
-                if limit is not None and time.monotonic() - began >= limit:
-                    setting = " (read_timeout)" if patience is None else ""
-                    raise ConnectionLost(f"the server was silent for {limit:g} s{setting}") from None
+                return link.recv_into(step.into)
+            except _NOT_NOW as problem:
+                writing = isinstance(problem, ssl.SSLWantWriteError)
+                self._wait(not writing, writing, began, step.patience)
 
-    def _connect(self, host: str, port: int) -> None:
-        self.close()
-        try:
-            link = socket.create_connection((host, port), self._connect_timeout)
-        except OSError as error:
-            if isinstance(error, TimeoutError) and error.errno is None:
-                raise ConnectionLost(
-                    f"no connection to {host}:{port} within {self._connect_timeout:g} s (connect_timeout)"
-                ) from None
-            raise ConnectionLost(f"cannot connect to {host}:{port}: {error.strerror or error}") from error
-        self._socket, self._timeout = link, -1.0
-        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        link.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-
-    def _send_and_receive(self, link: socket.socket, step: Send) -> int:
+    def _send(self, link: socket.socket, step: Send) -> int:
         """Send all of ``step.data``; whenever that would wait, take in what has arrived."""
-        assert step.into is not None
         data, into, received = memoryview(step.data), step.into, 0
-        link.setblocking(False)
-        self._timeout = 0.0
-        with selectors.DefaultSelector() as selector:
-            selector.register(link, selectors.EVENT_WRITE)
-
-            def ready() -> int:
-                found = selector.select(WAKE if self._read_timeout is None else min(self._read_timeout, WAKE))
-                if not found:
-                    raise TimeoutError
-                return found[0][1]
-
-            while data:
+        began = time.monotonic()
+        while data:
+            reading = writing = False
+            try:
+                data = data[link.send(data) :]
+                began = time.monotonic()
+                continue
+            except ssl.SSLWantReadError:
+                reading = True
+            except _NOT_NOW:
+                writing = True
+            if into is not None and received < len(into):
                 try:
-                    data = data[link.send(data) :]
-                    continue
-                except (BlockingIOError, InterruptedError):
-                    pass
-                reading = selectors.EVENT_READ if received < len(into) else 0
-                selector.modify(link, selectors.EVENT_WRITE | reading)
-                if self._patiently(ready) & selectors.EVENT_READ:
                     count = link.recv_into(into[received:])
                     if not count:
                         raise ConnectionLost("the server closed the connection while it was being sent to")
                     received += count
+                    began = time.monotonic()
+                    continue
+                except _NOT_NOW:  # TLS that wants to write for this wants to write anyhow
+                    reading = True
+            self._wait(reading, writing, began, None)
         return received
+
+    def _wait(self, reading: bool, writing: bool, began: float, patience: float | None) -> None:
+        """Wait until the socket is ready, or may be; ``ConnectionLost`` when a time limit is over."""
+        readiness, call = self._readiness, self._call
+        if readiness is None:
+            raise ConnectionLost("the connection is closed")
+        while True:
+            left = self._limits.left(began, patience)
+            try:
+                self._waiting = True
+                if call is not None and call.wanted is not None and not call.sent:
+                    self._ask_to_stop(call)
+                if readiness.wait(reading, writing, min(left, WAKE)):
+                    return
+            except BaseException as error:
+                of_the_system = isinstance(error, OSError) and error.errno is not None
+                if call is None or call.broken is not None or of_the_system:
+                    raise
+                call.broken = error
+                call.wanted = call.wanted or Reason.BREAK
+            finally:
+                self._waiting = False
+
+    def _ask_to_stop(self, call: Call) -> None:
+        with self._urgency:
+            if self._call is call and not call.sent and self._socket is not None:
+                call.sent = send_urgent(self._socket, URGENT)
+
+    # ---- connecting ------------------------------------------------------------------------------------------
+
+    def _connect(self, step: Connect) -> None:
+        self.close()
+        context = self._tls.make_context() if step.tls else None  # first: its files may be missing
+        limit = self._connect_timeout
+        ends = math.inf if limit is None else time.monotonic() + limit
+        now = time.monotonic()
+        addresses = look_up(step.host, step.port, min(ends - now, self._limits.left(now, math.inf)))
+        for number, (family, kind, protocol, address) in enumerate(addresses):
+            link = socket.socket(family, kind, protocol)
+            self._socket, self._readiness = link, Readiness(link)
+            link.setblocking(False)
+            now = time.monotonic()
+            # Each address gets its share of the time, so that a dead one does not use up that of the next.
+            share = now + (ends - now) / (len(addresses) - number)
+            try:
+                self._reach(link, address, share)
+                set_up(link, self._keepalive)
+                if context is not None:
+                    self._handshake(link, context, step, ends)
+                return
+            except ConnectionLost:
+                self.close()
+                if number + 1 == len(addresses):
+                    raise
+            except OSError as error:
+                self.close()
+                where = f"{step.host}:{step.port}"
+                if number + 1 < len(addresses):
+                    continue
+                if isinstance(error, TimeoutError) and error.errno is None:
+                    raise ConnectionLost(
+                        f"no connection to {where} within {limit:g} s (connect_timeout)"
+                    ) from None
+                raise ConnectionLost(f"cannot connect to {where}: {error.strerror or error}") from error
+
+    def _reach(self, link: socket.socket, address: Any, ends: float) -> None:
+        """Make the TCP connection; TimeoutError without errno when it does not stand at ``ends``."""
+        code = link.connect_ex(address)
+        if code in _IN_PROGRESS:
+            self._await(False, ends)
+            code = link.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            raise OSError(code, os.strerror(code))
+
+    def _handshake(self, link: socket.socket, context: ssl.SSLContext, step: Connect, ends: float) -> None:
+        name = self._tls.hostname or step.host
+        try:
+            wrapped = context.wrap_socket(link, server_hostname=name, do_handshake_on_connect=False)
+            self._socket, self._readiness = wrapped, Readiness(wrapped)
+            while True:
+                try:
+                    wrapped.do_handshake()
+                    return
+                except ssl.SSLWantReadError:
+                    self._await(True, ends)
+                except ssl.SSLWantWriteError:
+                    self._await(False, ends)
+        except TimeoutError as error:
+            if error.errno is not None:
+                raise
+            silence = OSError("it did not answer a TLS handshake in time (connect_timeout)")
+            raise ConnectionLost(explain(silence, step.host)) from None
+        except OSError as error:
+            raise ConnectionLost(explain(error, name)) from error
+
+    def _await(self, reading: bool, ends: float) -> None:
+        """Wait until the socket that is being connected is ready; TimeoutError without errno at ``ends``."""
+        assert self._readiness is not None
+        while True:
+            now = time.monotonic()
+            left = min(self._limits.left(now, math.inf), ends - now)
+            if left <= 0:
+                raise TimeoutError
+            if self._readiness.wait(reading, not reading, min(left, WAKE)):
+                return

@@ -125,8 +125,11 @@ class Framing:
         return 68 if self.long_rowid else 56
 
 
-def server_answer(offer: bytes) -> bytes:
+def server_answer(offer: bytes, *, pam: bool = False) -> bytes:
     """The answer of our server: nine bytes; bits from 64 up only if the client offered them (JDBC section
-    2)."""
+    2), and so the bit of a PAM dialogue, when there is to be one (SQLI section 18)."""
     offered = bits_of(offer)
-    return mask_of((bit for bit in bits_of(SERVER_ANSWER) if bit < 64 or bit in offered), len(SERVER_ANSWER))
+    answer = {bit for bit in bits_of(SERVER_ANSWER) if bit < 64 or bit in offered}
+    if pam:
+        answer |= {Bit.PAM} & offered
+    return mask_of(answer, len(SERVER_ANSWER))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import builtins
 import re
+import unicodedata
 from dataclasses import dataclass
 
-from .error_catalogue import ERRORS, ISAM
+from .error_catalogue import ERRORS, ISAM, ISAM_ADVICE
 
 __all__ = [
     "ISAM",
@@ -25,6 +26,8 @@ __all__ = [
     "OperationalError",
     "ProgrammingError",
     "ProtocolError",
+    "QueryCanceled",
+    "QueryTimeout",
     "Warning",
     "database_error",
     "error_info",
@@ -97,6 +100,17 @@ class OperationalError(DatabaseError):
     """The database's operation failed: connection, locks, space, interruption."""
 
 
+class QueryCanceled(OperationalError):
+    """The statement was interrupted: by ``cancel()``, a time limit, or the server's administrator (SQLCODE -213).
+
+    What the statement had done is undone by the server, as after any failed statement; a transaction stays open.
+    """
+
+
+class QueryTimeout(QueryCanceled):
+    """The statement was interrupted because the ``timeout`` of its call was over."""
+
+
 class IntegrityError(DatabaseError):
     """A constraint was violated: duplicate key, NULL in NOT NULL, missing parent."""
 
@@ -122,8 +136,8 @@ class ErrorInfo:
     """What is known about one SQLCODE.
 
     ``text`` says the cause and may hold ``{near}``, the place of SQ_ERR's token; ``advice`` is the next step
-    ("" when there is none); ``sqlstate`` is the SQLSTATE IBM's JDBC driver reports, None where it has none of
-    its own.
+    ("" when there is none); ``sqlstate`` is the SQLSTATE that the vendor maps the code to, None where it has none
+    of its own.
     """
 
     sqlcode: int
@@ -132,6 +146,8 @@ class ErrorInfo:
     error_class: type[Error]
     sqlstate: str | None
 
+
+INTERRUPTED = -213
 
 _CLASSES: dict[str, type[Error]] = {
     "data": DataError,
@@ -148,6 +164,7 @@ _CLASSES: dict[str, type[Error]] = {
 _RANGES: tuple[tuple[int, int, str, str], ...] = (
     (-299, -201, "programming", "The server refused the statement"),
     (-799, -300, "programming", "The server refused the statement"),
+    (-899, -800, "programming", "The server refused the statement"),
     (-999, -900, "operational", "The connection to the database server failed"),
     (-1299, -1200, "data", "A value could not be converted"),
     (-9999, -9600, "programming", "A user-defined type or routine failed"),
@@ -164,10 +181,17 @@ def error_info(sqlcode: int) -> ErrorInfo:
     known = ERRORS.get(sqlcode)
     if known is not None:
         kind, sqlstate, text, advice = known
-        return ErrorInfo(sqlcode, text, advice, _CLASSES[kind], sqlstate or None)
+        error_class = QueryCanceled if sqlcode == INTERRUPTED else _CLASSES[kind]
+        return ErrorInfo(sqlcode, text, advice, error_class, sqlstate or None)
     area = ((kind, text) for low, high, kind, text in _RANGES if low <= sqlcode <= high)
     kind, text = next(area, ("database", "The database server reported an error"))
     return ErrorInfo(sqlcode, text, f"finderr {sqlcode} on the server explains it.", _CLASSES[kind], None)
+
+
+# What reading, changing or locking a row may end with: the ISAM code tells the case.
+_ROW_CODES = frozenset({-240, -243, -244, -245, -246, -250, -263, -271, -346})
+_DUPLICATE = -100
+_SEE_ISAM = "See the ISAM code."
 
 
 def database_error(
@@ -181,27 +205,37 @@ def database_error(
 
     The text holds the cause with the token filled in, the codes, the ISAM cause, the advice, and the line of
     the statement that ``offset`` points into with a caret under the place. ``offset`` 0 means that there is
-    no position.
+    no position. Passwords that the statement holds are shown as stars, in ``statement`` as well.
     """
     info = error_info(sqlcode)
+    error_class, sqlstate, advice = info.error_class, info.sqlstate, info.advice
+    near = near.strip()
+    if sqlcode in _ROW_CODES and isamcode == _DUPLICATE:
+        error_class, sqlstate = IntegrityError, "23000"
+    if sqlcode in _ROW_CODES or (issubclass(error_class, OperationalError) and isamcode != _DUPLICATE):
+        advice = ISAM_ADVICE.get(isamcode, advice)
+    if not isamcode and advice == _SEE_ISAM:
+        advice = ""
     lines = [f"{_fill(info.text, near)} (SQLCODE {sqlcode}{_isam_suffix(isamcode)})"]
-    if info.advice:
-        lines.append(_fill(info.advice, near))
-    if statement and offset > 0:
-        lines.extend(_caret(statement, offset))
-    return info.error_class(
+    if advice:
+        lines.append(_fill(advice, near))
+    if statement:
+        statement = _without_passwords(statement)
+        if offset > 0:
+            lines.extend(_caret(statement, offset))
+    return error_class(
         "\n".join(lines),
         sqlcode=sqlcode,
         isamcode=isamcode,
         offset=offset or None,
         near=near or None,
-        sqlstate=info.sqlstate,
+        sqlstate=sqlstate,
         statement=statement,
     )
 
 
 _ASIDE = re.compile(r" \([a-z ]*'\{near\}'\)")  # " (constraint '{near}')"
-_OBJECT = re.compile(r"\b(on|to|of|with) '\{near\}'")
+_OBJECT = re.compile(r"\b(on|to|of|with|for|than|from or to) '\{near\}'")
 
 
 def _fill(text: str, near: str) -> str:
@@ -219,13 +253,43 @@ def _isam_suffix(isamcode: int) -> str:
     return f", ISAM {isamcode}: {meaning}" if meaning else f", ISAM {isamcode}"
 
 
+_TEXT = r"(?:'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")"
+_INSIDE = rf"[^()'\"]|{_TEXT}"
+_SECRET = re.compile(
+    rf"\b(?:PASSWORD|USING)\s+{_TEXT}|\b(?:EN|DE)CRYPT_\w+\s*\((?:{_INSIDE}|\((?:{_INSIDE})*\))*",
+    re.IGNORECASE,
+)
+
+
+def _without_passwords(statement: str) -> str:
+    """The statement with stars in the place of passwords, as long as they were: SET ENCRYPTION PASSWORD '...',
+    CREATE USER ... PASSWORD '...', CONNECT ... USING '...', ENCRYPT_AES(x, '...') and its sisters."""
+
+    def stars(secret: re.Match[str]) -> str:
+        return re.sub(_TEXT, lambda text: text[0][0] + "*" * (len(text[0]) - 2) + text[0][0], secret[0])
+
+    return _SECRET.sub(stars, statement)
+
+
 def _caret(statement: str, offset: int, width: int = 100) -> list[str]:
     """The statement's line that holds 1-based character ``offset``, cut to ``width``, and a caret line below
-    it."""
+    it.
+
+    The caret is placed by the width that terminals give to characters: two for East Asian ones, none for
+    combining marks.
+    """
     index = min(offset, len(statement)) - 1
     start = statement.rfind("\n", 0, index) + 1
     end = statement.find("\n", index)
-    line = statement[start : end if end >= 0 else len(statement)].replace("\t", " ").rstrip("\r")
+    line = statement[start : end if end >= 0 else len(statement)].rstrip("\r")
+    line = "".join(" " if unicodedata.category(ch) == "Cc" else ch for ch in line)
     column = index - start
     cut = max(0, column - width * 2 // 3)
-    return ["  " + line[cut : cut + width], "  " + " " * (column - cut) + "^"]
+    indent = sum(_cells(ch) for ch in line[cut:column]) + max(0, column - max(cut, len(line)))
+    return ["  " + line[cut : cut + width], "  " + " " * indent + "^"]
+
+
+def _cells(ch: str) -> int:
+    if unicodedata.combining(ch):
+        return 0
+    return 2 if unicodedata.east_asian_width(ch) in "WF" else 1

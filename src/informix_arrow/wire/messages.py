@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from .binds import NULL_VALUE, Bind, BoundValue
 from .capabilities import Framing
-from .describe import Describe, InputDescribe
+from .describe import Describe, InputDescribe, KeysDescribe
 from .errors import ProtocolError
 from .message_base import Message, tag_name
 from .messages_lob import (
@@ -41,6 +41,7 @@ from .messages_server import (
     Done,
     Err,
     InsertDone,
+    KeysTuple,
     Tuple,
     TupleId,
     XactStat,
@@ -134,6 +135,7 @@ __all__ = [
     "InputDescribe",
     "InputDescribeRequest",
     "InsertDone",
+    "KeysTuple",
     "LoData",
     "LoDataReply",
     "LoOp",
@@ -229,6 +231,8 @@ _SERVER = _by_tag(
     FileWrite,
     InputDescribe,
     InsertDone,
+    KeysDescribe,
+    KeysTuple,
     LoDataReply,
     RoutineHandle,
     RoutineResult,

@@ -117,6 +117,13 @@ class Done(Message):
 
 
 @dataclass(frozen=True, slots=True)
+class KeysTuple(Tuple):
+    """Message 136: the generated keys of one inserted row, described by message 135. Wire: as SQ_TUPLE."""
+
+    TAG: ClassVar[int] = 136
+
+
+@dataclass(frozen=True, slots=True)
 class TupleId(Message):
     """SQ_TUPID: 1-based position of the row that a ScrollFetch gave. Wire: ``int row`` (SQLI section 13)."""
 

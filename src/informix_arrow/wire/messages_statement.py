@@ -374,7 +374,7 @@ class InputDescribeRequest(Bare):
 class GeneratedKeys(Message):
     """Message 134: JDBC asks for generated keys (JDBC section 14).
 
-    Wire: ``short mode``; mode 3 adds ``short n, PSTR name * n``. What a server answers is not known.
+    Wire: ``short mode``; mode 3 adds ``short n, PSTR name * n``. The reply to the execution has messages 135 and 136.
     """
 
     TAG: ClassVar[int] = 134

@@ -204,7 +204,8 @@ class Writer:
             raise ValueError(f"{what}: {size - 1} bytes, but its length field ends at {PSTR_MAX - 1}")
         if b"\0" in data:
             raise ValueError(f"{what} holds a NUL byte")
-        return self.short(size).raw(data).byte(0)
+        self._buffer += b"".join((_SHORT.pack(size), data, b"\0"))
+        return self
 
     def lstr(self, data: bytes, wide: bool, what: str = "text") -> Writer:
         """LSTR: at most 2^31-1 bytes when ``wide`` (bit 62), else 65535."""

@@ -21,6 +21,7 @@ import org.bson.Document;
  *   {"op": "insert", "sql": SQL, "setters": [S...], "rows": [[TEXT...]...], "batch": BOOL} -> {"counts": [N...]}
  *   {"op": "query", "sql": SQL, "getters": [G...], "setters": [S...], "parameters": [TEXT...], "timeout": SECONDS}
  *       -> {"columns": [{"name", "type", "precision", "scale", "nullable"}...], "rows": [[TEXT...]...]}
+ *   {"op": "metadata", "call": NAME, "arguments": [TEXT...]}            -> {"rows": [{COLUMN: TEXT...}...]}
  *   {"op": "autocommit", "on": BOOL}, {"op": "commit"}, {"op": "rollback"}, {"op": "close"}  -> {}
  *
  * Every value travels as text, NULL as null. Setters and getters are named after the JDBC methods, without set and get;
@@ -154,6 +155,44 @@ public class Witness {
         }
     }
 
+    static ResultSet metadata(String call, List<String> a) throws SQLException {
+        DatabaseMetaData m = connection.getMetaData();
+        switch (call) {
+            case "getTables": return m.getTables(null, null, a.get(0), a.size() > 1 ? a.subList(1, a.size()).toArray(new String[0]) : null);
+            case "getColumns": return m.getColumns(null, null, a.get(0), "%");
+            case "getPrimaryKeys": return m.getPrimaryKeys(null, null, a.get(0));
+            case "getImportedKeys": return m.getImportedKeys(null, null, a.get(0));
+            case "getExportedKeys": return m.getExportedKeys(null, null, a.get(0));
+            case "getCrossReference": return m.getCrossReference(null, null, a.get(0), null, null, a.get(1));
+            case "getIndexInfo": return m.getIndexInfo(null, null, a.get(0), false, false);
+            case "getProcedures": return m.getProcedures(null, null, a.get(0));
+            case "getProcedureColumns": return m.getProcedureColumns(null, null, a.get(0), a.size() > 1 ? a.get(1) : "%");
+            case "getTypeInfo": return m.getTypeInfo();
+            case "getTablePrivileges": return m.getTablePrivileges(null, null, a.get(0));
+            case "getColumnPrivileges": return m.getColumnPrivileges(null, null, a.get(0), "%");
+            case "getUDTs": return m.getUDTs(null, null, a.get(0), null);
+            case "getVersionColumns": return m.getVersionColumns(null, null, a.get(0));
+            case "getSuperTables": return m.getSuperTables(null, null, a.get(0));
+            default: throw new IllegalArgumentException("unknown call " + call);
+        }
+    }
+
+    static Document metadata(Document c) throws SQLException {
+        List<Document> rows = new ArrayList<>();
+        try (ResultSet r = metadata(c.getString("call"), c.getList("arguments", String.class))) {
+            ResultSetMetaData m = r.getMetaData();
+            while (r.next()) {
+                Document row = new Document();
+                for (int i = 1; i <= m.getColumnCount(); i++) {
+                    String v = r.getString(i);
+                    row.append(m.getColumnName(i).toUpperCase(), v == null ? null : v.trim());
+                }
+                rows.add(row);
+            }
+        }
+        return new Document("rows", rows);
+    }
+
     static Document run(Document c) throws SQLException {
         switch (c.getString("op")) {
             case "connect":
@@ -164,6 +203,7 @@ public class Witness {
             case "update": try (Statement s = connection.createStatement()) { return new Document("count", s.executeUpdate(c.getString("sql"))); }
             case "insert": return insert(c);
             case "query": return query(c);
+            case "metadata": return metadata(c);
             case "autocommit": connection.setAutoCommit(c.getBoolean("on")); return new Document();
             case "commit": connection.commit(); return new Document();
             case "rollback": connection.rollback(); return new Document();

@@ -25,6 +25,7 @@ COVERED: tuple[str, ...] = (
     "ddl_create_alter_drop",
     "temp_table",
     "serial_dbinfo",
+    "generated_keys",
     "bigserial_value",
     # types
     "type_integer",
@@ -84,6 +85,8 @@ COVERED: tuple[str, ...] = (
     "scroll_cursor",
     "scroll_cursor_empty",
     "hold_cursor_over_commit",
+    "update_where_current_of",
+    "query_timeout",
     # size
     "large_result",
     "fetch_buffer_sizes",
@@ -111,24 +114,15 @@ COVERED: tuple[str, ...] = (
     "error_then_connection_usable",
     # metadata and functions
     "meta_product",
+    "meta_columns",
     "meta_primary_key",
+    "meta_index_info",
     "meta_type_info",
     "meta_catalogs_and_schemas",
     "meta_table_types",
     "meta_best_row_identifier",
     "function_in_select",
+    "procedure_returning_rows",
 )
 
-_CURSORS = "positioned cursors come with the work on connections"
-_CATALOGUE = "the full catalogue and routines come with the embedded server as a product"
-
-NOT_YET: dict[str, str] = {
-    # Neither rows nor a description in the reply to the execution are what JDBC waits for.
-    "generated_keys": "message 134 (its answer is not known, JDBC section 14)",
-    "update_where_current_of": _CURSORS,
-    # The interrupt itself is tested in test_interrupts.py.
-    "query_timeout": "its query, a product of syscolumns, is over at once on a catalogue as small as ours",
-    "meta_columns": _CATALOGUE,
-    "meta_index_info": _CATALOGUE,
-    "procedure_returning_rows": _CATALOGUE,
-}
+NOT_YET: dict[str, str] = {}

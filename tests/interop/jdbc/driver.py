@@ -26,9 +26,10 @@ class JdbcError(Exception):
 class Jdbc:
     """IBM's JDBC driver as an object: connect, then ask. Values are text both ways, NULL is None."""
 
-    def __init__(self, java: Java) -> None:
+    def __init__(self, java: Java, **properties: str) -> None:
+        """Start the JVM with these system properties."""
         self._process = subprocess.Popen(
-            java.command("Witness"),
+            java.command("Witness", **properties),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -93,6 +94,10 @@ class Jdbc:
             "query", sql=sql, getters=getters, setters=setters, parameters=parameters, timeout=timeout
         )
         return answer["columns"], answer["rows"]
+
+    def metadata(self, call: str, *arguments: str) -> list[dict[str, str | None]]:
+        """A call of DatabaseMetaData, ``metadata("getColumns", "orders")``: its rows, texts stripped of blanks."""
+        return list(self.ask("metadata", call=call, arguments=arguments)["rows"])
 
     @property
     def alive(self) -> bool:

@@ -155,6 +155,11 @@ def test_jdbc_sees_our_uncommitted_rows_only_after_the_commit(
     count = f"SELECT COUNT(*) FROM {table}"
     with informix_arrow.connect(target.url(UTF8), read_timeout=60.0) as connection:
         connection.cursor().execute(f"INSERT INTO {table} VALUES (?, ?)", (1, 2))
+        other.update("SET ISOLATION TO COMMITTED READ")
+        with pytest.raises(JdbcError) as refused:  # it meets a locked row, and nobody said SET LOCK MODE
+            other.query(count, ("Long",))
+        assert refused.value.code == -244
+        other.update("SET ISOLATION TO COMMITTED READ LAST COMMITTED")
         assert other.query(count, ("Long",))[1] == [["0"]]
         connection.commit()
         assert other.query(count, ("Long",))[1] == [["1"]]

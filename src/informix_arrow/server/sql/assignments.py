@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from sqlglot import exp
@@ -100,3 +101,37 @@ def cut_sql(sql: str, width: int, codec: str) -> str:
         f"(CASE WHEN strlen({sql}) <= {width} THEN {sql} ELSE left({sql}, list_max(list_filter("
         f"range(0, {width + 1}), {function('i', f'strlen(left({sql}, i)) <= {width}')}))) END)"
     )
+
+
+def pairs(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, exp.Expression]]:
+    """`a = 1`, and `(a, b) = (1, 2)`, as single assignments."""
+    found = []
+    for node in expressions:
+        if not isinstance(node, exp.EQ):
+            raise SqlError(-201, 0, 1)
+        left, right = node.this, node.expression
+        if isinstance(left, (exp.Tuple, exp.Paren)):
+            lefts = left.expressions if isinstance(left, exp.Tuple) else [left.this]
+            rights = right.expressions if isinstance(right, exp.Tuple) else [right]
+            if len(rights) == 1 and len(lefts) > 1:
+                rights = _columns_of(rights[0])
+            if len(lefts) != len(rights):
+                raise SqlError(-236)
+            found += list(zip(lefts, rights, strict=True))
+        else:
+            found.append((left, right))
+    return found
+
+
+def _columns_of(node: exp.Expression) -> list[exp.Expression]:
+    """`(SELECT x, y ...)` as one subquery for each of its columns."""
+    while isinstance(node, (exp.Paren, exp.Subquery)):
+        node = node.this
+    if not isinstance(node, exp.Select):
+        raise SqlError(-236)
+    found: list[exp.Expression] = []
+    for item in node.expressions:
+        one = node.copy()
+        one.set("expressions", [item.copy()])
+        found.append(exp.Subquery(this=one))
+    return found

@@ -5,25 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...wire.describe import StatementType as St
-from ..errors import SqlError, not_supported, syntax_error
+from ..errors import not_supported, syntax_error
+from ..spl.check import checked
+from ..spl.nodes import DropRoutine, ExecuteRoutine, Routine
+from ..spl.parser import read_call, read_drop, read_routine
 from .ddl_nodes import (
     AlterTable,
     CreateIndex,
+    CreateSynonym,
     CreateTable,
     CreateType,
     CreateView,
     Drop,
     DropType,
     Rename,
+    Sequence,
     Truncate,
 )
 from .ddl_parser import DdlParser
+from .isolation_set import set_isolation, set_transaction
 
 
 @dataclass(slots=True)
 class Control:
     """A statement about the session: `verb` begin, commit, rollback, savepoint, release, rollback to,
-    database, create database, drop database, close database, or accept (no effect)."""
+    database, create database, drop database, close database, isolation, transaction, lock mode, lock table, unlock
+    table, or accept (no effect)."""
 
     verb: str
     name: str = ""
@@ -35,17 +42,22 @@ Statement = (
     | Drop
     | CreateIndex
     | CreateView
+    | CreateSynonym
+    | Sequence
     | AlterTable
     | Rename
     | Truncate
     | CreateType
     | DropType
+    | Routine
+    | DropRoutine
+    | ExecuteRoutine
     | Control
     | None
 )
 
-_CREATE_TYPE = 0
-"""Statement type of CREATE and DROP of types: clients only need to see that it is no SELECT."""
+_OTHER = 0
+"""Statement type of what has none in SERVER-BEHAVIOUR section 3: clients only need to see that it is no SELECT."""
 
 _QUERIES = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "("})
 
@@ -73,6 +85,8 @@ def classify(sql: str, delimident: bool) -> tuple[int, Statement]:
 def _create(p: DdlParser) -> tuple[int, Statement]:
     if p.accept("DATABASE"):
         return _create_database(p)
+    if p.word in ("FUNCTION", "PROCEDURE", "DBA") or (p.word == "OR" and p.peek(2) != "VIEW"):
+        return St.CREATE_PROCEDURE, checked(read_routine(p.sql, p.delimident), p.delimident)
     temporary = p.accept("TEMP") or p.accept("TEMPORARY")
     raw = not temporary and (p.accept("RAW") or p.accept("STANDARD"))
     if p.accept("TABLE"):
@@ -87,9 +101,14 @@ def _create(p: DdlParser) -> tuple[int, Statement]:
         return St.CREATE_VIEW, p.create_view()
     for kind in ("ROW", "DISTINCT"):
         if (kind == "DISTINCT" and unique and p.accept("TYPE")) or p.accept(kind, "TYPE"):
-            return _CREATE_TYPE, p.create_type(kind)
+            return _OTHER, p.create_type(kind)
     if unique:
         raise p.fail()
+    if p.accept("SEQUENCE"):
+        return _OTHER, p.sequence(new=True)
+    private = p.accept("PRIVATE")
+    if (private or p.accept("PUBLIC") or p.word == "SYNONYM") and p.accept("SYNONYM"):
+        return St.CREATE_SYNONYM, p.create_synonym(private)
     if p.word in _UNSUPPORTED_OBJECTS:
         raise not_supported(f"CREATE {p.word}", -201, p.token.start + 1)
     raise p.fail()
@@ -97,12 +116,6 @@ def _create(p: DdlParser) -> tuple[int, Statement]:
 
 _UNSUPPORTED_OBJECTS = frozenset(
     [
-        "FUNCTION",
-        "PROCEDURE",
-        "SYNONYM",
-        "PUBLIC",
-        "PRIVATE",
-        "SEQUENCE",
         "TRIGGER",
         "ROLE",
         "OPAQUE",
@@ -133,6 +146,7 @@ def _create_database(p: DdlParser) -> tuple[int, Statement]:
 def _drop(p: DdlParser) -> tuple[int, Statement]:
     kinds = {
         "TABLE": St.DROP_TABLE, "VIEW": St.DROP_VIEW, "INDEX": St.DROP_INDEX, "DATABASE": St.DROP_DATABASE,
+        "SYNONYM": St.DROP_SYNONYM, "SEQUENCE": _OTHER,
     }  # fmt: skip
     kind = p.word
     if p.accept("ROW", "TYPE") or p.accept("TYPE"):
@@ -140,8 +154,10 @@ def _drop(p: DdlParser) -> tuple[int, Statement]:
         name = p.object_name()
         p.accept("RESTRICT")
         p.finish()
-        return _CREATE_TYPE, DropType(kind, name, exists)
-    if kind in ("FUNCTION", "PROCEDURE", "ROUTINE", "SYNONYM", "SEQUENCE", "TRIGGER", "ROLE"):
+        return _OTHER, DropType(kind, name, exists)
+    if kind in ("FUNCTION", "PROCEDURE", "ROUTINE", "SPECIFIC"):
+        return St.DROP_PROCEDURE, read_drop(p)
+    if kind in ("TRIGGER", "ROLE"):
         raise not_supported(f"DROP {kind}", -201, p.token.start + 1)
     if kind not in kinds:
         raise p.fail()
@@ -212,7 +228,15 @@ _SET = {
     "COLLATION": St.SET_EXPLAIN,
     "DATASKIP": St.SET_EXPLAIN,
     "NO": St.SET_EXPLAIN,
+    "TRIGGERS": St.SET_CONSTRAINTS,
+    "AUTOFREE": St.SET_EXPLAIN,
+    "DEFERRED_PREPARE": St.SET_EXPLAIN,
+    "USER": St.SET_EXPLAIN,
 }
+_ALONE = frozenset({"LOG", "AUTOFREE", "DEFERRED_PREPARE"})
+
+
+_CHANGES_CHECKS = frozenset({"DEFERRED", "DISABLED", "FILTERING"})
 
 
 def _set(p: DdlParser) -> tuple[int, Statement]:
@@ -231,9 +255,13 @@ def _set(p: DdlParser) -> tuple[int, Statement]:
             seconds = str(p.number()) if not p.done else "-1"
         p.finish()
         return _SET[word], Control("lock mode", seconds)
-    if word == "CONSTRAINTS":
-        raise not_supported("SET CONSTRAINTS", -201, p.token.start + 1)
-    if p.at + 1 >= len(p.tokens):
+    if word in ("ISOLATION", "TRANSACTION"):
+        p.at += 1
+        level, options = set_isolation(p) if word == "ISOLATION" else set_transaction(p)
+        return _SET[word], Control(word.lower(), level, options)
+    if word == "CONSTRAINTS" and any(t.text.upper() in _CHANGES_CHECKS for t in p.tokens[p.at :]):
+        raise not_supported("SET CONSTRAINTS other than IMMEDIATE and ENABLED", -201, p.token.start + 1)
+    if p.at + 1 >= len(p.tokens) and word not in _ALONE:
         raise syntax_error(len(p.sql))
     return _SET[word], Control("accept")
 
@@ -254,6 +282,15 @@ def _close(p: DdlParser) -> tuple[int, Statement]:
 def _alter(p: DdlParser) -> tuple[int, Statement]:
     if p.accept("TABLE"):
         return St.ALTER_TABLE, p.alter_table()
+    if p.accept("SEQUENCE"):
+        return _OTHER, p.sequence(new=False)
+    if p.accept("INDEX"):
+        p.object_name()
+        p.expect("TO")
+        p.accept("NOT")
+        p.expect("CLUSTER")
+        p.finish()
+        return St.ALTER_INDEX, Control("accept")
     raise not_supported(f"ALTER {p.word}", -201, p.token.start + 1)
 
 
@@ -274,6 +311,13 @@ def _rename(p: DdlParser) -> tuple[int, Statement]:
         new = p.identifier()
         p.finish()
         return St.RENAME_COLUMN, Rename("COLUMN", table, new, column)
+    for kind in ("INDEX", "SEQUENCE"):
+        if p.accept(kind):
+            name = p.object_name()
+            p.expect("TO")
+            new = p.object_name()
+            p.finish()
+            return _OTHER, Rename(kind, name, new)
     raise not_supported(f"RENAME {p.word}", -201, p.token.start + 1)
 
 
@@ -291,18 +335,19 @@ def _lock(p: DdlParser) -> tuple[int, Statement]:
     p.expect("TABLE")
     name = p.object_name()
     p.expect("IN")
+    mode = p.word.lower()
     if not (p.accept("SHARE") or p.accept("EXCLUSIVE")):
         raise p.fail()
     p.expect("MODE")
     p.finish()
-    return St.LOCK_TABLE, Control("lock table", name)
+    return St.LOCK_TABLE, Control("lock table", name, (mode,))
 
 
 def _unlock(p: DdlParser) -> tuple[int, Statement]:
     p.expect("TABLE")
     name = p.object_name()
     p.finish()
-    return St.UNLOCK_TABLE, Control("lock table", name)
+    return St.UNLOCK_TABLE, Control("unlock table", name)
 
 
 def _grant(p: DdlParser) -> tuple[int, Statement]:
@@ -314,13 +359,13 @@ def _revoke(p: DdlParser) -> tuple[int, Statement]:
 
 
 def _execute(p: DdlParser) -> tuple[int, Statement]:
-    if not (p.accept("FUNCTION") or p.accept("PROCEDURE")):
+    if not (p.accept("FUNCTION") or p.accept("PROCEDURE") or p.accept("ROUTINE")):
         raise p.fail()
-    raise SqlError(-674, 0, 0, p.object_name())
+    return _call(p)
 
 
 def _call(p: DdlParser) -> tuple[int, Statement]:
-    raise SqlError(-674, 0, 0, p.object_name())
+    return St.EXECUTE_PROCEDURE, read_call(p)
 
 
 _STATEMENTS = {

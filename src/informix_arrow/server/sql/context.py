@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ...wire.types import ColumnType
-from ..catalog import TableInfo, quote, text
+from ..catalog import SequenceInfo, TableInfo, quote, text
 from ..conversions import Converter
-from ..errors import SqlError, no_column
+from ..errors import SqlError, no_column, not_supported
 from .intervals import is_interval, parse, qualifier_of, same_class
 from .literals import date, datetime_fields, number, to_storage
 from .names import value_sql
@@ -28,7 +28,25 @@ from .result_types import (
 )
 
 if TYPE_CHECKING:
+    from .expressions import ExpressionTranslator
     from .lob_functions import Call, ClientFile
+    from .views import Target
+
+CallRoutine = Callable[["ExpressionTranslator", str, list[exp.Expression], "Scope"], "Ex | None"]
+"""Translates a call of a user routine; None where there is none of that name."""
+
+RoutineTable = Callable[
+    ["ExpressionTranslator", str, list[exp.Expression], "Scope"], "tuple[str, tuple[Output, ...]]"
+]
+"""Translates a routine in FROM: a query and its columns."""
+
+
+def no_routine_rows(
+    tr: ExpressionTranslator, name: str, nodes: list[exp.Expression], scope: Scope
+) -> tuple[str, tuple[Output, ...]]:
+    """Where the text is kept for other sessions."""
+    raise not_supported(f"the user routine {name} in a view or constraint")
+
 
 CONSTANT = "(constant)"
 _WRONG_TYPES = -9634
@@ -151,6 +169,16 @@ class Context:
     cuts: list[str] = field(default_factory=list)  # conditions under which a text will be cut
     files: list[ClientFile] = field(default_factory=list)  # what filetoblob and filetoclob read
     find_type: FindType = lambda name: None  # user types of the open database
+    call_routine: CallRoutine = lambda tr, name, nodes, scope: None  # a user routine in SQL
+    routine_rows: RoutineTable = no_routine_rows  # a user routine in FROM
+    find_sequence: Callable[[str | None, str], SequenceInfo | None] = lambda database, name: None
+    view_target: Callable[[TableInfo], Target] | None = None
+    server_name: str = ""  # DBSERVERNAME
+    user: str = "informix"
+    sequences: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # NEXTVAL and CURRVAL of each in the statement
+    tables: dict[str, TableInfo] = field(default_factory=dict)  # those that were found, by their DuckDB names
 
     # ---- parameters -----------------------------------------------------------------------
     def hint(self, ex: Ex, t: ColumnType | None) -> Ex:

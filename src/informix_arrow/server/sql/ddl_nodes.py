@@ -25,6 +25,19 @@ class ConstraintDef:
     condition: str = ""
     parent: str = ""
     parent_columns: list[str] = field(default_factory=list)
+    cascade: bool = False
+
+
+@dataclass(slots=True)
+class Storage:
+    """Storage clauses, which are kept for the catalogue: sizes in KB, `lock` R(ow), P(age) or T(able), `strategy` of
+    FRAGMENT BY as sysfragments has it (R round robin, E expression), fragments as (dbspace, expression)."""
+
+    extent: int = 16
+    next: int = 16
+    lock: str = "P"
+    strategy: str = ""
+    fragments: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -35,11 +48,12 @@ class CreateTable:
     constraints: list[ConstraintDef]
     if_not_exists: bool = False
     query: str = ""
+    storage: Storage = field(default_factory=Storage)
 
 
 @dataclass(slots=True)
 class Drop:
-    kind: str  # TABLE, VIEW, INDEX
+    kind: str  # TABLE, VIEW, INDEX, SYNONYM, SEQUENCE
     name: str
     if_exists: bool = False
 
@@ -58,15 +72,46 @@ class CreateView:
     name: str
     columns: list[str]
     query: str
+    if_not_exists: bool = False
+    checked: bool = False  # WITH CHECK OPTION
 
 
 @dataclass(slots=True)
 class AlterTable:
     """`actions`: ("add", ColumnDef, constraints, before), ("drop", name), ("constraint", ConstraintDef),
-    ("drop constraint", name), ("modify", ColumnDef, constraints)."""
+    ("drop constraint", name), ("modify", ColumnDef, constraints), ("storage", what changes of Storage)."""
 
     name: str
     actions: list[tuple[object, ...]]
+
+
+@dataclass(slots=True)
+class CreateSynonym:
+    """`database` is None for a table of the current one."""
+
+    name: str
+    database: str | None
+    table: str
+    private: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(slots=True)
+class Sequence:
+    """CREATE SEQUENCE (`new`) and ALTER SEQUENCE; None where nothing is said."""
+
+    name: str
+    new: bool
+    increment: int | None = None
+    start: int | None = None
+    low: int | None = None
+    high: int | None = None
+    no_low: bool = False
+    no_high: bool = False
+    cycle: bool | None = None
+    cache: int | None = None
+    order: bool | None = None
+    if_not_exists: bool = False
 
 
 @dataclass(slots=True)

@@ -12,9 +12,12 @@ from .ddl_nodes import (
     ColumnDef,
     ConstraintDef,
     CreateIndex,
+    CreateSynonym,
     CreateTable,
     CreateType,
     CreateView,
+    Sequence,
+    Storage,
 )
 from .ddl_types import TypeReader
 
@@ -59,9 +62,9 @@ class DdlParser(TypeReader):
     def references(self, columns: list[str]) -> ConstraintDef:
         parent = self.object_name()
         parent_columns = self.names() if self.word == "(" else []
-        if self.accept("ON"):
-            raise not_supported("ON DELETE CASCADE", -201, self.token.start + 1)
-        return ConstraintDef("R", columns, self.constraint_name(), "", parent, parent_columns)
+        cascade = self.accept("ON", "DELETE", "CASCADE")
+        name = self.constraint_name()
+        return ConstraintDef("R", columns, name, "", parent, parent_columns, cascade)
 
     def table_constraint(self) -> ConstraintDef | None:
         if self.accept("PRIMARY", "KEY") or self.accept("PRIMARY KEY"):
@@ -87,7 +90,7 @@ class DdlParser(TypeReader):
         table = CreateTable(self.object_name(), temporary, [], [], exists)
         if self.accept("AS"):
             table.query = self.parenthesised() if self.word == "(" else self.rest()
-            self.storage()
+            table.storage = self.storage()
             return table
         self.expect("(")
         while True:
@@ -99,13 +102,14 @@ class DdlParser(TypeReader):
             if not self.accept(","):
                 break
         self.expect(")")
-        self.storage()
+        table.storage = self.storage()
         if not table.columns:
             raise self.fail()
         return table
 
-    def storage(self) -> None:
-        """Storage clauses mean nothing here; what is no storage clause is a syntax error."""
+    def storage(self) -> Storage:
+        """Storage clauses mean nothing here but for the catalogue; what is no storage clause is a syntax error."""
+        found = Storage()
         while not self.done:
             if self.accept("WITH"):
                 if not (
@@ -116,26 +120,64 @@ class DdlParser(TypeReader):
                 ):
                     raise self.fail()
             elif self.accept("IN"):
-                self.identifier()
+                found.fragments = [(self.identifier(), "")]
             elif self.accept("PUT"):
                 self._put()
-            elif self.accept("EXTENT", "SIZE") or self.accept("NEXT", "SIZE"):
-                self.number()
+            elif self.accept("EXTENT", "SIZE"):
+                found.extent = self.number()
+            elif self.accept("NEXT", "SIZE"):
+                found.next = self.number()
             elif self.accept("LOCK", "MODE"):
-                paren = self.accept("(")
-                if self.word not in ("ROW", "PAGE", "TABLE"):
-                    raise self.fail()
-                self.at += 1
-                if paren:
-                    self.expect(")")
+                found.lock = self._lock_mode()
             elif self.accept("COMPRESSED"):
                 pass
             elif (
                 self.accept("FRAGMENT", "BY") or self.accept("PARTITION", "BY") or self.accept("PARTITION BY")
             ):
-                self.at = len(self.tokens)
+                self._fragments(found)
             else:
                 raise self.fail()
+        return found
+
+    def _lock_mode(self) -> str:
+        """Behind LOCK MODE: the first letter of ROW, PAGE or TABLE."""
+        paren = self.accept("(")
+        word = self.word
+        if word not in ("ROW", "PAGE", "TABLE"):
+            raise self.fail()
+        self.at += 1
+        if paren:
+            self.expect(")")
+        return word[0]
+
+    def _fragments(self, found: Storage) -> None:
+        """Behind FRAGMENT BY: `ROUND ROBIN IN a, b`, or expressions with the dbspace of each. Other strategies are
+        accepted and forgotten, with all that stands behind them."""
+        if self.accept("ROUND", "ROBIN"):
+            found.strategy = "R"
+            self.expect("IN")
+            found.fragments = [(self.identifier(), "")]
+            while self.accept(","):
+                found.fragments.append((self.identifier(), ""))
+            return
+        if not self.accept("EXPRESSION"):
+            self.at = len(self.tokens)
+            return
+        found.strategy, found.fragments = "E", []
+        while True:
+            if self.accept("PARTITION"):
+                self.identifier()
+            start = self.token.start
+            while not self.done and self.word != "IN":
+                if self.word == "(":
+                    self.parenthesised()
+                else:
+                    self.at += 1
+            expression = self.sql[start : self.token.start].strip()
+            self.expect("IN")
+            found.fragments.append((self.identifier(), expression))
+            if not self.accept(","):
+                return
 
     def _put(self) -> None:
         """`PUT column IN (sbspace1, sbspace2) (LOG, EXTENT SIZE 20)`, several of them, and `PUT IN sbspace1`."""
@@ -181,14 +223,59 @@ class DdlParser(TypeReader):
         return CreateIndex(name, table, unique, parts, exists)
 
     def create_view(self) -> CreateView:
+        exists = self.accept("IF", "NOT", "EXISTS")
         name = self.object_name()
         columns = self.names() if self.word == "(" else []
         self.expect("AS")
-        query = self.rest()
-        lowered = query.rstrip().lower()
-        if lowered.endswith("with check option"):
-            raise not_supported("WITH CHECK OPTION")
-        return CreateView(name, columns, query)
+        checked = len(self.tokens) > 3 and [t.text.upper() for t in self.tokens[-3:]] == [
+            "WITH",
+            "CHECK",
+            "OPTION",
+        ]
+        if checked:
+            del self.tokens[-3:]
+        return CreateView(name, columns, self.rest(), exists, checked)
+
+    def create_synonym(self, private: bool) -> CreateSynonym:
+        exists = self.accept("IF", "NOT", "EXISTS")
+        name = self.object_name()
+        self.expect("FOR")
+        database, table = self.table_of_any()
+        self.finish()
+        return CreateSynonym(name, database, table, private, exists)
+
+    def sequence(self, new: bool) -> Sequence:
+        """Behind CREATE SEQUENCE and ALTER SEQUENCE."""
+        exists = new and self.accept("IF", "NOT", "EXISTS")
+        made = Sequence(self.object_name(), new, if_not_exists=exists)
+        while not self.done:
+            if self.accept("INCREMENT"):
+                self.accept("BY")
+                made.increment = self.signed()
+            elif self.accept("START" if new else "RESTART"):
+                self.accept("WITH")
+                made.start = self.signed()
+            elif self.accept("MINVALUE"):
+                made.low = self.signed()
+            elif self.accept("MAXVALUE"):
+                made.high = self.signed()
+            elif self.accept("NOMINVALUE"):
+                made.no_low = True
+            elif self.accept("NOMAXVALUE"):
+                made.no_high = True
+            elif self.accept("CYCLE"):
+                made.cycle = True
+            elif self.accept("NOCYCLE"):
+                made.cycle = False
+            elif self.accept("CACHE"):
+                made.cache = self.number()
+            elif self.accept("NOCACHE"):
+                made.cache = 0
+            elif self.accept("ORDER") or self.accept("NOORDER"):
+                made.order = self.tokens[self.at - 1].text.upper() == "ORDER"
+            else:
+                raise self.fail()
+        return made
 
     def create_type(self, kind: str) -> CreateType:
         """Behind CREATE ROW TYPE or CREATE DISTINCT TYPE."""
@@ -220,9 +307,8 @@ class DdlParser(TypeReader):
                 while True:
                     constraints: list[ConstraintDef] = []
                     column = self.column(constraints)
-                    if self.accept("BEFORE"):
-                        raise not_supported("ADD ... BEFORE", -201, self.token.start + 1)
-                    alter.actions.append(("add", column, constraints))
+                    before = self.identifier() if self.accept("BEFORE") else ""
+                    alter.actions.append(("add", column, constraints, before))
                     if not (paren and self.accept(",")):
                         break
                 if paren:
@@ -235,6 +321,8 @@ class DdlParser(TypeReader):
             elif self.accept("DROP"):
                 for name in self.names() if self.word == "(" else [self.identifier()]:
                     alter.actions.append(("drop", name))
+            elif self.accept("NEXT", "SIZE") or self.accept("MODIFY", "NEXT", "SIZE"):
+                alter.actions.append(("storage", {"next": self.number()}))
             elif self.accept("MODIFY"):
                 paren = self.accept("(")
                 while True:
@@ -245,8 +333,14 @@ class DdlParser(TypeReader):
                         break
                 if paren:
                     self.expect(")")
-            elif self.word in ("LOCK", "NEXT"):
-                self.storage()
+            elif self.accept("LOCK", "MODE"):
+                alter.actions.append(("storage", {"lock": self._lock_mode()}))
+            elif self.accept("TYPE"):
+                self.expect("(")
+                if not (self.accept("RAW") or self.accept("STANDARD")):
+                    raise self.fail()
+                self.expect(")")
+                alter.actions.append(("storage", {}))
             else:
                 raise self.fail()
             if not self.accept(","):

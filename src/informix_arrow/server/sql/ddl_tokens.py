@@ -15,6 +15,7 @@ class Tokens:
 
     def __init__(self, sql: str, delimident: bool = False) -> None:
         self.sql = sql
+        self.delimident = delimident
         tokenizer = InformixDelimitedTokenizer() if delimident else InformixTokenizer()
         self.tokens = tokenizer.tokenize(sql)
         while self.tokens and self.tokens[-1].token_type == TokenType.SEMICOLON:
@@ -76,6 +77,19 @@ class Tokens:
         if self.accept(":"):
             raise not_supported("DDL in another database", -201, self.token.start)
         return self.identifier() if self.accept(".") else name
+
+    def table_of_any(self) -> tuple[str | None, str]:
+        """`[db[@server]:][owner.]name`: database (None for the current one) and name."""
+        database = None
+        if self.peek() in (":", "@"):
+            database = self.identifier()
+            if self.accept("@"):
+                self.identifier()
+            self.expect(":")
+        return database, self.object_name()
+
+    def signed(self) -> int:
+        return -self.number() if self.accept("-") else self.number()
 
     def number(self) -> int:
         if self.token.token_type != TokenType.NUMBER:

@@ -90,11 +90,28 @@ class TypeReader(Tokens):
         if token.token_type == TokenType.STRING:
             self.at += 1
             return "L", str(token.text)
-        if word in ("NULL", "TODAY", "USER", "CURRENT", "SYSDATE"):
+        if word in (
+            "NULL",
+            "TODAY",
+            "USER",
+            "CURRENT_USER",
+            "CURRENT",
+            "SYSDATE",
+            "DBSERVERNAME",
+            "SITENAME",
+        ):
             self.at += 1
             if word == "CURRENT" and self.word in FIELDS:
                 self.qualifier()
-            return {"NULL": "N", "TODAY": "T", "USER": "U", "CURRENT": "C", "SYSDATE": "C"}[word], ""
+            letters = {
+                "NULL": "N",
+                "TODAY": "T",
+                "USER": "U",
+                "CURRENT_USER": "U",
+                "CURRENT": "C",
+                "SYSDATE": "C",
+            }
+            return letters.get(word, "S"), ""
         if word in ("DATETIME", "INTERVAL"):
             self.at += 1
             text = self.parenthesised().strip()

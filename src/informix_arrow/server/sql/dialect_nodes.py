@@ -49,6 +49,12 @@ class CollectionLiteral(exp.Expression):  # type: ignore[misc]
     arg_types: ClassVar[dict[str, bool]] = {"kind": True, "expressions": False}
 
 
+class RoutineRows(exp.Expression):  # type: ignore[misc]
+    """`TABLE (FUNCTION f(1, 2))` in FROM: the rows that a routine returns; this = the call."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
+
+
 class OuterTables(exp.Expression):  # type: ignore[misc]
     """`OUTER b` or `OUTER (b, OUTER c)` in a FROM list; the predicates stand in WHERE."""
 

@@ -18,6 +18,7 @@ from .dialect_nodes import (
     Extend,
     IntervalLiteral,
     OuterTables,
+    RoutineRows,
     Today,
     Units,
 )
@@ -134,7 +135,7 @@ class InformixParser(parser.Parser):  # type: ignore[misc]
             qualifier = self._require_qualifier()
             kind = exp.DataType.Type.TIMESTAMP if word == "DATETIME" else exp.DataType.Type.INTERVAL
             return _data_type(kind, f"{word} {qualifier}")
-        if word == "DOUBLE":
+        if word in ("DOUBLE", "DOUBLE PRECISION"):  # the tokenizer makes one word of the two
             self._advance()
             self._match_text_seq("PRECISION")
             return _data_type(exp.DataType.Type.DOUBLE, "FLOAT")
@@ -211,7 +212,7 @@ class InformixParser(parser.Parser):  # type: ignore[misc]
             return CurrentDatetime(qualifier=self._parse_qualifier() or "YEAR TO FRACTION(3)")
         if word == "SYSDATE" and after != TokenType.L_PAREN:
             self._advance()
-            return CurrentDatetime(qualifier="YEAR TO FRACTION(5)")
+            return CurrentDatetime(qualifier=self._parse_qualifier() or "YEAR TO FRACTION(5)")
         if word == "TODAY" and after != TokenType.L_PAREN:
             self._advance()
             return Today()
@@ -221,7 +222,24 @@ class InformixParser(parser.Parser):  # type: ignore[misc]
             span = self._require_qualifier() if self._match(TokenType.COMMA) else None
             self._match_r_paren()
             return Extend(this=this, qualifier=span)
+        if after == TokenType.COLON:
+            return self._parse_call_in_database()
         return None
+
+    def _parse_call_in_database(self) -> exp.Expression | None:
+        """`db:[owner.]f(...)`: the call with `database` in its meta; None when something else stands here."""
+        tokens, at = self._tokens, self._index
+        name = at + 4 if len(tokens) > at + 3 and tokens[at + 3].token_type == TokenType.DOT else at + 2
+        if len(tokens) <= name + 1 or tokens[name + 1].token_type != TokenType.L_PAREN:
+            return None
+        database = self._curr.text.lower()
+        self._advance(name - at)
+        call = self._parse_function(anonymous=True)
+        if call is None:
+            self.raise_error("Expected a call")
+        found = exp.Dot(this=exp.to_identifier(database), expression=call)
+        found.meta["database"] = database
+        return found
 
     def _parse_collection(self, kind: str) -> exp.Expression:
         self._advance(2)
@@ -356,11 +374,13 @@ class InformixParser(parser.Parser):  # type: ignore[misc]
         return super()._parse_table(*args, **kwargs)
 
     def _parse_collection_table(self) -> exp.Expression:
-        """`TABLE (SET {1, 2})`: one column, one row for each element."""
+        """`TABLE (SET {1, 2})`: one column, one row for each element; `TABLE (f(...))`: a routine's rows."""
         self._advance(2)
         if self._curr.text.upper() not in ("SET", "MULTISET", "LIST"):
-            self.raise_error("Expected a collection")
+            return self._parse_routine_table()
         self._advance()
+        if self._curr and self._curr.token_type == TokenType.L_PAREN:
+            return self._parse_query_table()
         if not self._match(TokenType.L_BRACE):
             self.raise_error("Expected {")
         elements = self._parse_csv(self._parse_bitwise)
@@ -373,11 +393,43 @@ class InformixParser(parser.Parser):  # type: ignore[misc]
             query = arm if query is None else exp.Union(this=query, expression=arm, distinct=False)
         if query is None:
             self.raise_error("Expected an element")
+        return self._derived(query)
+
+    def _parse_query_table(self) -> exp.Expression:
+        """`TABLE (MULTISET (SELECT ...))`: a derived table."""
+        query = self._parse_wrapped(self._parse_select)
+        self._match_r_paren()
+        return self._derived(query)
+
+    def _parse_routine_table(self) -> exp.Expression:
+        """`TABLE ([FUNCTION | PROCEDURE] f(...))`, from behind the bracket."""
+        if self._next and self._next.token_type != TokenType.L_PAREN:
+            self._match_texts(("FUNCTION", "PROCEDURE"))
+        call = self._parse_column()
+        while isinstance(call, exp.Dot):
+            call = call.expression
+        if not isinstance(call, exp.Anonymous):
+            self.raise_error("Expected a collection or a routine")
+        self._match_r_paren()
+        return self._derived(RoutineRows(this=call))
+
+    def _derived(self, query: exp.Expression) -> exp.Expression:
         subquery = exp.Subquery(this=query)
         alias = self._parse_table_alias()
         if alias:
             subquery.set("alias", alias)
         return subquery
+
+    def _parse_delete(self) -> exp.Delete:
+        """FROM may be left out."""
+        if self._curr and self._curr.token_type != TokenType.FROM:
+            table = self._parse_table(joins=False)
+            deleted = exp.Delete(this=table, where=self._parse_where())
+            return deleted
+        found: exp.Delete = super()._parse_delete()
+        if found.args.get("using") or found.args.get("tables"):
+            self.raise_error("Expected WHERE")
+        return found
 
 
 def _placeholder(token: Token) -> exp.Placeholder:

@@ -11,6 +11,7 @@ from ...wire.types import ColumnType, Qualifier
 from ..catalog import text
 from ..errors import SqlError, not_supported
 from . import dialect_nodes as d
+from . import sequences
 from .context import CONSTANT, EXPRESSION, Context, Ex, Output, Scope, offset_of
 from .intervals import checked_sql, interval_type, is_interval, qualifier_of, step, value_of, wide
 from .intervals import parse as parse_interval
@@ -30,8 +31,13 @@ from .result_types import (
     plain,
     text_type,
 )
+from .variables import Variable, variable
+from .windows import window
 
 QueryTranslator = Callable[[exp.Expression, Scope], tuple[str, Output]]
+RowsTranslator = Callable[[exp.Expression, Scope], tuple[str, tuple[Output, ...]]]
+
+_SESSION_WORDS = frozenset({"user", "current_user", "current_role", "dbservername", "sitename"})
 
 _AGGREGATES: dict[type[exp.Expression], str] = {
     exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max",
@@ -41,9 +47,10 @@ _AGGREGATES: dict[type[exp.Expression], str] = {
 class ExpressionTranslator(Operators):
     """Translates expressions of one statement; subqueries go back to the query translator."""
 
-    def __init__(self, ctx: Context, query: QueryTranslator) -> None:
+    def __init__(self, ctx: Context, query: QueryTranslator, rows: RowsTranslator) -> None:
         self.ctx = ctx
         self.query = query
+        self.rows = rows
 
     def expr(self, node: exp.Expression, scope: Scope) -> Ex:
         """Dispatch on the node; SqlError -201 for what has no meaning here."""
@@ -79,10 +86,25 @@ class ExpressionTranslator(Operators):
         return Ex(value, ColumnType.decimal(max(1, digits, scale), scale), CONSTANT, number=True)
 
     def _column(self, node: exp.Expression, scope: Scope) -> Ex:
-        parts = [part.name.lower() for part in node.parts]
-        if parts == ["user"]:
-            return Ex("'informix'", ColumnType.char(32), CONSTANT)
-        return self._path(parts, scope, offset_of(node))
+        parts = [part.name for part in node.parts]
+        if len(parts) == 1 and parts[0] in _SESSION_WORDS and not node.this.args.get("quoted"):
+            found = self._session_word(parts[0], scope)
+            if found is not None:
+                return found
+        number = sequences.value(self.ctx, parts, scope) if len(parts) > 1 else None
+        return number if number is not None else self._path(parts, scope, offset_of(node))
+
+    def _session_word(self, word: str, scope: Scope) -> Ex | None:
+        """USER, DBSERVERNAME and their like, where no column of that name is in scope."""
+        try:
+            scope.resolve(word, "")
+        except SqlError:
+            if word in ("dbservername", "sitename"):
+                return Ex(text(self.ctx.server_name), ColumnType.varchar(128), CONSTANT)
+            if word == "current_role":
+                return Ex("CAST(NULL AS VARCHAR)", ColumnType.char(32), CONSTANT)
+            return Ex(text(self.ctx.user), ColumnType.char(32), CONSTANT)
+        return None
 
     def _path(self, parts: list[str], scope: Scope, offset: int) -> Ex:
         """`column`, `table.column`, and fields of ROWs behind either."""
@@ -346,7 +368,7 @@ class ExpressionTranslator(Operators):
         base = self.expr(node.this, scope)
         if not is_row(base.type):
             raise not_supported("a name of this many parts", offset=offset_of(node) or 1)
-        return field(base, node.expression.name.lower())
+        return field(base, node.expression.name)
 
     def _trim(self, node: exp.Expression, scope: Scope) -> Ex:
         inner = self.ctx.hint(self.expr(node.this, scope), character(255))
@@ -360,16 +382,17 @@ class ExpressionTranslator(Operators):
         return Ex(f"{function}({inner.sql}, {characters})", character(width))
 
     def _substring(self, node: exp.Expression, scope: Scope) -> Ex:
-        from .functions import substring
+        from .text_functions import substring
 
         parts = [node.this, node.args.get("start"), node.args.get("length")]
-        return substring(self, [p for p in parts if p is not None], scope)
+        return substring(self, [self.expr(p, scope) for p in parts if p is not None])
 
 
 _HANDLERS: dict[type[exp.Expression], Callable[[ExpressionTranslator, exp.Expression, Scope], Ex]] = {
     exp.Literal: ExpressionTranslator._literal,
     exp.Column: ExpressionTranslator._column,
     exp.Placeholder: ExpressionTranslator._placeholder,
+    Variable: variable,
     exp.Null: ExpressionTranslator._null,
     exp.Boolean: ExpressionTranslator._boolean,
     exp.Paren: ExpressionTranslator._paren,
@@ -400,6 +423,7 @@ _HANDLERS: dict[type[exp.Expression], Callable[[ExpressionTranslator, exp.Expres
     exp.Case: ExpressionTranslator._case,
     exp.Cast: ExpressionTranslator._cast,
     exp.Anonymous: ExpressionTranslator._anonymous,
+    exp.Window: window,
     exp.Dot: ExpressionTranslator._dot,
     exp.Trim: ExpressionTranslator._trim,
     exp.Substring: ExpressionTranslator._substring,

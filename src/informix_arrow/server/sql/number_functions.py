@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...wire.types import ColumnType, TypeCode
-from ..errors import SqlError
 from .context import Ex
 from .names import text
-from .result_types import DECIMALS, INTEGERS, common, is_moment, plain
+from .result_types import DECIMALS, INTEGERS, common, plain
 
 if TYPE_CHECKING:
     from .expressions import ExpressionTranslator
@@ -47,14 +46,10 @@ def absolute(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
 
 
 def rounding(duck: str) -> Handler:
-    """ROUND and TRUNC of numbers; of dates to a day."""
+    """ROUND and TRUNC of numbers."""
 
     def handler(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
         a = args[0]
-        if a.type is not None and is_moment(a.type):
-            if duck == "trunc" and len(args) == 1:
-                return Ex(f"CAST({a.sql} AS DATE)", ColumnType.date())
-            raise SqlError(-664, 0, 0, duck)
         digits = args[1].sql if len(args) > 1 else "0"
         if a.packed and a.type is not None:
             name = "rounded" if duck == "round" else "truncated"
@@ -96,3 +91,53 @@ def bits(operator: str) -> Handler:
         return Ex(sql, plain(common(a.type, b.type) or ColumnType.integer()))
 
     return handler
+
+
+def _root(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
+    """ROOT(x [, n]): the n-th root, 2 when it is not given."""
+    x, n = (
+        tr._numeric(tr.ctx.hint(a, ColumnType.float_())).sql
+        for a in (*args, Ex("2", ColumnType.integer()))[:2]
+    )
+    return Ex(f"pow(CAST({x} AS DOUBLE), 1e0 / {n})", ColumnType.float_())
+
+
+def _bitnot(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
+    a = tr.ctx.hint(args[0], ColumnType.integer())
+    return Ex(f"(~{a.sql})", plain(a.type) if a.type is not None else ColumnType.integer())
+
+
+def _bitandnot(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
+    return bits("&")(tr, [args[0], _bitnot(tr, args[1:])])
+
+
+def _sign(tr: ExpressionTranslator, args: list[Ex]) -> Ex:
+    a = tr._numeric(tr.ctx.hint(args[0], ColumnType.integer()))
+    return Ex(f"CAST(sign({a.sql}) AS INTEGER)", ColumnType.integer())
+
+
+def _float(*names: str, arguments: int = 1) -> dict[str, tuple[int, int, Handler]]:
+    """Functions with a FLOAT result that DuckDB knows by the same names."""
+    return {name: (arguments, arguments, numeric(name, ColumnType.float_)) for name in names}
+
+
+FUNCTIONS: dict[str, tuple[int, int, Handler]] = {
+    **_float(
+        "sqrt", "exp", "ln", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"
+    ),
+    **_float("asinh", "acosh", "atanh", "degrees", "radians"),
+    **_float("atan2", "pow", arguments=2),
+    "abs": (1, 1, absolute),
+    "mod": (2, 2, mod),
+    "ceil": (1, 1, whole("ceil")),
+    "floor": (1, 1, whole("floor")),
+    "power": (2, 2, numeric("pow", ColumnType.float_)),
+    "logn": (1, 1, numeric("ln", ColumnType.float_)),
+    "root": (1, 2, _root),
+    "sign": (1, 1, _sign),
+    "bitand": (2, 2, bits("&")),
+    "bitor": (2, 2, bits("|")),
+    "bitxor": (2, 2, bits("xor")),
+    "bitnot": (1, 1, _bitnot),
+    "bitandnot": (2, 2, _bitandnot),
+}

@@ -52,11 +52,14 @@ class Operators(Casting):
     """The part of the expression translator for operators."""
 
     query: Callable[[exp.Expression, Scope], tuple[str, Output]]
+    rows: Callable[[exp.Expression, Scope], tuple[str, tuple[Output, ...]]]
 
     def expr(self, node: exp.Expression, scope: Scope) -> Ex:
         raise NotImplementedError
 
     def _comparison(self, node: exp.Expression, scope: Scope) -> Ex:
+        if isinstance(node.this, exp.Tuple) and isinstance(node.expression, exp.Tuple):
+            return self._tuples(node, scope)
         left, right = self.expr(node.this, scope), self.expr(node.expression, scope)
         if not is_nested(left.type) and not is_nested(right.type):
             left = self.settle(left)
@@ -64,6 +67,18 @@ class Operators(Casting):
             return self._equal_parts(COMPARISONS[type(node)], left, right)
         a, b = self.ctx.meet(left, right)
         return Ex(f"({a} {COMPARISONS[type(node)]} {b})", ColumnType.boolean())
+
+    def _tuples(self, node: exp.Expression, scope: Scope) -> Ex:
+        """`(a, b) = (1, 2)`."""
+        lefts, rights = node.this.expressions, node.expression.expressions
+        if not isinstance(node, (exp.EQ, exp.NEQ)) or len(lefts) != len(rights):
+            raise SqlError(-201, 0, 1)
+        pairs = [
+            self.ctx.meet(self.expr(a, scope), self.expr(b, scope))
+            for a, b in zip(lefts, rights, strict=True)
+        ]
+        sql = " AND ".join(f"{a} = {b}" for a, b in pairs)
+        return Ex(f"({sql})" if isinstance(node, exp.EQ) else f"(NOT ({sql}))", ColumnType.boolean())
 
     def _equal_parts(self, op: str, a: Ex, b: Ex) -> Ex:
         """Collections and ROWs: equal or not; the one that has a type of its own gives it to the other."""
@@ -145,6 +160,13 @@ class Operators(Casting):
         return Ex(f"({a} >= {b} AND {c} <= {e})", ColumnType.boolean())
 
     def _in(self, node: exp.Expression, scope: Scope) -> Ex:
+        if isinstance(node.this, exp.Tuple) and node.args.get("query") is None:
+            tests = [exp.EQ(this=node.this, expression=item) for item in node.expressions]
+            return Ex(
+                "(" + " OR ".join(self._comparison(t, scope).sql for t in tests) + ")", ColumnType.boolean()
+            )
+        if isinstance(node.this, exp.Tuple):
+            return self._in_rows(node, scope)
         this = self.expr(node.this, scope)
         if node.args.get("field") is not None:
             return self._in_collection(this, self.settle(self.expr(node.args["field"], scope)))
@@ -174,6 +196,24 @@ class Operators(Casting):
         if len({left for left, _ in pairs}) == 1:
             return Ex(f"({pairs[0][0]} IN ({', '.join(right for _, right in pairs)}))", ColumnType.boolean())
         return Ex("(" + " OR ".join(f"{x} = {y}" for x, y in pairs) + ")", ColumnType.boolean())
+
+    def _in_rows(self, node: exp.Expression, scope: Scope) -> Ex:
+        """`(a, b) IN (SELECT x, y ...)`."""
+        query = node.args["query"]
+        query = query.this if isinstance(query, exp.Subquery) else query
+        if not isinstance(query, exp.Select) or len(query.expressions) != len(node.this.expressions):
+            raise SqlError(-201, 0, 1)
+        sql, outputs = self.rows(query, scope)
+        lefts, rights = [], []
+        for i, (item, output) in enumerate(zip(node.this.expressions, outputs, strict=True)):
+            a, b = self.ctx.meet(self.expr(item, scope), Ex(f"q.v{i}", output.type, packed=output.packed))
+            lefts.append(a)
+            rights.append(b)
+        names = ", ".join(f"v{i}" for i in range(len(outputs)))
+        return Ex(
+            f"(({', '.join(lefts)}) IN (SELECT {', '.join(rights)} FROM ({sql}) AS q({names})))",
+            ColumnType.boolean(),
+        )
 
     def _in_collection(self, this: Ex, collection: Ex) -> Ex:
         """`x IN setcol`."""
@@ -218,7 +258,10 @@ class Operators(Casting):
         raise SqlError(-201, 0, 1)
 
     def _concat(self, node: exp.Expression, scope: Scope) -> Ex:
-        a, b = self.expr(node.this, scope), self.expr(node.expression, scope)
+        return self.joined(self.expr(node.this, scope), self.expr(node.expression, scope))
+
+    def joined(self, a: Ex, b: Ex) -> Ex:
+        """`a || b`."""
         a, b = self.ctx.hint(a, character(255)), self.ctx.hint(b, character(255))
         width = 0
         parts = []

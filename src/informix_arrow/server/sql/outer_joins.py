@@ -33,7 +33,7 @@ def classify(
 
     def names_outer(node: exp.Expression) -> bool:
         for column in node.find_all(exp.Column):
-            table, name = column.table.lower(), column.name.lower()
+            table, name = column.table, column.name
             for source in outer:
                 if table == source.alias or (not table and source.find(name) is not None):
                     return True

@@ -11,18 +11,24 @@ from sqlglot.errors import ParseError, TokenError
 from ...wire.describe import Column, StatementType
 from ...wire.types import ColumnType
 from ..catalog import ColumnInfo, TableInfo, quote
-from ..dialect import Informix, InformixDelimited
+from ..dialect import InformixExact, InformixExactDelimited
 from ..engine_types import WARN_CUT
 from ..errors import SqlError, no_column, not_supported, syntax_error
-from .assignments import assign, constant
+from . import sequences
+from .assignments import assign, constant, pairs
 from .context import Context, Ex, Scope, Source, offset_of, table_outputs
 from .dialect_nodes import CurrentOf
-from .lob_functions import READERS, outside
+from .keyed import keyed, touched, values_made
+from .keyed import single as keyed_single
+from .lob_functions import outside
+from .merging import merge
 from .nested_sql import Constructor, literal_text
 from .nested_types import is_nested, is_simple_large
-from .plans import InsertPlan, ModifyPlan, Needs, SelectPlan
+from .plans import ROUTINE_CALL, InsertPlan, ModifyPlan, Needs, SelectPlan
 from .queries import QueryTranslator, finish_types
 from .result_types import character, from_duck, has_own_storage, is_character
+from .variables import Variable
+from .views import through, with_checks
 
 _LONG_TEXT = ColumnType.lvarchar(32739)
 Describe = Callable[[str, Needs], list[str]]
@@ -31,7 +37,7 @@ Describe = Callable[[str, Needs], list[str]]
 def parse(sql: str, delimident: bool = False) -> exp.Expression:
     """One query or data change as a tree; every `?` gets its number. -201 with the offset, -555 for
     several."""
-    dialect = InformixDelimited if delimident else Informix
+    dialect = InformixExactDelimited if delimident else InformixExact
     try:
         trees = [t for t in sqlglot.parse(sql, dialect=dialect) if t is not None]
     except ParseError as e:
@@ -47,7 +53,13 @@ def parse(sql: str, delimident: bool = False) -> exp.Expression:
         tree = tree.this
     if not isinstance(tree, (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Merge)):
         raise syntax_error(1)
-    places = list(tree.find_all(exp.Placeholder))
+    places = []
+    for node in tree.walk():
+        if isinstance(node, exp.Identifier):
+            if not node.args.get("quoted"):
+                node.set("this", node.name.lower())  # from here on names are what the catalogue has
+        elif isinstance(node, exp.Placeholder):
+            places.append(node)
     places.sort(key=lambda p: int(p.meta.get("start", 0)))
     for number, place in enumerate(places):
         place.meta["index"] = number
@@ -74,23 +86,57 @@ class Planner:
         self.ctx = ctx
         self.describe = describe
         self.queries = QueryTranslator(ctx)
+        self._view = ""  # through which rows are changed, and its conditions WITH CHECK OPTION
+        self._checks: list[exp.Expression] = []
 
     def plan(self, tree: exp.Expression) -> tuple[int, SelectPlan | InsertPlan | ModifyPlan]:
         """Statement type and plan."""
         count = sum(1 for _ in tree.find_all(exp.Placeholder))
         self.ctx.params = [None] * count
+        tree = self._through_views(tree)
+        sequences.note(self.ctx, tree)
         if isinstance(tree, exp.Insert):
-            return StatementType.INSERT, self._insert(tree)
+            return StatementType.INSERT, self.insert(tree)
         if isinstance(tree, exp.Update):
             kind = StatementType.UPDATE if tree.args.get("where") else StatementType.UPDATE_ALL
-            return kind, self._update(tree)
+            return StatementType.UPDATE_CURRENT if _cursor(tree) else kind, self._update(tree)
         if isinstance(tree, exp.Delete):
             kind = StatementType.DELETE if tree.args.get("where") else StatementType.DELETE_ALL
-            return kind, self._delete(tree)
+            return StatementType.DELETE_CURRENT if _cursor(tree) else kind, self._delete(tree)
         if isinstance(tree, exp.Merge):
-            return StatementType.UPDATE, self._merge(tree)
+            return StatementType.UPDATE, merge(self, tree)
         select = self.select(tree)
         return (StatementType.SELECT_INTO_TEMP if select.into else StatementType.SELECT), select
+
+    def _through_views(self, tree: exp.Expression) -> exp.Expression:
+        """A change of a view as one of its table."""
+        if not isinstance(tree, (exp.Insert, exp.Update, exp.Delete)) or self.ctx.view_target is None:
+            return tree
+        node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+        if not isinstance(node, exp.Table):
+            return tree
+        info = self.queries.table(node, node.catalog or None, node.name)
+        if info.kind != "V":
+            return tree
+        self._view = info.name
+        tree, self._checks = through(tree, info, self.ctx.view_target)
+        return tree
+
+    def _in_view(self, info: TableInfo, assigned: dict[str, exp.Expression]) -> list[str]:
+        """What rows must be to stay in the view through which they are changed, from their columns as they are and
+        those that are assigned."""
+        conditions = []
+        for check in self._checks:
+            changed = check.transform(
+                lambda node: (
+                    exp.Paren(this=assigned[node.name].copy())
+                    if isinstance(node, exp.Column) and node.name in assigned
+                    else node
+                )
+            )
+            scope = self.scope(info, info.name)
+            conditions.append(self.queries.expressions.condition(changed, scope))
+        return conditions
 
     def _needs(self) -> Needs:
         ctx = self.ctx
@@ -113,7 +159,15 @@ class Planner:
         for call in calls:
             if call and (into or not self._rows_go_out):
                 raise outside(call)
-        return SelectPlan(sql, columns, needs, into, tuple(o.packed for o in outputs), shown, calls)
+        plan = SelectPlan(sql, columns, needs, into, tuple(o.packed for o in outputs), shown, calls)
+        plan.tables = tuple(self.ctx.tables.values())
+        if len(plan.tables) == 1:
+            plan.keyed = keyed(tree, sql, outputs, plan.tables[0])
+            plan.filtered = bool(tree.args.get("where"))
+        plan.for_update = any(lock.args.get("update") for lock in tree.args.get("locks") or ())
+        if plan.for_update and (not plan.keyed or any(calls)):
+            raise not_supported("FOR UPDATE of rows that are not rows of one table")
+        return plan
 
     def _shown(self, sql: str, types: Sequence[ColumnType]) -> str:
         """The query with collections and ROWs as their literal text; empty when there are none."""
@@ -135,29 +189,32 @@ class Planner:
         into = node.args.get("into")
         if into is None:
             return None
-        return into.this.name.lower(), bool(into.args.get("temporary"))
+        return into.this.name, bool(into.args.get("temporary"))
 
     # ---- INSERT -----------------------------------------------------------------------------
-    def _target(self, node: exp.Expression, *, view_ok: bool = False) -> TableInfo:
+    def target(self, node: exp.Expression, *, view_ok: bool = False) -> TableInfo:
         if not isinstance(node, exp.Table):
             raise SqlError(-201, 0, 1)
-        info = self.queries.table(node, node.catalog.lower() or None, node.name.lower())
+        info = self.queries.table(node, node.catalog or None, node.name)
         if info.kind != "T" and not view_ok:
             raise not_supported(f"changing rows of the view {info.name}", -274 if info.kind == "S" else -201)
         return info
 
-    def _insert(self, tree: exp.Insert) -> InsertPlan:
+    def insert(self, tree: exp.Insert) -> InsertPlan:
         node = tree.this
         names: list[exp.Expression] = []
         if isinstance(node, exp.Schema):
             names = node.expressions
             node = node.this
-        info = self._target(node)
+        info = self.target(node)
+        if self._checks:
+            alias = quote(info.name) + "."
+            info = with_checks(info, self._view, [c.replace(alias, "") for c in self._in_view(info, {})])
         targets = []
         for name in names or [exp.to_identifier(c.name) for c in info.columns]:
-            column = info.column(name.name.lower())
+            column = info.column(name.name)
             if column is None:
-                raise no_column(name.name.lower(), offset_of(name))
+                raise no_column(name.name, offset_of(name))
             targets.append(column)
         source = tree.expression
         if isinstance(source, exp.Values):
@@ -170,7 +227,7 @@ class Planner:
             values: list[tuple[str, object]] = []
             for item, column in zip(items, targets, strict=True):
                 bare = item.this if isinstance(item, exp.Paren) else item
-                if isinstance(bare, exp.Placeholder):
+                if isinstance(bare, exp.Placeholder) and not isinstance(bare, Variable):
                     number = int(bare.meta["index"])
                     self.ctx.params[number] = column.type
                     self.ctx.assigned.add(number)
@@ -233,171 +290,110 @@ class Planner:
         return SelectPlan(sql, tuple(columns), select.needs, select.into, keys)
 
     # ---- UPDATE, DELETE ---------------------------------------------------------------------
-    def _scope(self, info: TableInfo, alias: str) -> Scope:
+    def scope(self, info: TableInfo, alias: str) -> Scope:
         return Scope([Source(alias or info.name, table_outputs(info), info)])
 
     def _where(self, tree: exp.Expression, scope: Scope) -> str:
         where = tree.args.get("where")
         if where is None:
             return ""
-        if isinstance(where.this, CurrentOf):
-            raise not_supported("WHERE CURRENT OF", -554)
         return " WHERE " + self.queries.expressions.condition(where.this, scope)
 
     def _update(self, tree: exp.Update) -> ModifyPlan:
-        info = self._target(tree.this)
-        alias = tree.this.alias.lower() or info.name
+        info = self.target(tree.this)
+        alias = tree.this.alias or tree.this.name
         if tree.args.get("from_") or tree.args.get("from"):
             raise not_supported("UPDATE ... FROM")
-        scope = self._scope(info, alias)
+        scope = self.scope(info, alias)
         sets: list[str] = []
+        made: list[str] = []
         columns: list[Column] = []
-        for left, right in _pairs(tree.expressions):
-            column = info.column(left.name.lower())
+        for left, right in pairs(tree.expressions):
+            column = info.column(left.name)
             if column is None:
-                raise no_column(left.name.lower(), offset_of(left))
+                raise no_column(left.name, offset_of(left))
             if column.is_serial:
                 raise SqlError(-232, 0, 0, column.name)
-            sets.append(f"{quote(column.name)} = {self._assigned(right, scope, column.type)}")
+            made.append(self.assigned(right, scope, column.type))
+            sets.append(f"{quote(column.name)} = {made[-1]}")
             columns.append(Column(column.name, column.type))
         cuts = list(self.ctx.cuts)
-        where = self._where(tree, scope)
+        where = keyed_single(info, alias) if _cursor(tree) else self._where(tree, scope)
+        if self._checks:
+            where = self._where_in_view(tree, info, alias, where)
         sql = f"UPDATE {info.duck} AS {quote(alias)} SET {', '.join(sets)}"
         if not self.ctx.files:
-            plan = self._modify(sql + where, info, tuple(columns))
+            plan = self._rows(tree, self.modify(sql + where, info, tuple(columns)), alias, sql, where)
+            keys = {name for key in info.keys for name in key.columns}
+            plan.whole = any(column.name in keys for column in columns)
+            changed = {column.name for column in columns}
+            foreign = [f for f in info.foreigns if not changed.isdisjoint(f.columns)]
+            plan.looks = bool(foreign) or _looks(tree)
+            if plan.looks:
+                kept = sorted({name for f in foreign for name in f.columns} - changed)
+                plan.made = values_made(info, alias, made, kept)
+            if ROUTINE_CALL in plan.sql:
+                plan.probe = f"SELECT {', '.join(made)} FROM {info.duck} AS {quote(alias)}{where}"
             if cuts:
                 joined = f"{where} AND " if where else " WHERE "
                 plan.cut = f"SELECT 1 FROM {info.duck} AS {quote(alias)}{joined}({' OR '.join(cuts)}) LIMIT 1"
             return plan
+        if _cursor(tree) or ROUTINE_CALL in sql + where:
+            raise not_supported("filetoblob and filetoclob with WHERE CURRENT OF or with user routines")
         each = f"SELECT {quote(alias)}.rowid FROM {info.duck} AS {quote(alias)}{where}"
         sql += f" WHERE {quote(alias)}.rowid = CAST({self.ctx.value('row')} AS BIGINT)"
-        plan = self._modify(sql, info, tuple(columns))
+        plan = self.modify(sql, info, tuple(columns))
         plan.each = each
         return plan
 
-    def _assigned(self, node: exp.Expression, scope: Scope, t: ColumnType) -> str:
+    def _where_in_view(self, tree: exp.Update, info: TableInfo, alias: str, where: str) -> str:
+        """The WHERE of an UPDATE that fails with -385 at a row that would leave the view."""
+        assigned = {left.name: right for left, right in pairs(tree.expressions)}
+        stays = " AND ".join(
+            c.replace(f"{quote(info.name)}.", f"{quote(alias)}.") for c in self._in_view(info, assigned)
+        )
+        wanted = where.removeprefix(" WHERE ") or "TRUE"
+        return f" WHERE CASE WHEN ({wanted}) IS NOT TRUE THEN FALSE WHEN {stays} THEN TRUE ELSE error('IFX-385') END"
+
+    def assigned(self, node: exp.Expression, scope: Scope, t: ColumnType) -> str:
         ex: Ex = self.queries.expressions.expr(node, scope)
         return assign(self.queries.expressions, ex, t)
 
-    def _modify(self, sql: str, info: TableInfo, columns: tuple[Column, ...]) -> ModifyPlan:
-        return ModifyPlan(sql, info, self._needs(), columns, WARN_CUT if self.ctx.literal_cut else 0)
-
-    def _delete(self, tree: exp.Delete) -> ModifyPlan:
-        info = self._target(tree.this)
-        alias = tree.this.alias.lower() or info.name
-        scope = self._scope(info, alias)
-        where = self._where(tree, scope)
-        return self._modify(f"DELETE FROM {info.duck} AS {quote(alias)}{where}", info, ())
-
-    # ---- MERGE ------------------------------------------------------------------------------
-    def _merge(self, tree: exp.Merge) -> ModifyPlan:
-        info = self._target(tree.this)
-        alias = tree.this.alias.lower() or info.name
-        scope = self._scope(info, alias)
-        if any(isinstance(n, exp.Anonymous) and n.name.lower() in READERS for n in tree.walk()):
-            raise not_supported("filetoblob and filetoclob in MERGE")
-        source_sql = self.queries._table(tree.args["using"], scope)
-        on = self.queries.expressions.condition(tree.args["on"], scope)
-        source_scope = Scope(scope.sources[1:])
-        head = f"MERGE INTO {info.duck} AS {quote(alias)} USING {source_sql} ON {on}"
-        sql, then_insert = "", None
-        for when in tree.args["whens"].expressions:
-            matched, then = bool(when.args.get("matched")), when.args["then"]
-            condition = when.args.get("condition")
-            if isinstance(then, exp.Insert) and self._numbers_itself(then, info):
-                then_insert = self._merge_rows(tree, then, condition)
-                continue
-            extra = ""
-            if condition is not None:
-                extra = f" AND {self.queries.expressions.condition(condition, scope)}"
-            sql += f" WHEN {'MATCHED' if matched else 'NOT MATCHED'}{extra} THEN "
-            if isinstance(then, exp.Update):
-                sets = []
-                for left, right in _pairs(then.expressions):
-                    column = info.column(left.name.lower())
-                    if column is None:
-                        raise no_column(left.name.lower())
-                    sets.append(f"{quote(column.name)} = {self._assigned(right, scope, column.type)}")
-                sql += f"UPDATE SET {', '.join(sets)}"
-            elif isinstance(then, exp.Insert):
-                sql += self._merge_insert(then, info, source_scope)
-            else:
-                sql += "DELETE"
-        plan = self._modify(f"{head}{sql}" if sql else "", info, ())
-        plan.then_insert = then_insert
+    def modify(self, sql: str, info: TableInfo, columns: tuple[Column, ...]) -> ModifyPlan:
+        plan = ModifyPlan(sql, info, self._needs(), columns, WARN_CUT if self.ctx.literal_cut else 0)
+        plan.tables = tuple(self.ctx.tables.values())
         return plan
 
-    def _numbers_itself(self, then: exp.Insert, info: TableInfo) -> bool:
-        """Whether rows inserted by a MERGE take values that DuckDB's MERGE cannot make: serials and defaults."""
-        named = then.this.expressions if then.this is not None else []
-        names = [n.name.lower() for n in named] or [c.name for c in info.columns]
-        return any(c.is_serial or (c.default and c.name not in names) for c in info.columns)
+    @staticmethod
+    def _rows(tree: exp.Expression, plan: ModifyPlan, alias: str, head: str, where: str) -> ModifyPlan:
+        """The plan of an UPDATE or DELETE that locks its rows one by one."""
+        plan.alias, plan.head, plan.whole, plan.cursor = alias, head, False, _cursor(tree)
+        if not plan.cursor:
+            plan.touched = touched(plan.info, alias, where)
+        return plan
 
-    def _merge_rows(self, tree: exp.Merge, then: exp.Insert, condition: exp.Expression | None) -> InsertPlan:
-        """The insert of a MERGE as INSERT ... SELECT of the source's rows without a match, to be run behind the
-        rest: so that must not change which rows match."""
-        on = tree.args["on"]
-        matched = {column.name.lower() for column in on.find_all(exp.Column)}
-        for when in tree.args["whens"].expressions:
-            other = when.args["then"]
-            changes = isinstance(other, exp.Update) and any(
-                left.name.lower() in matched for left, _ in _pairs(other.expressions)
-            )
-            if changes or (other is not then and not isinstance(other, exp.Update)):
-                raise not_supported(
-                    "MERGE into a table with SERIAL or omitted DEFAULT columns that deletes rows, changes columns of "
-                    "its ON or inserts twice"
-                )
-        items = then.expression.expressions if then.expression is not None else []
-        if len(items) == 1 and isinstance(items[0], exp.Tuple):
-            items = items[0].expressions
-        there = exp.select("1").from_(tree.this.copy()).where(on.copy())
-        rows = exp.select(*(item.copy() for item in items)).from_(tree.args["using"].copy())
-        rows = rows.where(exp.Not(this=exp.Exists(this=there)))
-        if condition is not None:
-            rows = rows.where(condition.copy())
-        table = exp.to_table(tree.this.name) if not tree.this.args.get("db") else tree.this.copy()
-        table.set("alias", None)
-        into = (
-            exp.Schema(this=table, expressions=[n.copy() for n in then.this.expressions])
-            if then.this
-            else table
-        )
-        return self._insert(exp.Insert(this=into, expression=rows))
-
-    def _merge_insert(self, then: exp.Insert, info: TableInfo, scope: Scope) -> str:
-        named = then.this.expressions if then.this is not None else []
-        names = [n.name.lower() for n in named] or [c.name for c in info.columns]
-        items = then.expression.expressions if then.expression is not None else []
-        if len(items) == 1 and isinstance(items[0], exp.Tuple):
-            items = items[0].expressions
-        if len(items) != len(names):
-            raise SqlError(-236)
-        values = []
-        for name, item in zip(names, items, strict=True):
-            column = info.column(name)
-            if column is None:
-                raise no_column(name)
-            values.append(self._assigned(item, scope, column.type))
-        return f"INSERT ({', '.join(map(quote, names))}) VALUES ({', '.join(values)})"
+    def _delete(self, tree: exp.Delete) -> ModifyPlan:
+        info = self.target(tree.this)
+        alias = tree.this.alias or tree.this.name
+        scope = self.scope(info, alias)
+        where = keyed_single(info, alias) if _cursor(tree) else self._where(tree, scope)
+        head = f"DELETE FROM {info.duck} AS {quote(alias)}"
+        plan = self._rows(tree, self.modify(head + where, info, ()), alias, head, where)
+        plan.looks = _looks(tree)
+        if ROUTINE_CALL in where:
+            plan.probe = f"SELECT count(*) FROM {info.duck} AS {quote(alias)}{where}"
+        return plan
 
 
-def _pairs(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, exp.Expression]]:
-    """`a = 1`, and `(a, b) = (1, 2)`, as single assignments."""
-    found = []
-    for node in expressions:
-        if not isinstance(node, exp.EQ):
-            raise SqlError(-201, 0, 1)
-        left, right = node.this, node.expression
-        if isinstance(left, (exp.Tuple, exp.Paren)):
-            lefts = left.expressions if isinstance(left, exp.Tuple) else [left.this]
-            rights = right.expressions if isinstance(right, exp.Tuple) else [right]
-            if len(lefts) != len(rights):
-                raise SqlError(-236)
-            found += list(zip(lefts, rights, strict=True))
-        else:
-            found.append((left, right))
-    return found
+def _cursor(tree: exp.Expression) -> str:
+    """The cursor of WHERE CURRENT OF, "" when there is none."""
+    where = tree.args.get("where")
+    return where.this.this.name if where is not None and isinstance(where.this, CurrentOf) else ""
+
+
+def _looks(tree: exp.Expression) -> bool:
+    """Whether an UPDATE or DELETE reads more than the rows that it changes."""
+    return tree.find(exp.Select) is not None
 
 
 __all__ = ["Planner", "from_duck", "parse"]

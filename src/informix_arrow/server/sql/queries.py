@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ...wire.types import ColumnType
-from ..catalog import TableInfo, quote
+from ..catalog import TableInfo, attached, quote
 from ..errors import SqlError, no_column, no_table, not_supported
+from ..system_views import COUNTED
 from . import dialect_nodes as d
 from .context import CONSTANT, Context, Ex, Output, Scope, Source, offset_of, table_outputs
 from .expressions import ExpressionTranslator
@@ -20,7 +21,7 @@ class QueryTranslator:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
-        self.expressions = ExpressionTranslator(ctx, self._one_column)
+        self.expressions = ExpressionTranslator(ctx, self._one_column, self.query)
 
     def _one_column(self, node: exp.Expression, scope: Scope) -> tuple[str, Output]:
         sql, outputs = self.query(node, scope)
@@ -47,19 +48,29 @@ class QueryTranslator:
         if clause is None:
             return ""
         parts = []
+        recursive = False
         for cte in clause.expressions:
-            sql, outputs = self.query(cte.this, scope)
             columns = cte.args["alias"].args.get("columns") or []
+            if isinstance(cte.this, exp.SetOperation) and any(
+                table.name == cte.alias for table in cte.this.expression.find_all(exp.Table)
+            ):
+                # the first arm tells what the columns are
+                recursive = True
+                _, outputs = self.query(cte.this.this, scope)
+                called = [c.name for c in columns] or [o.name for o in outputs]
+                scope.ctes[cte.alias] = tuple(
+                    Output(n, o.type, "", o.packed) for n, o in zip(called, outputs, strict=False)
+                )
+            sql, outputs = self.query(cte.this, scope)
             if columns:
                 outputs = tuple(
-                    Output(c.name.lower(), o.type, "", o.packed)
-                    for c, o in zip(columns, outputs, strict=False)
+                    Output(c.name, o.type, "", o.packed) for c, o in zip(columns, outputs, strict=False)
                 )
-            name = cte.alias.lower()
+            name = cte.alias
             scope.ctes[name] = outputs
             names = ", ".join(quote(o.name) for o in outputs)
             parts.append(f"{quote(name)}({names}) AS ({sql})")
-        return f"WITH {'RECURSIVE ' if clause.args.get('recursive') else ''}{', '.join(parts)} "
+        return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(parts)} "
 
     def _union(
         self, node: exp.SetOperation, parent: Scope | None, top: bool
@@ -113,9 +124,9 @@ class QueryTranslator:
         if isinstance(node, exp.Literal):
             return str(node.this)
         for position, output in enumerate(outputs, 1):
-            if isinstance(node, exp.Column) and output.name == node.name.lower():
+            if isinstance(node, exp.Column) and output.name == node.name:
                 return str(position)
-        raise SqlError(-217, 0, offset_of(node), node.name.lower())
+        raise SqlError(-217, 0, offset_of(node), node.name)
 
     def _select(self, node: exp.Select, parent: Scope | None, top: bool) -> tuple[str, tuple[Output, ...]]:
         scope = Scope(parent=parent)
@@ -165,9 +176,9 @@ class QueryTranslator:
             if isinstance(item, exp.Star):
                 exprs += self._star(scope, "")
             elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
-                exprs += self._star(scope, item.table.lower())
+                exprs += self._star(scope, item.table)
             else:
-                alias = item.alias.lower() if isinstance(item, exp.Alias) else ""
+                alias = item.alias if isinstance(item, exp.Alias) else ""
                 inner = item.this if isinstance(item, exp.Alias) else item
                 calling = call_of(inner)
                 if calling is not None:
@@ -214,7 +225,7 @@ class QueryTranslator:
             return str(node.this)
         if isinstance(node, exp.Column) and not node.table:
             for position, output in enumerate(outputs, 1):
-                if output.name == node.name.lower():
+                if output.name == node.name:
                     return str(position)
         ex = self.expressions.expr(node, scope)
         for position, chosen in enumerate(exprs, 1):
@@ -266,14 +277,14 @@ class QueryTranslator:
             if isinstance(table, d.OuterTables):
                 outer.append(table)
                 continue
-            text_ = self._table(table, scope)
+            text_ = self.source(table, scope)
             if join is None:
                 sql = text_
                 continue
             kind = " ".join(str(join.args.get(k) or "") for k in ("side", "kind")).upper().split()
             on = join.args.get("on")
-            if join.args.get("using"):
-                raise not_supported("JOIN USING")
+            if join.args.get("using") or "NATURAL" in str(join.args.get("method") or "").upper():
+                raise SqlError(-201, 0, offset_of(table) or 1, "", "neither USING nor NATURAL is Informix's")
             if on is None:
                 sql += f" CROSS JOIN {text_}" if sql else text_
             else:
@@ -284,6 +295,18 @@ class QueryTranslator:
         elif pending:
             raise SqlError(-201, 0, 1)
         return sql, where
+
+    def _joined(self, first: exp.Expression, node: exp.Expression, scope: Scope) -> str:
+        """`(a JOIN b ON ...)` in FROM."""
+        inner = first.copy()
+        joins = [*(inner.args.pop("joins", None) or ()), *(node.args.get("joins") or ())]
+        if node.args.get("alias"):
+            raise SqlError(-201, 0, offset_of(first) or 1)
+        select = exp.Select(from_=exp.From(this=inner), joins=joins)
+        sql, rest = self._from(select, scope)
+        if rest is not None:
+            raise SqlError(-201, 0, 1)
+        return f"({sql})"
 
     def _outer(
         self, sql: str, outer: list[d.OuterTables], where: exp.Expression | None, scope: Scope
@@ -297,7 +320,7 @@ class QueryTranslator:
                 if isinstance(member, d.OuterTables):
                     nested.append(member)
                 else:
-                    text_ = self._table(member, scope)
+                    text_ = self.source(member, scope)
                     inner_sql = f"{inner_sql} CROSS JOIN {text_}" if inner_sql else text_
             if not inner_sql:
                 raise SqlError(-201, 0, 1)
@@ -311,29 +334,37 @@ class QueryTranslator:
             sql = f"{sql} LEFT JOIN {joined} ON {condition}"
         return sql, where
 
-    def _table(self, node: exp.Expression, scope: Scope) -> str:
+    def source(self, node: exp.Expression, scope: Scope) -> str:
         """One table, view, CTE or derived table; adds it to the scope."""
+        if isinstance(node, (exp.Subquery, exp.Paren)) and isinstance(node.this, exp.Table):
+            return self._joined(node.this, node, scope)
         if isinstance(node, exp.Subquery):
-            if not isinstance(node.this, (exp.Select, exp.SetOperation, exp.Subquery)):
+            around = Scope(parent=scope.parent, ctes=scope.ctes)
+            if isinstance(node.this, d.RoutineRows):
+                call = node.this.this
+                sql, outputs = self.ctx.routine_rows(
+                    self.expressions, call.name.lower(), call.expressions, around
+                )
+            elif isinstance(node.this, (exp.Select, exp.SetOperation, exp.Subquery)):
+                sql, outputs = self.query(node.this, around)
+            else:
                 raise not_supported("parenthesised joins")
-            sql, outputs = self.query(node.this, Scope(parent=scope.parent, ctes=scope.ctes))
-            alias = node.alias.lower() or f"_q{len(scope.sources)}"
+            alias = node.alias or f"_q{len(scope.sources)}"
             columns = node.args["alias"].args.get("columns") if node.args.get("alias") else None
             if columns:
                 if len(columns) != len(outputs):
                     raise SqlError(-236)
                 outputs = tuple(
-                    Output(c.name.lower(), o.type, "", o.packed)
-                    for c, o in zip(columns, outputs, strict=True)
+                    Output(c.name, o.type, "", o.packed) for c, o in zip(columns, outputs, strict=True)
                 )
             names = ", ".join(quote(o.name) for o in outputs)
             scope.sources.append(Source(alias, outputs))
             return f"({sql}) AS {quote(alias)}({names})"
         if not isinstance(node, exp.Table):
             raise not_supported(f"{type(node).__name__} in FROM")
-        name = node.name.lower()
-        database = node.catalog.lower() or None
-        alias = node.alias.lower() or name
+        name = node.name
+        database = node.catalog or None
+        alias = node.alias or name
         if any(s.alias == alias for s in scope.sources):
             raise SqlError(-201, 0, offset_of(node) or 1, alias)
         if database is None and not node.args.get("db"):
@@ -344,7 +375,10 @@ class QueryTranslator:
         info = self.table(node, database, name)
         outputs = table_outputs(info)
         scope.sources.append(Source(alias, outputs, info if info.kind == "T" else None))
-        return f"{info.duck} AS {quote(alias)}"
+        duck = info.duck
+        if info.kind == "S" and info.name == "systables" and not _counts(node.root()):
+            duck = f"{attached(info.database)}._ifx.systables"
+        return f"{duck} AS {quote(alias)}"
 
     def table(self, node: exp.Expression, database: str | None, name: str) -> TableInfo:
         """A table by name; -206 when it does not exist."""
@@ -352,6 +386,16 @@ class QueryTranslator:
         if info is None:
             raise no_table(name, offset_of(node))
         return info
+
+
+def _counts(tree: exp.Expression) -> bool:
+    """Whether a statement may want the columns of systables that are costly."""
+    for node in tree.walk():
+        if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
+            return True
+        if isinstance(node, exp.Column) and node.name in COUNTED:
+            return True
+    return False
 
 
 def finish_types(outputs: tuple[Output, ...], duck_names: list[str]) -> list[ColumnType]:

@@ -1,0 +1,264 @@
+"""A recorded dialogue: what a server said, group by group, to be said again by something that does no work.
+
+`record` puts a proxy between a client and the embedded server and keeps the bytes of both directions. `Replay` plays
+the server's half to any number of clients, from a process of its own. It only counts the client's bytes where the
+client says the same every time; where a client fetches ahead on a guess, it looks at the requests: each fetch gets the
+next recorded rows, every other request its recorded reply. `drain` is the floor of all reading: it sends the
+same requests and throws the same replies away.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TypeAlias
+
+from informix_arrow.wire import messages as m
+from informix_arrow.wire.capabilities import Framing
+from informix_arrow.wire.login import packet_length
+from informix_arrow.wire.primitives import NeedMoreData, Reader
+
+HOLE = 1 << 20
+
+
+Parse: TypeAlias = Callable[[Reader, Framing], m.Message]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One request group of the client, and the reply to it."""
+
+    request: bytes
+    reply: bytes
+    fetch: bool = False  # whether it asks for rows, and more of them
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """A whole session, login to SQ_EXIT."""
+
+    turns: tuple[Turn, ...]
+    framing: Framing  # what both ends agreed on
+    exhausted: bytes  # the answer to one fetch too many
+
+    @property
+    def reply_bytes(self) -> int:
+        """Bytes that the server sent."""
+        return sum(len(turn.reply) for turn in self.turns)
+
+
+def record(address: tuple[str, int], session: Callable[[str, int], object]) -> Dialogue:
+    """Run ``session(host, port)`` through a proxy to the server at ``address``."""
+    said, answered = bytearray(), bytearray()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def relay() -> None:
+            client, _ = listening.accept()
+            with client, socket.create_connection(address) as server:
+                back = threading.Thread(target=_pump, args=(server, client, answered))
+                back.start()
+                _pump(client, server, said)
+                back.join()
+
+        thread = threading.Thread(target=relay)
+        thread.start()
+        session(*listening.getsockname()[:2])
+        thread.join()
+    turns, framing = _turns(bytes(said), bytes(answered))
+    rows = [turn.reply for turn in turns if turn.fetch]
+    return Dialogue(tuple(turns), framing, _done(rows[-1], framing) if rows else b"")
+
+
+def _pump(source: socket.socket, target: socket.socket, kept: bytearray) -> None:
+    while data := source.recv(HOLE):
+        kept += data
+        target.sendall(data)
+    target.shutdown(socket.SHUT_WR)
+
+
+def _turns(said: bytes, answered: bytes) -> tuple[list[Turn], Framing]:
+    """Cut both streams at their SQ_EOTs; the login and the goodbye have none."""
+    asked, told, framing = packet_length(said[:2]), packet_length(answered[:2]), Framing()
+    turns = [Turn(said[:asked], answered[:told])]
+    while asked < len(said):
+        request, reply = Reader(said, asked), Reader(answered, told)
+        offer = _group(m.parse_client_message, request, framing)[0]
+        answer = _group(m.parse_server_message, reply, framing)[0]
+        if isinstance(offer, m.Protocols) and isinstance(answer, m.Protocols):
+            framing = Framing.negotiate(offer.mask, answer.mask, "utf-8")
+        group = said[asked : request.pos]
+        turns.append(Turn(group, answered[told : reply.pos], _is_fetch(group)))
+        asked, told = request.pos, reply.pos
+    assert told == len(answered), "the dialogue was not understood to its end"
+    return turns, framing
+
+
+def _group(parse: Parse, reader: Reader, framing: Framing) -> list[m.Message]:
+    """The first and the last message of a group, or of the goodbye."""
+    first = message = parse(reader, framing)
+    while not isinstance(message, m.EndOfTurn | m.Exit):
+        message = parse(reader, framing)
+    return [first, message]
+
+
+class Replay:
+    """A process that plays the server's half of a dialogue; ``address`` is where.
+
+    With ``count`` it counts the bytes of the requests and does not look at them.
+    """
+
+    def __init__(self, dialogue: Dialogue, *, count: bool = False) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self.dialogue = dialogue
+        path = Path(self._folder.name) / "dialogue"
+        path.write_bytes(pickle.dumps(dialogue))
+        command = [sys.executable, "-m", "benchmarks.dialogue", str(path), "count" if count else "look"]
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1]
+        )
+        assert self._process.stdout is not None
+        ready = re.fullmatch(r"(\d+)\n", self._process.stdout.readline())
+        assert ready is not None
+        self.address = ("127.0.0.1", int(ready[1]))
+
+    def __enter__(self) -> Replay:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._folder.cleanup()
+
+
+def play(dialogue: Dialogue, client: socket.socket) -> None:
+    """Serve one client. A fetch too many, sent on a guess, is told that there are no more rows."""
+    login, protocols, *rest = dialogue.turns
+    fetches = [turn.reply for turn in rest if turn.fetch]
+    others = [turn.reply for turn in rest if not turn.fetch]
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    requests = Requests(client, dialogue.framing)
+    requests.login()
+    client.sendall(login.reply)
+    requests.next()
+    client.sendall(protocols.reply)
+    fetches.reverse()
+    others.reverse()
+    while others or fetches:
+        if _is_fetch(requests.next()):
+            client.sendall(fetches.pop() if fetches else dialogue.exhausted)
+        else:
+            client.sendall(others.pop())
+
+
+def play_blindly(dialogue: Dialogue, client: socket.socket) -> None:
+    """Serve one client that says exactly what was recorded: a reply leaves when the bytes of its request are there."""
+    hole, come, due = bytearray(HOLE), 0, 0
+    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for turn in dialogue.turns:
+        due += len(turn.request)
+        while come < due:
+            count = client.recv_into(hole)
+            if not count:
+                raise ConnectionError("the client has gone")
+            come += count
+        client.sendall(turn.reply)
+
+
+class Requests:
+    """The groups of a client, cut out of its stream."""
+
+    def __init__(self, client: socket.socket, framing: Framing) -> None:
+        self._client = client
+        self._framing = framing
+        self._left = b""
+
+    def login(self) -> None:
+        """Pass over the login packet."""
+        while len(self._left) < 2 or len(self._left) < packet_length(self._left[:2]):
+            self._more()
+        self._left = self._left[packet_length(self._left[:2]) :]
+
+    def next(self) -> bytes:
+        """The next group, SQ_EOT included."""
+        while True:
+            reader = Reader(self._left)
+            try:
+                _group(m.parse_client_message, reader, self._framing)
+            except NeedMoreData:
+                self._more()
+                continue
+            found, self._left = self._left[: reader.pos], self._left[reader.pos :]
+            return found
+
+    def _more(self) -> None:
+        data = self._client.recv(HOLE)
+        if not data:
+            raise ConnectionError("the client has gone")
+        self._left += data
+
+
+def _is_fetch(group: bytes) -> bool:
+    """Whether a group is SQ_ID and SQ_NFETCH and nothing else (SQLI section 7.5)."""
+    return group[:2] == b"\0\4" and group[4:6] == b"\0\t"
+
+
+def _done(reply: bytes, framing: Framing) -> bytes:
+    """What stands behind the last row of a fetch reply."""
+    reader, start = Reader(reply), 0
+    while isinstance(m.parse_server_message(reader, framing), m.Tuple):
+        start = reader.pos
+    return reply[start:]
+
+
+def drain(dialogue: Dialogue, address: tuple[str, int]) -> int:
+    """The same session by somebody who does not look: the bytes that came. Fetches are asked for one ahead, as our
+    client does."""
+    hole, drained = memoryview(bytearray(HOLE)), 0
+    turns = dialogue.turns
+    with socket.create_connection(address) as link:
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        asked = 0
+        for number, turn in enumerate(turns):
+            while asked <= number or (asked == number + 1 < len(turns) and turns[asked].fetch):
+                link.sendall(turns[asked].request)
+                asked += 1
+            left = len(turn.reply)
+            while left:
+                count = link.recv_into(hole[: min(left, HOLE)])
+                if not count:
+                    raise ConnectionError("the replay ended too early")
+                left -= count
+            drained += len(turn.reply)
+    return drained
+
+
+def _main(path: str, how: str) -> None:
+    serve = play_blindly if how == "count" else play
+    dialogue = pickle.loads(Path(path).read_bytes())
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        print(listening.getsockname()[1], flush=True)
+        while True:
+            client, _ = listening.accept()
+            with client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
+                try:
+                    serve(dialogue, client)
+                    client.recv(1)  # the client hangs up
+                except ConnectionError:
+                    pass
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -1,0 +1,79 @@
+"""The child of test_memory.py: one mode, one table, its memory as JSON. Arguments: mode, table, rows, connection."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+import informix_arrow as ifx
+
+MEGA = 1e6
+
+
+def resident(field: str) -> float:
+    """VmRSS or VmHWM in MB."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024 / MEGA
+    raise RuntimeError(f"no {field} here")
+
+
+def batches(rows: int) -> Iterator[pa.RecordBatch]:
+    step = 10_000
+    for start in range(0, rows, step):
+        numbers = pa.array(range(start, start + step), pa.int32())
+        yield pa.record_batch(
+            {"k": numbers, "name": [f"customer number {i}" for i in range(start, start + step)]}
+        )
+
+
+def main(mode: str, table: str, rows: int, arguments: dict[str, object]) -> dict[str, object]:
+    sql = f"SELECT k, name, n, x, d FROM {table}"
+    with ifx.connect(autocommit=True, **arguments) as conn:  # type: ignore[arg-type]
+        conn.read_arrow(f"SELECT FIRST 10 k, name, n, x, d FROM {table}").to_pylist()
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        before, arrow, over_time, running = resident("VmRSS"), 0, [], True
+
+        def watch() -> None:
+            while running:
+                over_time.append(round(resident("VmRSS") - before, 1))
+                time.sleep(0.005)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        if mode == "read_arrow":
+            whole = conn.read_arrow(sql)
+            assert whole.num_rows == rows
+            arrow = whole.nbytes
+        elif mode == "stream":
+            seen = 0
+            for batch in conn.query(sql, batch_bytes=4 << 20).batches():
+                seen += batch.num_rows
+                arrow = max(arrow, batch.nbytes)
+            assert seen == rows
+        elif mode == "cursor":
+            assert len(conn.execute(sql).fetchall()) == rows
+        else:
+            conn.execute("CREATE TEMP TABLE memory_load (k INT, name VARCHAR(64))")
+            reader = pa.RecordBatchReader.from_batches(next(batches(10_000)).schema, batches(rows))
+            assert conn.write_arrow("memory_load", reader).rows == rows
+        running = False
+        watcher.join()
+        peak = resident("VmHWM")
+    return {
+        "before_mb": before,
+        "peak_mb": peak,
+        "arrow_mb": arrow / MEGA,
+        "over_time": over_time[:: max(1, len(over_time) // 200)],
+    }
+
+
+if __name__ == "__main__":
+    name, source, count, connection = sys.argv[1:]
+    print(json.dumps(main(name, source, int(count), json.loads(connection))))

@@ -1,0 +1,271 @@
+"""`make bench-report`: docs/benchmarks.md and its plots, and the table in README, from raw results. Nothing by hand.
+
+    python -m benchmarks.report RESULTS.json [RESULTS.json ...]
+
+Takes pytest-benchmark's files. Each plot and table says which command, machine, versions and commit it is from.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from importlib.metadata import version
+from pathlib import Path
+
+from .plots import PLOTS, PLOTTED, Line, draw
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "benchmarks.md"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
+OURS = ("read_arrow", "write_arrow, put", "informix-arrow")
+PACKAGES = ("informix-arrow", "pyarrow", "numpy", "duckdb", "polars", "pandas", "informix-driver")
+
+
+def load(paths: list[str]) -> tuple[list[Line], Line]:
+    """The lines of all files that have a subject, and what is known of the machine. Later files win."""
+    found: dict[tuple[str, str], Line] = {}
+    machine: Line = {}
+    for path in paths:
+        data = json.loads(Path(path).read_text())
+        machine = {**data["machine_info"], "commit": data["commit_info"], "datetime": data["datetime"]}
+        for entry in data["benchmarks"]:
+            info, stats = entry["extra_info"], entry["stats"]
+            if "subject" in info:
+                line = {**info, "median": stats["median"], "iqr": stats["iqr"], "rounds": stats["rounds"]}
+                found[info["subject"], info["who"]] = line
+    return list(found.values()), machine
+
+
+def provenance(machine: Line) -> str:
+    """Where the figures come from, in one paragraph."""
+    commit = machine["commit"]
+    compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=False).stdout
+    packages = []
+    for package in PACKAGES:
+        try:
+            packages.append(f"{package} {version(package)}")
+        except ImportError:
+            packages.append(f"{package} not installed")
+    cpu = machine.get("cpu", {})
+    changed = " with uncommitted changes" if commit.get("dirty") else ""
+    return (
+        f"{cpu.get('brand_raw', 'unknown processor')}, {cpu.get('count', '?')} cores, {machine['system']} "
+        f"{machine['release']}; Python {platform.python_version()}; "
+        f"{compiler.splitlines()[0] if compiler else 'no cc'}; "
+        f"{', '.join(packages)}; commit {str(commit.get('id'))[:12]}{changed}, {machine['datetime'][:10]}."
+    )
+
+
+def seconds(value: float) -> str:
+    """Three digits and a unit."""
+    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def table(lines: list[Line]) -> str:
+    """One subject: who, time, spread, per row, CPU, and how many times the first line's time."""
+    ours = next((line for line in lines if line["who"] in OURS), lines[0])
+    out = [
+        "| who | median | IQR | per row | client CPU per row | times |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for line in sorted(lines, key=lambda line: line["median"]):
+        times = line["median"] / ours["median"]
+        cpu = line.get("client_cpu_ns_per_row")
+        # The CPU of a JVM is that of another process, which nobody measured.
+        shown = "" if cpu is None or "JDBC" in line["who"] else seconds(cpu * 1e-9)
+        out.append(
+            f"| {line['who']} | {seconds(line['median'])} | {seconds(line['iqr'])} "
+            f"| {seconds(line['ns_per_row'] * 1e-9)} | {shown} | {times:.3g} |"
+        )
+    return "\n".join(out)
+
+
+def latency_table(lines: list[Line]) -> str:
+    """Percentiles of one call."""
+    out = ["| who | p50 | p90 | p95 | p99 | max |", "|---|---:|---:|---:|---:|---:|"]
+    for line in sorted(lines, key=lambda line: line["p50"]):
+        cells = " | ".join(seconds(line[p] * 1e-6) for p in ("p50", "p90", "p95", "p99", "max"))
+        out.append(f"| {line['who']} | {cells} |")
+    return "\n".join(out)
+
+
+def group(lines: list[Line], pattern: str) -> dict[str, list[Line]]:
+    """By subject, those whose subject matches."""
+    found: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        if re.fullmatch(pattern, line["subject"]):
+            found[line["subject"]].append(line)
+    return dict(found)
+
+
+def section(title: str, lead: str, command: str, lines: list[Line], pattern: str) -> str:
+    """A chapter with a table for each subject; empty when nothing of it was measured."""
+    subjects = group(lines, pattern)
+    if not subjects:
+        return ""
+    parts = [f"## {title}", lead, f"`{command}`"]
+    parts += [f"### {subject}\n\n{table(found)}" for subject, found in subjects.items()]
+    return "\n\n".join(parts) + "\n\n"
+
+
+def page(lines: list[Line], machine: Line) -> str:
+    """docs/benchmarks.md."""
+    bench = "python -m pytest benchmarks/{} --benchmark-only"
+    parts = [
+        "# Benchmarks\n\nMade by `make bench-report` from raw results; no figure here is typed by hand. `make bench` "
+        "measures again, on your machine. How things are measured, and what the figures leave out: "
+        "[benchmarks/README.md](../benchmarks/README.md).\n\n"
+        f"{provenance(machine)}\n\n"
+        "Medians and interquartile ranges of at least 10 rounds after a warm-up. *times* is the median over ours. "
+        "Every live figure includes the embedded server's work, which is the same for all. Compare within a table; "
+        "absolute times of shared machines move by half.\n\n",
+    ]
+    for plot, title in PLOTTED:
+        if (PLOTS / f"{plot}.svg").exists():
+            parts.append(f"![{title}](benchmarks/{plot}.svg)\n\n")
+    parts += [
+        section(
+            "Reading",
+            "A whole SELECT: execute and all rows, into Arrow, Python tuples, or through every getter of JDBC.",
+            bench.format("test_select.py"),
+            lines,
+            r"read (?!.*recorded).*",
+        ),
+        section(
+            "Reading without a server",
+            "A recorded session played back by a process that only sends; the floor reads the same bytes only.",
+            bench.format("test_select.py -k recorded"),
+            lines,
+            r"read .*recorded.*",
+        ),
+        section(
+            "Loading",
+            "INT, VARCHAR(64), INT, FLOAT, DATE.",
+            bench.format("test_insert.py"),
+            lines,
+            r"(load|insert|write_arrow|the embedded server takes) (?!.* over ).*",
+        ),
+    ]
+    live = group(lines, r"SELECT 1|prepared again|connect and close")
+    if live:
+        parts.append(f"## Latency\n\n`{bench.format('test_latency.py')}`\n\n")
+        parts += [f"### {subject}\n\n{latency_table(found)}\n\n" for subject, found in live.items()]
+    alone = [line for found in group(lines, r".*, the client alone").values() for line in found]
+    if alone:
+        rows = [
+            f"| {line['subject'].partition(',')[0]} | {line['who']} | {seconds(line['ns_per_row'] * 1e-9)} "
+            f"| {seconds(line['client_cpu_ns_per_row'] * 1e-9)} | {seconds(line['floor_ns_per_row'] * 1e-9)} |"
+            for line in alone
+        ]
+        parts.append(
+            "### The client alone\n\nThe same statements against a recorded session; the floor is a bare socket that "
+            "plays ping-pong with the very bytes of that driver.\n\n| what | who | one | client CPU | floor |\n"
+            "|---|---|---:|---:|---:|\n" + "\n".join(rows) + "\n\n"
+        )
+    slow = [line for found in group(lines, r".* over \d+ ms").values() for line in found]
+    if slow:
+        rows = [
+            f"| {line['subject']} | {line['who']} | {seconds(line['median'])} | {line['round_trips']} |"
+            for line in slow
+        ]
+        parts.append(
+            "### Over a slow link\n\nThe round trips of one such operation, counted at the link.\n\n"
+            "| what | who | median | round trips |\n|---|---|---:|---:|\n" + "\n".join(rows) + "\n\n"
+        )
+    parts.append(section("Several at once", "", bench.format("test_concurrency.py"), lines, r"(64|two) .*"))
+    memory = [line for found in group(lines, r"memory for .*").values() for line in found]
+    if memory:
+        rows = [
+            f"| {line['who']} | {line['rows']:,} | {line['growth_mb']:.0f} MB "
+            f"| {line['arrow_mb']:.0f} MB | {line['bytes_per_row']:.0f} |"
+            for line in memory
+        ]
+        parts.append(
+            f"## Memory\n\nGrowth of the resident set to its peak, a process each. "
+            f"`{bench.format('test_memory.py')}`\n\n"
+            "| mode | rows | growth | largest Arrow object | bytes per row |\n|---|---:|---:|---:|---:|\n"
+            + "\n".join(rows)
+            + "\n\n"
+        )
+    scaling = [line for found in group(lines, r"scaling .*").values() for line in found]
+    if scaling:
+        rows = [
+            f"| {line['who']} | {line['subject'].split()[-1]} | {line['exponent']:.2f} "
+            f"| {line['exponent_of_the_last_step']:.2f} |"
+            for line in scaling
+        ]
+        parts.append(
+            f"## Scaling\n\ncost = a · n^exponent; 1 is linear, less where a fixed cost is shared. "
+            f"`{bench.format('test_scaling.py')}`\n\n"
+            "| what | with | exponent | of the last step |\n|---|---|---:|---:|\n" + "\n".join(rows) + "\n\n"
+        )
+    codec = group(lines, r"decode .*")
+    if codec:
+        parts.append(
+            section("Codec", "No server, no socket.", bench.format("test_codec.py"), lines, r"decode .*")
+        )
+    return "".join(parts).rstrip() + "\n"
+
+
+def readme(lines: list[Line], machine: Line) -> str:
+    """The table between README's marks: what is won and what is lost."""
+    wanted = (
+        ("read 1 rows", "read one row"),
+        ("read 1,000 rows", "read 1,000 rows"),
+        ("read 100,000 rows", "read 100,000 rows"),
+        ("read 1,000,000 rows", "read 1,000,000 rows"),
+        ("load 100,000 rows", "load 100,000 rows"),
+        ("SELECT 1", "`SELECT 1`, cursor"),
+        ("connect and close", "connect and close"),
+    )
+    columns = (
+        ("ours, Arrow", ("read_arrow", "write_arrow, put")),
+        ("our cursor", ("cursor", "executemany", "informix-arrow")),
+        ("informix-driver", ("informix-driver",)),
+        ("IBM JDBC", ("JDBC", "JDBC addBatch, IFX_USEPUT")),
+    )
+    by = {(line["subject"], line["who"]): line for line in lines}
+    out = [
+        "Medians, the embedded server's work included, commit "
+        f"{str(machine['commit'].get('id'))[:12]}. All figures and what they were measured on: "
+        "[docs/benchmarks.md](docs/benchmarks.md); `make bench bench-report` makes them anew.",
+        "",
+        "| | " + " | ".join(name for name, _ in columns) + " |",
+        "|---|" + "---:|" * len(columns),
+    ]
+    for subject, shown in wanted:
+        cells = []
+        for _, whos in columns:
+            line = next((by[subject, who] for who in whos if (subject, who) in by), None)
+            cells.append(
+                "" if line is None else seconds(line["p50"] * 1e-6 if "p50" in line else line["median"])
+            )
+        if any(cells):
+            out.append(f"| {shown} | " + " | ".join(cells) + " |")
+    return "\n".join(out) + "\n\n![Seconds to read a result, by rows](docs/benchmarks/read_by_rows.svg)"
+
+
+def main(paths: list[str]) -> None:
+    """Write everything."""
+    lines, machine = load(paths)
+    if not lines:
+        sys.exit("no benchmark of these files has a subject: nothing to report")
+    draw(lines, machine)
+    PAGE.write_text(page(lines, machine))
+    text = README.read_text()
+    if BEGIN in text:
+        before, _, rest = text.partition(BEGIN)
+        README.write_text(f"{before}{BEGIN}\n{readme(lines, machine)}\n{END}{rest.partition(END)[2]}")
+    print(f"{PAGE.relative_to(ROOT)}: {len(lines)} figures")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,177 @@
+"""Small statements: how long one takes, how evenly, and how many round trips it costs.
+
+Live against the embedded server, whose work (parsing, translating, DuckDB) is most of every figure; and against a
+recorded dialogue, where only the client works: there the floor is a bare socket that plays ping-pong with the same
+messages. Over slow links, 1 ms and 20 ms, round trips are counted as well.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+import informix_arrow as ifx
+
+from .conftest import Address
+from .dialogue import Replay, drain, record
+from .link import SlowLink
+from .measuring import measure, percentiles
+
+ONE = "SELECT 1 FROM systables WHERE tabid = 1"
+BY_KEY = "SELECT tabname FROM systables WHERE tabid = ?"
+RUNS = 50
+WHO = ["informix-arrow", "informix-driver", "JDBC"]
+
+
+def one(connection: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute(ONE)
+    cursor.fetchall()
+    cursor.close()
+
+
+def again(connection: Any) -> Callable[[], None]:
+    """The same statement on one cursor, with another value each time."""
+    cursor = connection.cursor()
+
+    def work() -> None:
+        cursor.execute(BY_KEY, (1,))
+        cursor.fetchall()
+
+    return work
+
+
+def timed(work: Callable[[], object], times: int, samples: list[float]) -> None:
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        samples.append(time.perf_counter() - began)
+
+
+def distribution(benchmark: BenchmarkFixture, subject: str, who: str, work: Callable[[], object]) -> None:
+    samples: list[float] = []
+    measure(benchmark, subject, who, lambda: timed(work, RUNS, samples), rows=RUNS, rounds=20)
+    benchmark.extra_info.update(percentiles(samples[2 * RUNS :]))
+
+
+@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize("what", ["SELECT 1", "prepared again", "connect and close"])
+def test_live(
+    benchmark: BenchmarkFixture, request: pytest.FixtureRequest, address: Address, who: str, what: str
+) -> None:
+    if who == "JDBC":
+        peer = request.getfixturevalue("jdbc_peer")
+        command = {
+            "SELECT 1": f"latency {RUNS} {ONE}",
+            "prepared again": f"prepared {RUNS} {BY_KEY}",
+            "connect and close": f"connect {RUNS}",
+        }[what]
+        for _ in range(10):
+            peer.ask(command)
+        samples: list[float] = []
+        measure(benchmark, what, who, lambda: samples.extend(peer.seconds(command)), rows=RUNS, rounds=20)
+        benchmark.extra_info.update(percentiles(samples[2 * RUNS :]))
+        return
+    open_one: Callable[..., Any] = address.ours if who == "informix-arrow" else address.informix_driver
+    if what == "connect and close":
+        distribution(benchmark, what, who, lambda: open_one(autocommit=True).close())
+        return
+    connection = open_one(autocommit=True)
+    try:
+        distribution(
+            benchmark, what, who, (lambda: one(connection)) if what == "SELECT 1" else again(connection)
+        )
+    finally:
+        connection.close()
+
+
+def test_pool(benchmark: BenchmarkFixture, address: Address) -> None:
+    """Acquire, a query, give back."""
+    with ifx.Pool(**address.arguments, autocommit=True, min_size=1, max_size=2) as pool:
+
+        def work() -> None:
+            with pool.connection() as connection:
+                one(connection)
+
+        distribution(benchmark, "SELECT 1", "informix-arrow, through a pool", work)
+
+
+@pytest.mark.parametrize("who", ["informix-arrow", "informix-driver"])
+@pytest.mark.parametrize("what", ["SELECT 1", "prepared again"])
+def test_recorded(benchmark: BenchmarkFixture, address: Address, who: str, what: str) -> None:
+    """The client alone: 200 statements of a recorded session, played back; and the ping-pong of the same bytes."""
+    count = 200
+
+    def session(host: str, port: int) -> None:
+        at = Address(host, port)
+        open_one: Callable[..., Any] = at.ours if who == "informix-arrow" else at.informix_driver
+        connection = open_one(autocommit=True)
+        work = (lambda: one(connection)) if what == "SELECT 1" else again(connection)
+        for _ in range(count):
+            work()
+        connection.close()
+
+    dialogue = record((address.host, address.port), session)
+    subject = f"{what}, the client alone"
+    with Replay(dialogue, count=True) as replay:
+        # The floor of this very dialogue: a driver that says less has a lower one.
+        floor = min(_seconds(lambda: drain(dialogue, replay.address)) for _ in range(10))
+        measure(benchmark, subject, who, lambda: session(*replay.address), rows=count, rounds=15)
+    benchmark.extra_info["floor_ns_per_row"] = floor / count * 1e9
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+@pytest.mark.parametrize("milliseconds", [1, 20])
+@pytest.mark.parametrize("who", ["informix-arrow", "informix-driver"])
+@pytest.mark.parametrize(
+    "what", ["connect and close", "SELECT 1", "prepared again", "1,000 rows", "load 1,000 rows"]
+)
+def test_slow_link(
+    benchmark: BenchmarkFixture,
+    address: Address,
+    seeded: Callable[[int], str],
+    who: str,
+    what: str,
+    milliseconds: int,
+) -> None:
+    """Round trips decide here."""
+    source = seeded(1_000)
+    with SlowLink((address.host, address.port), milliseconds / 1000) as link:
+        at = Address(*link.address)
+        open_one: Callable[..., Any] = at.ours if who == "informix-arrow" else at.informix_driver
+        connection = open_one(autocommit=True)
+        cursor = connection.cursor()
+        work = _work(what, connection, cursor, open_one, source)
+        work()
+        before = link.round_trips
+        work()
+        trips = link.round_trips - before
+        measure(benchmark, f"{what} over {milliseconds} ms", who, work, rounds=10, round_trips=trips)
+        connection.close()
+
+
+def _work(
+    what: str, connection: Any, cursor: Any, open_one: Callable[..., Any], source: str
+) -> Callable[[], object]:
+    if what == "connect and close":
+        return lambda: open_one(autocommit=True).close()
+    if what == "SELECT 1":
+        return lambda: one(connection)
+    if what == "prepared again":
+        return again(connection)
+    if what == "1,000 rows":
+        return lambda: (cursor.execute(f"SELECT k, name, n, x, d FROM {source}"), cursor.fetchall())
+    name = f"bench_slow_{threading.get_ident()}"
+    cursor.execute(f"CREATE TEMP TABLE {name} (k INT, name VARCHAR(20))")
+    rows = [(i, f"row {i}") for i in range(1_000)]
+    return lambda: cursor.executemany(f"INSERT INTO {name} VALUES (?, ?)", rows)

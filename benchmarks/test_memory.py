@@ -1,0 +1,48 @@
+"""Memory: what a read or a load adds to the process, in a fresh process each.
+
+The figure is the growth of the resident set from after the connect (and a small read, so that all code is loaded) to
+its peak, sampled by the kernel (VmHWM). Times are pytest-benchmark's for the whole child and mean nothing here.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from .conftest import Address
+
+CHILD = Path(__file__).parent / "memory_child.py"
+MODES = ["read_arrow", "stream", "cursor", "write_arrow, streamed"]
+
+
+@pytest.mark.parametrize("rows", [100_000, 1_000_000])
+@pytest.mark.parametrize("mode", MODES)
+def test_growth(
+    benchmark: BenchmarkFixture, address: Address, seeded: Callable[[int], str], mode: str, rows: int
+) -> None:
+    if mode == "cursor" and rows > 100_000:
+        pytest.skip("a million Python rows say nothing new")
+    command = [sys.executable, str(CHILD), mode, seeded(rows), str(rows), json.dumps(address.arguments)]
+
+    def child() -> dict[str, float]:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return dict(json.loads(done.stdout))
+
+    benchmark.group = "memory"
+    found = benchmark.pedantic(child, rounds=3)
+    benchmark.extra_info.update(
+        subject=f"memory for {rows:,} rows",
+        who=mode,
+        rows=rows,
+        growth_mb=found["peak_mb"] - found["before_mb"],
+        arrow_mb=found["arrow_mb"],
+        bytes_per_row=(found["peak_mb"] - found["before_mb"]) * 1e6 / rows,
+        over_time=found["over_time"],
+    )

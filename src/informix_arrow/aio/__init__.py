@@ -1,0 +1,16 @@
+"""informix-arrow for asyncio: the same conversations with the server, awaited. No threads.
+
+>>> from informix_arrow import aio
+>>> async with aio.connect("informix://user:password@host:9088/stores?server=ol_informix") as conn:
+...     table = await conn.read_arrow("SELECT * FROM orders WHERE order_num > ?", (1000,))
+"""
+
+from __future__ import annotations
+
+from .connection import AsyncConnection, connect
+from .cursor import AsyncCursor
+from .pool import AsyncPool
+from .result import AsyncResult
+from .scroll_cursor import AsyncScrollCursor
+
+__all__ = ["AsyncConnection", "AsyncCursor", "AsyncPool", "AsyncResult", "AsyncScrollCursor", "connect"]

@@ -1,0 +1,154 @@
+"""AsyncScrollCursor: rows of a result in any order, for asyncio."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+from ..cursor_base import nothing_to_fetch
+from ..exchange.fetch import ServerCursor
+from ..exchange.scroll import Scroller
+from ..exchange.statement import Outcome
+from ..exchange.steps import Exchange
+from ..rows import NO_ROW, RowFactory, Rows
+from .cursor import AsyncCursor
+
+if TYPE_CHECKING:
+    from .connection import AsyncConnection
+
+T = TypeVar("T")
+
+
+class AsyncScrollCursor(AsyncCursor):
+    """A cursor whose result stays on the server, to be gone through in any direction. Made by
+    ``connection.cursor(scrollable=True)``.
+
+    As :class:`informix_arrow.ScrollCursor`, with ``await``. After an error, a cancellation among them, the position is
+    what it was.
+    """
+
+    def __init__(
+        self,
+        connection: AsyncConnection,
+        name: str = "",
+        *,
+        withhold: bool = False,
+        row_factory: RowFactory | None = None,
+    ) -> None:
+        super().__init__(connection, name, withhold=withhold, row_factory=row_factory, scrollable=True)
+        self._scroller: Scroller | None = None
+
+    @property
+    def rownumber(self) -> int | None:
+        """0-based number of the row that the next fetch gives; None without a result (PEP 249)."""
+        return None if self._scroller is None else self._scroller.rownumber
+
+    async def scroll(self, value: int = 0, mode: str = "relative") -> None:
+        """Let the next fetch give another row, as :meth:`informix_arrow.ScrollCursor.scroll`."""
+        await self._run(self._require_scroller().scroll(self._connection._session, value, mode))
+
+    async def fetchmany(self, size: int | None = None) -> list[Any]:
+        """The next ``size`` rows (``arraysize`` by default), fewer at the end."""
+        scroller = self._require_scroller()
+        wanted = self.arraysize if size is None else size
+        return await self._run(scroller.take(self._connection._session, wanted))
+
+    async def fetchall(self) -> list[Any]:
+        """All rows behind the current one."""
+        return await self._run(self._require_scroller().take(self._connection._session, None))
+
+    async def fetch_first(self) -> Any:
+        """The first row; None when there is none."""
+        return await self._row(0)
+
+    async def fetch_last(self) -> Any:
+        """The last row; None when there is none."""
+        return await self._row(-1, from_end=True)
+
+    async def fetch_prior(self) -> Any:
+        """The row before the current one; None when there is none: the position is before the first row then."""
+        return await self._row(self._require_scroller().at - 1)
+
+    async def fetch_relative(self, offset: int) -> Any:
+        """The row so many behind (negative: before) the current one; None when there is none."""
+        return await self._row(self._require_scroller().at + offset)
+
+    async def fetch_absolute(self, number: int) -> Any:
+        """The row of this number, from 0; negative numbers count from the end. None when there is none."""
+        return await self._row(number, from_end=number < 0)
+
+    async def fetch_arrow_table(self) -> pa.Table:
+        """The rows behind the current one as a ``pyarrow.Table``."""
+        scroller, session = self._require_scroller(), self._connection._session
+        batches = []
+        while (batch := await self._run(scroller.next_batch(session))) is not None:
+            batches.append(batch)
+        return pa.Table.from_batches(batches, scroller.cursor.plan.schema)
+
+    async def _row(self, number: int, *, from_end: bool = False) -> Any:
+        scroller = self._require_scroller()
+        found = await self._run(scroller.row(self._connection._session, number, from_end=from_end))
+        return found[0] if found else None
+
+    async def _run(self, exchange: Exchange[T]) -> T:
+        scroller = self._require_scroller()
+        at = scroller.at
+        try:
+            return await self._connection._run(exchange, self._timeout)
+        except BaseException:
+            # The exchange may have run to its end when the task was cancelled: its rows are lost.
+            scroller.at = at
+            raise
+
+    def _require_scroller(self) -> Scroller:
+        self._require_open()
+        if self._scroller is None:
+            raise nothing_to_fetch()
+        return self._scroller
+
+    def _require_rows(self) -> ServerCursor:
+        return self._require_scroller().cursor
+
+    def _take(self, done: Outcome | ServerCursor) -> None:
+        if isinstance(done, Outcome):
+            self._did(done)
+            return
+        try:
+            self._describes(done)
+        except BaseException:  # no row could be made
+            self._connection._session.orphans.append(done)
+            raise
+        make = self._make
+
+        def rows_of(batch: pa.RecordBatch) -> list[Any]:
+            rows = Rows(make)
+            rows.add(batch)
+            return rows.take()
+
+        self._scroller = Scroller(done, rows_of)
+
+    async def _drop_result(self) -> None:
+        scroller, self._scroller = self._scroller, None
+        if scroller is None or scroller.cursor.released or self._connection.closed:
+            return
+        session = self._connection._session
+        try:
+            await self._connection._run(scroller.cursor.close(session))
+        except BaseException:
+            session.orphans.append(scroller.cursor)  # closed before what comes next
+            raise
+
+    def _abandon(self) -> None:
+        scroller, self._scroller = self._scroller, None
+        if scroller is not None and not scroller.cursor.released:
+            self._connection._session.orphans.append(scroller.cursor)
+
+    async def _next_row(self) -> Any:
+        found = await self._run(self._require_scroller().take(self._connection._session, 1))
+        return found[0] if found else NO_ROW
+
+    def __del__(self) -> None:
+        # Nothing is sent in finalizers: the connection closes the cursor before its next exchange.
+        if getattr(self, "_scroller", None) is not None:
+            self._abandon()

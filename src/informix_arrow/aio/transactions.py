@@ -1,0 +1,53 @@
+"""``async with conn.transaction():`` blocks, nested as deep as you like."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ..exchange.blocks import begin_block, end_block
+from ..transactions import TransactionState
+from ..wire.errors import OperationalError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from .connection import AsyncConnection
+
+
+class AsyncTransactionBlock(TransactionState):
+    """One ``async with conn.transaction():`` block. Made by :meth:`AsyncConnection.transaction`."""
+
+    def __init__(self, connection: AsyncConnection, savepoint_name: str | None, force_rollback: bool) -> None:
+        super().__init__(savepoint_name, force_rollback)
+        self._connection = connection
+
+    @property
+    def connection(self) -> AsyncConnection:
+        """The connection that the block is on."""
+        return self._connection
+
+    async def __aenter__(self) -> Self:
+        connection = self._connection
+        connection._require_open()
+        self._block = await connection._run(begin_block(connection._session, self._enter()))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        connection = self._connection
+        session = connection._session
+        block, keep = self._leave(error)
+        if error is None or not connection.closed:  # a lost connection is rolled back by the server
+            try:
+                await connection._run(end_block(session, block, keep=keep))
+            except BaseException as failure:
+                if (
+                    block in session.blocks
+                ):  # cancelled before anything was sent: it is undone before what comes next
+                    session.orphans.append(block)
+                if isinstance(failure, OperationalError) and self._passes_on(error, connection.closed):
+                    return False
+                raise
+        return self._swallows(error)

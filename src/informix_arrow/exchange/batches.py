@@ -1,0 +1,156 @@
+"""The rows of one result as final record batches, each made by one exchange.
+
+What the decoder hands over is finished here (:mod:`informix_arrow.finish`): large objects are read, text is decoded,
+lists and structs are parsed. The blocking and the asyncio result are thin fronts over one :class:`Batches`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from ..finish import Content
+from ..wire.describe import Column
+from ..wire.errors import DataError, Error, InterfaceError
+from .fetch import ServerCursor, next_batch
+from .session import Session
+from .steps import Exchange
+
+
+class Batches:
+    """The batches of one server cursor, to be handed out once, in order."""
+
+    def __init__(self, cursor: ServerCursor) -> None:
+        self.cursor = cursor
+        self.taken = False  # somebody reads them, or nobody ever may
+        self.closed = False
+        self._finisher = cursor.shape.finisher
+        self._row = 0  # number of the next row to be handed out
+        self._decoded: pa.RecordBatch | None = None  # a batch whose large objects are being read
+        self._offset = 0  # its rows already handed out
+        self._error: Error | None = None  # of the row that comes next
+        self._failure: BaseException | None = None  # what ended the reading before its end
+        self._ended = False
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of every batch."""
+        return self.cursor.plan.schema
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Names and Informix types of the columns, as the server described them; those left out are missing."""
+        cursor = self.cursor
+        return tuple([cursor.columns[index] for index in cursor.plan.kept])
+
+    def take(self) -> None:
+        """Claim the batches for one reader. ``InterfaceError`` when they were claimed or closed before."""
+        if self.closed:
+            raise InterfaceError("the result is closed")
+        if self.taken:
+            raise InterfaceError(
+                "the result was read already: its rows are streamed and gone. Run the query again, or keep "
+                "read_all()'s table"
+            )
+        self.taken = True
+
+    @property
+    def all_here(self) -> bool:
+        """Whether the server has nothing more to say about these rows: :meth:`next` asks for no step then."""
+        cursor = self.cursor
+        return cursor.released and cursor.ended and cursor.objects is None
+
+    def next(self, session: Session) -> Exchange[pa.RecordBatch | None]:
+        """The next batch; None at the end of the rows.
+
+        When a row cannot be read, the rows before it come first, and the error at the next call; the cursor is
+        closed then. Whoever runs this exchange and does not get its result has to say so (:meth:`fail`): rows are
+        missing from there on, and later calls are refused.
+        """
+        if self.closed:
+            raise InterfaceError("the result was closed while it was being read")
+        if self._failure is not None:
+            raise InterfaceError(
+                f"reading this result failed before ({_first_line(self._failure)}): rows were lost; run the query again"
+            ) from self._failure
+        if self._ended:
+            return None
+        cursor, finisher = self.cursor, self._finisher
+        try:
+            if self._error is not None:
+                raise self._error
+            if self._decoded is not None:
+                return (yield from self._with_objects(session, self._decoded))
+            capsule = yield from next_batch(session, cursor)
+            if capsule is None:
+                self._ended = True
+                return None
+            schema = finisher.schema if finisher.untouched else finisher.decoded
+            batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), capsule)
+            if cursor.objects is not None:
+                self._offset = 0
+                return (yield from self._with_objects(session, batch))
+            return self._finished(session, batch, {})
+        except Error as error:
+            if not cursor.lazy and session.usable_after(error):
+                yield from cursor.close(session)
+            raise
+
+    def fail(self, error: BaseException) -> None:
+        """The reader did not get what :meth:`next` made: the rows after it must not pass for the rest."""
+        self._failure = self._failure or error
+
+    def close(self, session: Session) -> Exchange[None]:
+        """Drop what was not handed out and release the statement."""
+        return self.cursor.close(session)
+
+    def abandon(self, session: Session) -> None:
+        """Leave the cursor to the connection, which releases it before its next exchange.
+
+        For finalizers, which run at any moment and in any thread: nothing is sent here and no lock is taken.
+        """
+        if not self.cursor.released:
+            session.orphans.append(self.cursor)
+
+    def _with_objects(self, session: Session, batch: pa.RecordBatch) -> Exchange[pa.RecordBatch]:
+        """Read large objects of a decoded batch: as many rows as fit into a batch of their own."""
+        objects = self.cursor.objects
+        assert objects is not None
+        self._decoded = batch
+        filled = yield from objects.read(session, batch, self._offset, self._row - self._offset)
+        if not filled.rows:
+            assert filled.error is not None
+            raise filled.error
+        piece = batch.slice(self._offset, filled.rows)
+        self._offset += filled.rows
+        if self._offset >= batch.num_rows:
+            self._decoded = None
+        self._error = filled.error
+        return self._finished(session, piece, filled.contents)
+
+    def _finished(
+        self, session: Session, batch: pa.RecordBatch, contents: Mapping[int, Content]
+    ) -> pa.RecordBatch:
+        """Make the final batch. When a value of it is no text, it ends before that row."""
+        first = self._row
+        try:
+            while True:
+                try:
+                    done = self._finisher.finish(batch, first, contents)
+                    break
+                except DataError as error:
+                    error.statement = self.cursor.sql
+                    self._error = error
+                    batch = batch.slice(0, (error.row or first) - first)
+                    if not batch.num_rows:
+                        raise
+        except BaseException as error:  # nothing is under way on the wire
+            session.passed_on = error
+            raise
+        self._row += done.num_rows
+        return done
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__

@@ -1,0 +1,70 @@
+"""The questions that a PAM listener asks before it lets a client in (SQLI section 18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..wire import messages as m
+from ..wire.errors import InterfaceError, OperationalError, ProtocolError
+from .session import Session, error_of, group, next_message, server_exit
+from .steps import Exchange, Send
+
+_HIDDEN, _VISIBLE = 1, 2  # styles of a challenge that want an answer; 3 and 4 are texts to be shown
+
+
+def authenticate(session: Session, answer: Callable[[str, bool], str] | None) -> Exchange[None]:
+    """Have ``answer(prompt, echo)`` answer the server's questions; ``echo`` is False where what is typed should not be
+    seen.
+
+    Texts that want no answer come before the prompt of the next question, on lines of their own.
+
+    Raises
+    ------
+    OperationalError
+        The server asks and nobody is there to answer (``answer`` is None), or it did not accept the answers: the text
+        holds what it said.
+    InterfaceError
+        ``answer`` returned something that is no text. What it raises passes through.
+    """
+    session.own += 1
+    yield Send(group(session, (m.Ack(),)))
+    said: list[str] = []
+    question: m.Challenge | None = None
+    while True:
+        message = yield from next_message(session)
+        if isinstance(message, m.Challenge):
+            if message.style in (_HIDDEN, _VISIBLE):
+                question = message
+            else:
+                said.append(message.text)
+        elif isinstance(message, m.EndOfTurn):
+            if question is not None:
+                prompt = "\n".join([*said, question.text])
+                said, echo, question = [], question.style == _VISIBLE, None
+                yield Send(group(session, (m.Response(_answer(answer, prompt, echo)),)))
+        elif isinstance(message, m.Accept):
+            break
+        elif isinstance(message, m.Exit):
+            if not said:
+                raise OperationalError("the server did not accept the answers to its questions (PAM)")
+            raise OperationalError(f"the server did not let us in (PAM): {' '.join(said)}")
+        elif isinstance(message, m.Err):
+            raise error_of(message)
+        else:
+            raise ProtocolError(f"{type(message).__name__} does not belong into a PAM dialogue")
+    while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
+        if isinstance(message, m.Exit):
+            raise server_exit()
+    session.own -= 1
+
+
+def _answer(answer: Callable[[str, bool], str] | None, prompt: str, echo: bool) -> str:
+    if answer is None:
+        raise OperationalError(
+            f"the server asks {prompt.strip()!r} before it lets users in (PAM): pass pam=function, which is called "
+            "with the question and returns the answer"
+        )
+    given = answer(prompt, echo)
+    if not isinstance(given, str):
+        raise InterfaceError(f"the pam function must return the answer as text, got {type(given).__name__}")
+    return given

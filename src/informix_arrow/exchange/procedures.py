@@ -1,0 +1,61 @@
+"""Procedures and functions called by name, through SQL (SQLI section 7.6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..parameters import check_parameters
+from ..wire.errors import Error, InterfaceError
+from .fetch import ReadOptions, ServerCursor
+from .run import run
+from .session import Session
+from .statement import Outcome
+from .steps import Exchange
+
+NO_ROUTINE = -674  # SQLCODE: no routine of this name takes these arguments
+
+_PART = r"(?:[^\W\d]\w*|\"(?:[^\"]|\"\")+\")"
+_ROUTINE_NAME = re.compile(rf"(?:{_PART}(?:@{_PART})?:)?(?:{_PART}\.)?(?P<name>{_PART})")
+
+
+def call_procedure(
+    session: Session, name: str, arguments: Sequence[object], options: ReadOptions
+) -> Exchange[Outcome | ServerCursor]:
+    """``EXECUTE PROCEDURE name(?, ...)``, or ``EXECUTE FUNCTION`` where the server says that it is no procedure.
+
+    ``InterfaceError`` at the call when ``name`` is not ``[database[@server]:][owner.]name``. Otherwise as
+    :func:`.run.run`.
+    """
+    found = _ROUTINE_NAME.fullmatch(name.strip()) if isinstance(name, str) else None
+    if found is None:
+        raise InterfaceError(f"a procedure is named like [database:][owner.]name, got {name!r}")
+    count = len(arguments) if isinstance(arguments, Sequence) else 0
+    call = f"{found[0]}({', '.join('?' * count)})"
+    check_parameters(f"EXECUTE PROCEDURE {call}", arguments)
+    # Bound, and refused, at the call.
+    first = run(session, f"EXECUTE PROCEDURE {call}", count, arguments, options)
+    return _procedure_or_function(session, first, call, found["name"], arguments, options)
+
+
+def _procedure_or_function(
+    session: Session,
+    first: Exchange[Outcome | ServerCursor],
+    call: str,
+    name: str,
+    arguments: Sequence[object],
+    options: ReadOptions,
+) -> Exchange[Outcome | ServerCursor]:
+    try:
+        return (yield from first)
+    except Error as error:
+        # The routine itself, not one that it calls in turn: then it would have run already.
+        missing = (error.near or name).rpartition(".")[2].strip('"').lower() == name.strip('"').lower()
+        if error.sqlcode != NO_ROUTINE or not missing or not session.usable_after(error):
+            raise
+        try:
+            return (yield from run(session, f"EXECUTE FUNCTION {call}", len(arguments), arguments, options))
+        except Error as second:
+            if second.sqlcode == NO_ROUTINE and session.usable_after(second):
+                raise error from None
+            raise

@@ -1,0 +1,258 @@
+"""What a result changes in its session while it is open: isolation and lock mode of its own, and in an ANSI database
+the transaction that reading begins.
+
+Both are put right again with the message that closes the cursor, whoever sends that: the end of the rows, an error, or
+the connection's next exchange after the result was dropped. That costs no round trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..dsn import ISOLATIONS
+from ..parameters import sql_tokens
+from ..wire import messages as m
+from ..wire.describe import StatementType
+from ..wire.errors import Error, InterfaceError
+from ..wire.message_base import Message
+from .session import DISCARD, Session, Settings, Transaction, ask, ask_all, group, outgoing
+from .steps import Exchange, Send
+from .transaction import commit_now, for_update
+
+_NAMES = {phrase: name for name, phrase in ISOLATIONS.items()}
+Group = Sequence[Message]
+_NO_WISH = ("", "")
+
+
+class Wishes(Protocol):
+    """The part of the read options that matters here."""
+
+    @property
+    def isolation(self) -> str: ...
+
+    @property
+    def lock_wait(self) -> int | None: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+@dataclass(slots=True, eq=False)
+class ReadScope:
+    """What one open result has to put right when it ends."""
+
+    wish: tuple[str, str] = ("", "")  # isolation and lock mode; "" = the session's
+    reads_alone: bool = False  # it holds a transaction of the kind READING
+    may_write: bool = False  # it is a procedure's: the COMMIT has to be waited for
+    hold: bool = False  # the cursor has to outlive COMMITs of other statements
+
+
+# ---- isolation and lock mode ------------------------------------------------------------------------------------
+
+
+def lock_phrase(lock_wait: int | None) -> str:
+    """What SET LOCK MODE TO calls a number of seconds; "" for None."""
+    if lock_wait is None:
+        return ""
+    return {0: "NOT WAIT", -1: "WAIT"}.get(lock_wait, f"WAIT {lock_wait}")
+
+
+def isolation_of(session: Session) -> str | None:
+    """The session's isolation by its name here, None when nobody has set any. Forms without a name, such as those
+    with RETAIN UPDATE LOCKS, are in Informix's words.
+    """
+    phrase = session.settings.isolation
+    return _NAMES.get(phrase, phrase) or None
+
+
+def lock_wait_of(session: Session) -> int | None:
+    """The session's lock wait in seconds, 0 = not to wait, -1 = for ever; None when nobody has set any."""
+    phrase = session.settings.lock_mode
+    if not phrase:
+        return None
+    if phrase == "NOT WAIT":
+        return 0
+    seconds = phrase.removeprefix("WAIT").strip()
+    return int(seconds) if seconds.isdecimal() else -1
+
+
+def set_reading(session: Session, isolation: str = "", lock_wait: int | None = None) -> Exchange[None]:
+    """Set isolation (a key of ``ISOLATIONS``) and lock wait of the session; "" and None leave it as it is."""
+    settings = session.settings
+    wanted: list[tuple[str, str, str]] = []
+    if isolation:
+        wanted.append(("isolation", ISOLATIONS[isolation], "SET ISOLATION TO"))
+    if lock_wait is not None:
+        wanted.append(("lock_mode", lock_phrase(lock_wait), "SET LOCK MODE TO"))
+    if not wanted:
+        return
+    statements = [f"{words} {phrase}" for _, phrase, words in wanted]
+    replies = yield from ask_all(session, [_run(sql) for sql in statements])
+    for (name, phrase, _), reply in zip(wanted, replies, strict=True):
+        if reply.error is None:
+            setattr(settings, name, phrase)
+            setattr(settings, f"{name}_now", phrase)
+    for sql, reply in zip(statements, replies, strict=True):
+        reply.check(sql)
+
+
+def restore(session: Session, isolation: str, lock_mode: str) -> Exchange[None]:
+    """Bring the session back to what :class:`.session.Settings` once said; nobody waits for the answers."""
+    settings = session.settings
+    settings.isolation, settings.lock_mode = isolation, lock_mode
+    changes = _change(session, isolation, lock_mode)
+    yield from send_groups(session, [_run(sql) for _, _, sql in changes])
+    for name, value, _ in changes:
+        setattr(settings, name, value)
+
+
+def typed(session: Session, kind: int, text: str) -> None:
+    """Take over what a SET ISOLATION or SET LOCK MODE of the user's has set."""
+    settings = session.settings
+    words = [word.upper() for word in sql_tokens(text)]
+    if kind == StatementType.SET_ISOLATION:
+        words = words[words.index("ISOLATION") + 1 :] if "ISOLATION" in words else []
+        settings.isolation = settings.isolation_now = " ".join(words[1:] if words[:1] == ["TO"] else words)
+    elif kind == StatementType.SET_LOCK_MODE:
+        words = words[words.index("MODE") + 1 :] if "MODE" in words else []
+        settings.lock_mode = settings.lock_mode_now = " ".join(words[1:] if words[:1] == ["TO"] else words)
+
+
+def renew(session: Session) -> Exchange[None]:
+    """Another database was opened, with its own defaults: what was set for the session holds there, too. What that
+    database refuses, as one without a log may, is not set any more.
+    """
+    settings = session.settings
+    settings.isolation_now = settings.lock_mode_now = ""
+    for name, now, words in (
+        ("isolation", "isolation_now", "ISOLATION"),
+        ("lock_mode", "lock_mode_now", "LOCK MODE"),
+    ):
+        phrase = getattr(settings, name)
+        if not phrase:
+            continue
+        reply = yield from ask(session, _run(f"SET {words} TO {phrase}"))
+        if reply.error is not None:
+            phrase = ""
+        setattr(settings, name, phrase)
+        setattr(settings, now, phrase)
+
+
+def _command(session: Session, sql: str) -> Exchange[None]:
+    reply = yield from ask(session, _run(sql))
+    reply.check(sql)
+
+
+def _run(sql: str) -> Group:
+    return (m.Command(sql), m.NDescribe(), m.Execute(), m.Release())
+
+
+def _default_isolation(session: Session) -> str:
+    """What a server reads by when nobody says anything (SERVER-BEHAVIOUR section 2)."""
+    if session.ansi:
+        return "REPEATABLE READ"
+    return "COMMITTED READ" if session.logged else "DIRTY READ"
+
+
+def _change(session: Session, isolation: str, lock_mode: str) -> list[tuple[str, str, str]]:
+    """The statements that bring the session to these, with what is in force after each."""
+    settings, out = session.settings, []
+    if isolation != settings.isolation_now:
+        out.append(
+            ("isolation_now", isolation, f"SET ISOLATION TO {isolation or _default_isolation(session)}")
+        )
+    if lock_mode != settings.lock_mode_now:
+        out.append(("lock_mode_now", lock_mode, f"SET LOCK MODE TO {lock_mode or 'NOT WAIT'}"))
+    return out
+
+
+# ---- around one result ------------------------------------------------------------------------------------------
+
+
+def enter(session: Session, wishes: Wishes, kind: int, text: str) -> Exchange[ReadScope]:
+    """Prepare the session for a cursor that is about to be opened on a statement of type ``kind``.
+
+    Raises the server's error when it refuses the isolation or lock mode; all is as before then.
+    """
+    settings = session.settings
+    if wishes.isolation and wishes.isolation not in ISOLATIONS:
+        raise InterfaceError(
+            f"isolation must be one of {', '.join(map(repr, ISOLATIONS))}, got {wishes.isolation!r}"
+        )
+    if not wishes.isolation and wishes.lock_wait is None and not session.ansi and _as_set(settings):
+        return ReadScope()
+    scope = ReadScope((ISOLATIONS.get(wishes.isolation, ""), lock_phrase(wishes.lock_wait)))
+    wanted = (scope.wish[0] or settings.isolation, scope.wish[1] or settings.lock_mode)
+    if any(scope.wish):
+        settings.wishes.append(scope.wish)
+    try:
+        for name, value, sql in _change(session, *wanted):
+            yield from _command(session, sql)
+            setattr(settings, name, value)
+        if session.ansi:
+            yield from _enter_ansi(session, scope, wishes, kind, text)
+    except Error as error:
+        if session.usable_after(error):
+            yield from send_groups(session, leave(session, scope))
+        raise
+    return scope
+
+
+def _enter_ansi(session: Session, scope: ReadScope, wishes: Wishes, kind: int, text: str) -> Exchange[None]:
+    """In an ANSI database a query opens a transaction, which autocommit must close again; and its cursor is one for
+    update unless the transaction is READ ONLY: rows would come one by one, whatever the fetch buffer.
+    """
+    if not session.autocommit or session.transaction is Transaction.OPEN:
+        session.transaction = Transaction.OPEN
+        return
+    plain = kind == StatementType.SELECT and not wishes.name and not for_update(kind, text)
+    if not plain and session.transaction is Transaction.READING:
+        yield from commit_now(session)
+    if plain and session.transaction is Transaction.NONE:
+        # Nobody waits for the answer. Refused, it would make the reading slow, not wrong.
+        yield from send_groups(session, [_run("SET TRANSACTION READ ONLY")])
+    session.transaction = Transaction.READING
+    session.settings.readers += 1
+    scope.reads_alone, scope.hold = True, plain
+    scope.may_write = kind != StatementType.SELECT
+
+
+def leave(session: Session, scope: ReadScope) -> list[Group]:
+    """Groups that put the session right again, to be sent behind the cursor's CLOSE; nobody waits for the answers."""
+    settings, groups = session.settings, list[Group]()
+    if scope.wish == _NO_WISH and not scope.reads_alone and _as_set(settings):
+        return groups
+    if any(scope.wish):
+        settings.wishes.remove(scope.wish)
+    isolation = _still(session, 0, settings.isolation_now, settings.isolation)
+    lock_mode = _still(session, 1, settings.lock_mode_now, settings.lock_mode)
+    for name, value, sql in _change(session, isolation, lock_mode):
+        groups.append(_run(sql))
+        setattr(settings, name, value)
+    if scope.reads_alone:
+        scope.reads_alone = False
+        settings.readers -= 1
+        if not settings.readers and not scope.may_write and session.transaction is not Transaction.OPEN:
+            groups.append((m.Commit(),))
+            session.transaction = Transaction.NONE
+    return groups
+
+
+def _as_set(settings: Settings) -> bool:
+    """Whether no open result has changed how the session reads."""
+    return settings.isolation_now == settings.isolation and settings.lock_mode_now == settings.lock_mode
+
+
+def _still(session: Session, which: int, now: str, base: str) -> str:
+    """What is to be in force when a result ends: another open one may have asked for what is."""
+    return now if any(wish[which] == now for wish in session.settings.wishes) else base
+
+
+def send_groups(session: Session, groups: Sequence[Group]) -> Exchange[None]:
+    """Send groups whose answers nobody waits for."""
+    if groups:
+        data = b"".join([group(session, messages) for messages in groups])
+        session.owed += (DISCARD,) * len(groups)
+        yield Send(outgoing(session, data))

@@ -1,0 +1,44 @@
+"""Bringing a session back to how it was when it was opened, for whoever gets it next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..wire.errors import InterfaceError
+from .read_scope import restore
+from .session import Session, clear_orphans, close_cursors, flush
+from .steps import Exchange
+from .transaction import rollback
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a session was like when it had been opened and set up."""
+
+    database: str
+    autocommit: bool
+    isolation: str
+    lock_mode: str
+
+    @classmethod
+    def of(cls, session: Session) -> Ground:
+        settings = session.settings
+        return cls(session.database, session.autocommit, settings.isolation, settings.lock_mode)
+
+
+def reset(session: Session, ground: Ground) -> Exchange[None]:
+    """Roll back, close every open result and cursor, and set autocommit, isolation and lock mode as they were. Nothing
+    is sent when there is nothing to do.
+
+    Results that somebody still holds end with an error, not as if their rows were used up. What the server keeps
+    for the session beside these stays: temporary tables, other SET statements, another database.
+    """
+    why = InterfaceError("the connection was given back to its pool before this result was read")
+    yield from close_cursors(session, why)
+    session.blocks.clear()
+    yield from clear_orphans(session)
+    yield from rollback(session)
+    session.autocommit = ground.autocommit
+    yield from restore(session, ground.isolation, ground.lock_mode)
+    # The next user may be long in coming, and an open cursor keeps its tables in use.
+    yield from flush(session)

@@ -1,0 +1,133 @@
+"""Prepared statements that wait to be executed again, so that this costs neither PREPARE nor describe.
+
+Only statements that nobody uses are in here: whoever takes one out has it alone until it is put back, so a text
+whose cursor is still open is prepared a second time. Data only: what has to be released is returned to the
+exchange, which sends it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..wire.describe import Describe, StatementType
+from ..wire.types import ColumnType, TypeOptions
+
+if TYPE_CHECKING:
+    from .shape import Shape
+
+LONGEST_TEXT = 1 << 16  # characters: a longer text holds its data in itself and does not come again
+_MOST_SHAPES = 4  # of one statement, one for each set of type options
+
+_CHANGES = (
+    StatementType.INSERT,
+    StatementType.UPDATE,
+    StatementType.DELETE,
+    StatementType.UPDATE_ALL,
+    StatementType.DELETE_ALL,
+)
+
+#: Statements after which every other one means what it meant before. All others (DDL, GRANT, SET ...) empty the cache.
+_HARMLESS = frozenset(
+    {
+        *_CHANGES,
+        StatementType.SELECT,
+        StatementType.UPDATE_CURRENT,
+        StatementType.DELETE_CURRENT,
+        StatementType.LOCK_TABLE,
+        StatementType.UNLOCK_TABLE,
+        StatementType.BEGIN_WORK,
+        StatementType.COMMIT_WORK,
+        StatementType.ROLLBACK_WORK,
+        StatementType.SAVEPOINT,
+        StatementType.SET_LOCK_MODE,
+        StatementType.SET_ISOLATION,
+        # What a procedure changes is told by -710 when a statement is used again.
+        StatementType.EXECUTE_PROCEDURE,
+    }
+)
+
+#: SQLCODEs by which a server says that a prepared statement is no longer what it was: a table was changed (-710),
+#: the statement or its cursor is gone (-258, -267, -285, -410), its slot was reused (-208). SERVER-BEHAVIOUR section 1.
+STALE = frozenset({-208, -258, -267, -285, -410, -710})
+
+
+@dataclass(slots=True, eq=False)
+class Prepared:
+    """A statement that the server knows, and what was found out about it."""
+
+    text: str  # as the server got it
+    describe: Describe
+    generation: int = 0  # of the cache when it was prepared
+    reused: bool = False  # it was executed before
+    targets: tuple[ColumnType | None, ...] | None = None  # types of its parameters, once asked for
+    #: What its rows look like, by how they are read.
+    shapes: dict[tuple[TypeOptions, str], Shape] = field(default_factory=dict)
+    #: Whether its cursor may hold locks when its rows are used up; None = not known yet.
+    locks: bool | None = None
+    #: How its cursor, of which there is one at a time, is opened and its first rows fetched: bytes of one fetch, what
+    #: is sent before SQ_BIND and what after it.
+    opening: tuple[int, bytes, bytes] | None = None
+
+    @property
+    def statement_id(self) -> int:
+        """Its id on the server."""
+        return self.describe.statement_id
+
+    def remember(self, shape: Shape) -> None:
+        """Keep what was found out about its rows for the next execution."""
+        if len(self.shapes) >= _MOST_SHAPES:
+            self.shapes.clear()
+        self.shapes[shape.types, shape.encoding] = shape
+
+
+class StatementCache:
+    """The idle prepared statements of one session, ``size`` of them at most; the least recently used goes first."""
+
+    def __init__(self, size: int = 0) -> None:
+        self.size = size
+        self.generation = 0
+        self.changed = False  # a transaction is open that changed what statements mean
+        self._idle: OrderedDict[str, Prepared] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._idle)
+
+    def take(self, text: str) -> Prepared | None:
+        """Take out the statement of this text, if it is there."""
+        return self._idle.pop(text, None)
+
+    def put_back(self, prepared: Prepared, *, logged: bool) -> list[int]:
+        """Keep a statement that has done its work well. Returned are the ids to be released: perhaps its own.
+
+        Without a log, a statement that failed half way stays done by half: only queries may be tried again there,
+        so only they are kept.
+        """
+        kind = prepared.describe.statement_type
+        wanted = kind == StatementType.SELECT or (logged and kind in _CHANGES)
+        fits = self.size > 0 and len(prepared.text) <= LONGEST_TEXT
+        if not wanted or not fits or prepared.generation != self.generation:
+            return [prepared.statement_id]
+        prepared.reused = True
+        out = [self._idle.pop(prepared.text, None)]
+        self._idle[prepared.text] = prepared
+        if len(self._idle) > self.size:
+            out.append(self._idle.popitem(last=False)[1])
+        return [old.statement_id for old in out if old is not None]
+
+    def clear(self) -> list[int]:
+        """Forget all; those in use are not kept when they come back. Returned are the ids to be released."""
+        self.generation += 1
+        self.changed = False
+        ids = [prepared.statement_id for prepared in self._idle.values()]
+        self._idle.clear()
+        return ids
+
+    def after(self, kind: int) -> list[int]:
+        """A statement of type ``kind`` was executed; the ids to be released."""
+        if kind in _HARMLESS:
+            return []
+        ids = self.clear()
+        self.changed = True
+        return ids

@@ -1,0 +1,30 @@
+"""A whole query as one exchange: run it, read its rows, give the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from .batches import Batches
+from .fetch import ReadOptions, ServerCursor
+from .run import run
+from .session import Session
+from .steps import Exchange
+
+
+def query_table(
+    session: Session, sql: str, values: Sequence[object] = (), options: ReadOptions | None = None
+) -> Exchange[pa.Table]:
+    """All rows of a query, one value for each ``?``. For results that are known to be small."""
+    cursor = yield from run(session, sql, len(values), values, options or ReadOptions(), need_rows=True)
+    assert isinstance(cursor, ServerCursor)
+    batches = Batches(cursor)
+    found = []
+    try:
+        while (batch := (yield from batches.next(session))) is not None:
+            found.append(batch)
+    except BaseException:
+        batches.abandon(session)
+        raise
+    return pa.Table.from_batches(found, batches.schema)

@@ -1,0 +1,149 @@
+"""Tables that a server has when it starts: ``Server(load=...)`` and ``serve --load DIR``.
+
+They come in through the front door, before anybody else can: by `write_arrow`, over a listener of that server which
+nobody else can log in to. So a table is declared and filled exactly as a user would do it, and the rules of
+docs/writing.md hold. This module is a client; all that it knows of the server is its URL.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+log = logging.getLogger("informix_arrow.server")
+
+_SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_CREATE = "CREATE DATABASE {} WITH LOG"
+_ENVIRONMENT = {"DB_LOCALE": "en_US.utf8"}
+
+
+def tables_of_directory(directory: str | os.PathLike[str]) -> dict[str, Path]:
+    """The files ``DATABASE/TABLE.parquet`` (or .csv, .arrow, .feather) of a directory, as ``{"database.table": path}``.
+
+    ValueError when the directory has none, has a file of another kind beside them, or two for one table.
+    """
+    top = Path(directory)
+    if not top.is_dir():
+        raise ValueError(
+            f"{top} is no directory; --load wants one with files DATABASE/TABLE.parquet, .csv or .arrow"
+        )
+    found: dict[str, Path] = {}
+    for path in sorted(top.glob("[!.]*/[!.]*")):
+        if path.suffix.lower() not in _SUFFIXES:
+            raise ValueError(f"{path} cannot be loaded: it is none of {', '.join(_SUFFIXES)}")
+        name = f"{path.parent.name}.{path.stem}"
+        if name in found:
+            raise ValueError(f"{found[name]} and {path} are both for the table {name}")
+        found[name] = path
+    if not found:
+        raise ValueError(f"nothing to load in {top}: it has no files DATABASE/TABLE.parquet, .csv or .arrow")
+    return found
+
+
+def load(url: str, tables: Mapping[str, Any]) -> None:
+    """Make the tables. Databases that do not exist are made: logged, in UTF-8.
+
+    Parameters
+    ----------
+    url
+        Where the server listens, without a database.
+    tables
+        By ``"database.table"``: anything that `Connection.write_arrow` takes, or the path of a Parquet, CSV or Arrow
+        file. A table that exists already (in a `directory`) is left as it is, with a warning in the log.
+
+    ValueError for a wrong name or file; the errors of `write_arrow` with the table's name in front.
+    """
+    by_database: dict[str, dict[str, Any]] = {}
+    for name, data in tables.items():
+        database, table = _split(name)
+        by_database.setdefault(database, {})[table] = data
+    for database, wanted in by_database.items():
+        _load_database(url, database, wanted)
+
+
+def _split(name: str) -> tuple[str, str]:
+    parts = name.split(".")
+    if len(parts) != 2 or not all(_NAME.fullmatch(part) for part in parts):
+        raise ValueError(f"load: {name!r} must be 'database.table'")
+    return parts[0].lower(), parts[1].lower()
+
+
+def _load_database(url: str, database: str, tables: Mapping[str, Any]) -> None:
+    import informix_arrow
+
+    if not _exists(url, database):
+        # CREATE DATABASE gives the new database the locale of the session.
+        with informix_arrow.connect(
+            url, database="sysmaster", env=_ENVIRONMENT, autocommit=True
+        ) as connection:
+            connection.cursor().execute(_CREATE.format(database))
+    with informix_arrow.connect(url, database=database, autocommit=True) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT tabname FROM systables WHERE tabid >= 100")
+        there = {str(row[0]).strip() for row in cursor.fetchall()}
+        for table, data in tables.items():
+            if table in there:
+                log.warning("load: the table %s.%s exists already and was left as it is", database, table)
+                continue
+            try:
+                report = connection.write_arrow(table, _opened(data), mode="create")
+            except (informix_arrow.Error, pa.ArrowException, OSError, TypeError, ValueError) as problem:
+                raise ValueError(f"load: {database}.{table}: {problem}") from problem
+            log.info("load: %d rows into %s.%s", report.rows, database, table)
+
+
+def _exists(url: str, database: str) -> bool:
+    import informix_arrow
+
+    with informix_arrow.connect(url, database="sysmaster", autocommit=True) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT COUNT(*) FROM sysdatabases WHERE name = ?", (database,))
+        row = cursor.fetchone()
+        return row is not None and int(row[0]) > 0
+
+
+def _opened(data: Any) -> Any:
+    """What `write_arrow` takes: a file's contents for a path, everything else as it is."""
+    if not isinstance(data, (str, os.PathLike)):
+        return data
+    path = Path(data)
+    kind = path.suffix.lower()
+    if kind == ".parquet":
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(path)
+        return pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
+    if kind == ".csv":
+        import pyarrow.csv as pc
+
+        table = pc.read_csv(path)  # whole: a column's type is known when its last value is
+        for column in table.schema:
+            if pa.types.is_binary(column.type):
+                raise ValueError(f"{path}: the column {column.name!r} has text that is not UTF-8")
+        return table
+    if kind in (".arrow", ".feather"):
+        return _arrow_file(path)
+    raise ValueError(f"{path} is none of {', '.join(_SUFFIXES)}")
+
+
+def _arrow_file(path: Path) -> pa.RecordBatchReader:
+    """The batches of an Arrow file, in the form of files or of streams."""
+    source = pa.memory_map(str(path))
+    try:
+        file = pa.ipc.open_file(source)
+    except pa.ArrowInvalid:
+        source.seek(0)
+        return pa.ipc.open_stream(source)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for number in range(file.num_record_batches):
+            yield file.get_batch(number)
+
+    return pa.RecordBatchReader.from_batches(file.schema, batches())

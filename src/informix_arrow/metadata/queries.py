@@ -1,0 +1,353 @@
+"""What the catalogue tables of a server hold, read by plain queries that every release answers.
+
+Joins are kept to what is certain to be there; what may be missing (defaults, extended types, locales) is asked for by
+itself and put together here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..exchange.session import Session
+from ..exchange.steps import Exchange
+from ..exchange.table import query_table
+from ..wire.column_types import ColumnType
+from ..wire.errors import Error, InterfaceError, ProgrammingError
+from .names import TableName, catalogue, no_table
+from .types import NO_EXTENDED, Attribute, ExtendedType, TypeCatalogue, default_text, needs_catalogue
+
+Row = tuple[Any, ...]
+
+TABLE_TYPES = {
+    "T": "TABLE",
+    "V": "VIEW",
+    "S": "SYNONYM",
+    "P": "PRIVATE SYNONYM",
+    "E": "EXTERNAL TABLE",
+}
+SYSTEM_TABLE = "SYSTEM TABLE"
+FIRST_USER_TABLE = 100
+"""Numbers of tables below belong to the catalogue itself."""
+
+_PART_COUNT = 16
+_LIST = 200  # most numbers in one IN list
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A row of systables."""
+
+    name: str
+    owner: str
+    tabid: int
+    type: str
+    created: Any
+    columns: int
+    indexes: int
+    row_size: int
+    rows: float | None
+    lock_level: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A row of syscolumns, decoded."""
+
+    tabid: int
+    number: int
+    name: str
+    type: ColumnType
+    default: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A primary (P), unique (U) or foreign (R) key; a CHECK (C) has no columns."""
+
+    number: int
+    tabid: int
+    kind: str
+    name: str
+    index: str
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a foreign key refers to."""
+
+    constraint: str
+    owner: str
+    table: str
+    tabid: int
+    columns: tuple[int, ...]
+    delete_rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A row of sysindexes; a descending column has a negative number."""
+
+    tabid: int
+    name: str
+    owner: str
+    unique: bool
+    clustered: bool
+    parts: tuple[int, ...]
+
+
+def rows_of(session: Session, sql: str, *values: object) -> Exchange[list[Row]]:
+    """All rows of a catalogue query as tuples; blanks behind names are gone."""
+    table = yield from query_table(session, sql, values)
+    columns = [column.to_pylist() for column in table.columns]
+    return [
+        tuple(v.rstrip(" ") if isinstance(v, str) else v for v in row) for row in zip(*columns, strict=True)
+    ]
+
+
+def tables(
+    session: Session, database: str = "", where: str = "", values: Sequence[object] = ()
+) -> Exchange[list[Table]]:
+    """Tables, views, synonyms and their like, by owner and name; ``where`` is a condition on ``t``."""
+    found = yield from rows_of(
+        session,
+        "SELECT t.tabname, t.owner, t.tabid, t.tabtype, t.created, t.ncols, t.nindexes, t.rowsize, t.nrows, "
+        f"t.locklevel FROM {catalogue(database)}systables t "
+        f"WHERE t.tabtype IN ('T', 'V', 'S', 'P', 'E'){where and ' AND ' + where} ORDER BY 2, 1, 3",
+        *values,
+    )
+    return [
+        Table(
+            name,
+            owner,
+            tabid,
+            SYSTEM_TABLE if kind == "T" and tabid < FIRST_USER_TABLE else TABLE_TYPES[kind],
+            created,
+            ncols,
+            nindexes,
+            rowsize,
+            nrows,
+            lock or "",
+        )
+        for name, owner, tabid, kind, created, ncols, nindexes, rowsize, nrows, lock in found
+    ]
+
+
+def find_table(session: Session, name: TableName) -> Exchange[Table]:
+    """The table that a name means; a synonym is followed to its table.
+
+    ``ProgrammingError`` -206 when there is none, and one that lists the owners when several are meant.
+    """
+    found = yield from tables(session, name.database, "t.tabname = ?", (name.name,))
+    found = [table for table in found if name.is_owned_by(table.owner)]
+    if not found:
+        raise no_table(name.name, name.database)
+    if len(found) > 1:
+        ((user,),) = yield from rows_of(session, "SELECT USER FROM informix.systables WHERE tabid = 1")
+        mine = [table for table in found if table.owner == user]
+        if len(mine) != 1:
+            owners = ", ".join(table.owner for table in found)
+            raise ProgrammingError(
+                f"several owners have a table {name.name!r}: {owners}. Say owner.table", near=name.name
+            )
+        found = mine
+    (table,) = found
+    if table.type in (TABLE_TYPES["S"], TABLE_TYPES["P"]):
+        return (yield from _behind(session, name, table))
+    return table
+
+
+def _behind(session: Session, name: TableName, synonym: Table) -> Exchange[Table]:
+    rows = yield from rows_of(
+        session,
+        f"SELECT s.btabid, s.servername, s.dbname, s.owner, s.tabname FROM {catalogue(name.database)}syssyntable s "
+        "WHERE s.tabid = ?",
+        synonym.tabid,
+    )
+    if rows and rows[0][0]:
+        found = yield from tables(session, name.database, "t.tabid = ?", (rows[0][0],))
+        if found:
+            return found[0]
+    if rows and rows[0][4]:
+        _, server, database, owner, table = rows[0]
+        there = f"{database}{'@' + server if server else ''}:{owner}.{table}"
+        raise ProgrammingError(f"{name.name!r} is a synonym of {there}: ask for that", near=name.name)
+    raise no_table(name.name, name.database)
+
+
+def columns(
+    session: Session, database: str, condition: str, values: Sequence[object]
+) -> Exchange[list[TableColumn]]:
+    """The columns of the tables that meet ``condition`` (on ``t``), by table and place."""
+    p = catalogue(database)
+    found = yield from rows_of(
+        session,
+        "SELECT c.tabid, c.colno, c.colname, c.coltype, c.collength, c.extended_id "
+        f"FROM {p}systables t, {p}syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 1, 2",
+        *values,
+    )
+    extended = NO_EXTENDED
+    if any(needs_catalogue(row[5] or 0) for row in found):
+        extended = yield from type_catalogue(session, database)
+    # DEFAULT is a word of SQL: the table's name in front of it makes a column of it.
+    stored = yield from rows_of(
+        session,
+        f"SELECT d.tabid, d.colno, d.type, d.default FROM {p}systables t, {p}sysdefaults d "
+        f"WHERE d.tabid = t.tabid AND {condition}",
+        *values,
+    )
+    defaults = {(tabid, number): (kind, text) for tabid, number, kind, text in stored}
+    made = []
+    for tabid, number, name, word, length, extended_id in found:
+        t = extended.column_type(word, length, extended_id or 0)
+        default = defaults.get((tabid, number))
+        text = default_text(default[0], default[1], t) if default else None
+        made.append(TableColumn(tabid, number, name, t, text))
+    return made
+
+
+def type_catalogue(session: Session, database: str) -> Exchange[TypeCatalogue]:
+    """The extended types of a database and what they are made of."""
+    p = catalogue(database)
+    types = yield from rows_of(
+        session, f"SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM {p}sysxtdtypes x"
+    )
+    attributes = yield from rows_of(
+        session,
+        "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
+        f"FROM {p}sysattrtypes a ORDER BY 1, 2",
+    )
+    members: dict[int, list[Attribute]] = {}
+    for extended_id, seqno, level, parent, name, word, length, inner in attributes:
+        members.setdefault(extended_id, []).append(
+            Attribute(seqno, level or 0, parent or 0, name or "", word, length, inner or 0)
+        )
+    return TypeCatalogue(
+        {
+            key: ExtendedType(name or "", owner or "", code, source or 0)
+            for key, name, owner, code, source in types
+        },
+        members,
+    )
+
+
+def keys(session: Session, database: str, condition: str, values: Sequence[object]) -> Exchange[list[Key]]:
+    """Primary, unique and foreign keys of the tables that meet ``condition`` (on ``t``)."""
+    p = catalogue(database)
+    found = yield from rows_of(
+        session,
+        f"SELECT k.constrid, k.tabid, k.constrtype, k.constrname, k.idxname, {_parts('i')} "
+        f"FROM {p}systables t, {p}sysconstraints k, {p}sysindexes i WHERE k.tabid = t.tabid "
+        f"AND k.constrtype IN ('P', 'U', 'R') AND i.tabid = k.tabid AND i.idxname = k.idxname AND {condition} "
+        "ORDER BY 2, 3, 4",
+        *values,
+    )
+    return [
+        Key(number, tabid, kind, name, index, tuple(abs(part) for part in parts if part))
+        for number, tabid, kind, name, index, *parts in found
+    ]
+
+
+def checks(session: Session, database: str, condition: str, values: Sequence[object]) -> Exchange[list[Key]]:
+    """CHECK constraints: their names."""
+    p = catalogue(database)
+    found = yield from rows_of(
+        session,
+        f"SELECT k.constrid, k.tabid, k.constrtype, k.constrname FROM {p}systables t, {p}sysconstraints k "
+        f"WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND {condition} ORDER BY 2, 4",
+        *values,
+    )
+    return [Key(number, tabid, kind, name, "", ()) for number, tabid, kind, name in found]
+
+
+def references(
+    session: Session, database: str, condition: str, values: Sequence[object]
+) -> Exchange[dict[int, Reference]]:
+    """What the foreign keys of the tables that meet ``condition`` (on ``t``) refer to, by the key's number."""
+    p = catalogue(database)
+    found = yield from rows_of(
+        session,
+        f"SELECT r.constrid, r.delrule, f.constrname, q.owner, q.tabname, q.tabid, {_parts('i')} "
+        f"FROM {p}systables t, {p}sysconstraints k, {p}sysreferences r, {p}sysconstraints f, {p}systables q, "
+        f"{p}sysindexes i WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid "
+        "AND f.constrid = r.primary AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname "
+        f"AND {condition}",
+        *values,
+    )
+    return {
+        number: Reference(
+            name,
+            owner,
+            table,
+            tabid,
+            tuple(abs(part) for part in parts if part),
+            "CASCADE" if rule == "C" else "RESTRICT",
+        )
+        for number, rule, name, owner, table, tabid, *parts in found
+    }
+
+
+def indexes(session: Session, database: str, tabid: int) -> Exchange[list[Index]]:
+    """The indexes of a table, those of its constraints included."""
+    found = yield from rows_of(
+        session,
+        f"SELECT i.tabid, i.idxname, i.owner, i.idxtype, i.clustered, {_parts('i')} "
+        f"FROM {catalogue(database)}sysindexes i WHERE i.tabid = ? ORDER BY 2",
+        tabid,
+    )
+    return [
+        Index(tabid, name, owner, kind == "U", clustered == "C", tuple(part for part in parts if part))
+        for tabid, name, owner, kind, clustered, *parts in found
+    ]
+
+
+def column_names(
+    session: Session, database: str, tabids: Iterable[int]
+) -> Exchange[dict[tuple[int, int], str]]:
+    """Names of columns by table and number."""
+    wanted = sorted(set(tabids))
+    names: dict[tuple[int, int], str] = {}
+    for start in range(0, len(wanted), _LIST):
+        numbers = ", ".join(str(int(tabid)) for tabid in wanted[start : start + _LIST])
+        found = yield from rows_of(
+            session,
+            f"SELECT c.tabid, c.colno, c.colname FROM {catalogue(database)}syscolumns c WHERE c.tabid IN ({numbers})",
+        )
+        names.update({(tabid, number): name for tabid, number, name in found})
+    return names
+
+
+def if_there(session: Session, exchange: Exchange[list[Row]]) -> Exchange[list[Row] | None]:
+    """Rows of a catalogue table that older servers lack, or that the user may not read: None then."""
+    try:
+        return (yield from exchange)
+    except Error as error:
+        if not session.usable_after(error) or error.sqlcode not in (-206, -217, -272, -329, -387):
+            raise
+        return None
+
+
+def type_filter(types: Sequence[str] | None, known: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a type is wanted; ``InterfaceError`` for one that does not exist."""
+    if types is None:
+        return lambda kind: kind != SYSTEM_TABLE
+    wanted = {kind.upper() for kind in type_names(types)}
+    all_types = set(known)
+    if not wanted <= all_types:
+        raise InterfaceError(
+            f"unknown table types: {', '.join(sorted(wanted - all_types))}; there are {', '.join(sorted(all_types))}"
+        )
+    return lambda kind: kind in wanted
+
+
+def type_names(types: Sequence[str]) -> Sequence[str]:
+    """Table types as they were given; ``InterfaceError`` for what is no sequence of names."""
+    if isinstance(types, str) or not all(isinstance(kind, str) for kind in types):
+        raise InterfaceError(f"table types must be a sequence of names, not a string; got {types!r}")
+    return types
+
+
+def _parts(alias: str) -> str:
+    return ", ".join(f"{alias}.part{number}" for number in range(1, _PART_COUNT + 1))

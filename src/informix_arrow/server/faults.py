@@ -1,0 +1,157 @@
+"""Errors to order, for people who test how their own program takes them.
+
+    server.faults.fail_next(-268, isam=-100, matching="INSERT INTO orders")
+    server.faults.delay_next(2.5, matching="SELECT")
+    server.faults.drop_next(matching="COMMIT", after=True)
+    server.faults.drop_after(100_000)
+
+Each is taken by the first statement (of any session) that fits, and is gone then. A statement is what a client has
+executed, not what it has prepared. BEGIN WORK, COMMIT WORK and ROLLBACK WORK, which drivers send by themselves, count
+only when `matching` asks for them; drivers may have other statements of their own, so name yours.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass
+
+_CONTROL = re.compile(r"\s*(?:begin|commit|rollback)\b", re.IGNORECASE)
+_WORST_SQLCODE = -(1 << 31)
+
+
+@dataclass(slots=True)
+class Fault:
+    """What happens to a statement: a delay of `seconds`, then the error (`sqlcode`, `isam`) or the end of the
+    connection, before the statement is run or, with `after`, once it has been run and before its answer."""
+
+    seconds: float = 0.0
+    sqlcode: int = 0
+    isam: int = 0
+    drop: bool = False
+    after: bool = False
+    matching: re.Pattern[str] | None = None
+    times: int = 1
+
+    def fits(self, sql: str) -> bool:
+        if self.matching is None:
+            return _CONTROL.match(sql) is None
+        return self.matching.search(sql) is not None
+
+
+class Faults:
+    """The faults that one server has been told to make. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[Fault] = []
+        self._cuts: list[int] = []
+        self.armed = False
+        """Whether any fault of a statement is waiting."""
+
+    def fail_next(
+        self, sqlcode: int, isam: int = 0, *, matching: str | re.Pattern[str] | None = None, times: int = 1
+    ) -> None:
+        """Answer the next statements with an error; they are not run.
+
+        `sqlcode` and `isam` are those of SQ_ERR (negative; `isam` 0 for none), `matching` is a regular expression
+        that is searched in the statement's text whatever its case, `times` how many statements fail.
+        """
+        if not _WORST_SQLCODE <= sqlcode < 0:
+            raise ValueError(f"sqlcode={sqlcode}: Informix's error codes are negative")
+        if not -(1 << 15) <= isam <= 0:
+            raise ValueError(f"isam={isam}: ISAM codes go from -32768 to 0")
+        self._add(Fault(sqlcode=sqlcode, isam=isam), matching, times)
+
+    def delay_next(
+        self, seconds: float, *, matching: str | re.Pattern[str] | None = None, times: int = 1
+    ) -> None:
+        """Let the next statements wait before they are run. The wait can be cancelled as any statement can (-213)."""
+        if seconds <= 0:
+            raise ValueError(f"seconds={seconds}: it must be above 0")
+        self._add(Fault(seconds=seconds), matching, times)
+
+    def drop_next(
+        self, *, matching: str | re.Pattern[str] | None = None, times: int = 1, after: bool = False
+    ) -> None:
+        """Close the connection in place of an answer to the next statement. It is not run; with `after=True` it is,
+        and its client cannot know."""
+        self._add(Fault(drop=True, after=after), matching, times)
+
+    def drop_after(self, size: int) -> None:
+        """Close a connection after `size` more bytes of replies: that of the first session which sends any."""
+        if size < 0:
+            raise ValueError(f"drop_after({size}): a number of bytes from 0 up")
+        with self._lock:
+            self._cuts.append(size)
+
+    def clear(self) -> None:
+        """Forget what has not happened yet. A connection that has begun to count its bytes is still cut."""
+        with self._lock:
+            self._waiting.clear()
+            self._cuts.clear()
+            self.armed = False
+
+    @property
+    def pending(self) -> int:
+        """How many statements and connections have a fault to come that nobody has met."""
+        with self._lock:
+            return sum(fault.times for fault in self._waiting) + len(self._cuts)
+
+    def _add(self, fault: Fault, matching: str | re.Pattern[str] | None, times: int) -> None:
+        if times < 1:
+            raise ValueError(f"times={times}: it must be at least 1")
+        fault.times = times
+        fault.matching = re.compile(matching, re.IGNORECASE) if isinstance(matching, str) else matching
+        with self._lock:
+            self._waiting.append(fault)
+            self.armed = True
+
+    # ---- for the sessions ----------------------------------------------------------------------------------
+
+    def concerns(self, sql: str) -> bool:
+        """Whether a waiting fault fits the statement: its executions must be taken one by one then."""
+        if not self.armed:
+            return False
+        with self._lock:
+            return any(fault.fits(sql) for fault in self._waiting)
+
+    def take(self, sql: str) -> Fault | None:
+        """The oldest waiting fault that fits a statement which is executed now."""
+        if not self.armed:
+            return None
+        with self._lock:
+            for fault in self._waiting:
+                if fault.fits(sql):
+                    fault.times -= 1
+                    if not fault.times:
+                        self._waiting.remove(fault)
+                        self.armed = bool(self._waiting)
+                    return fault
+        return None
+
+    def take_cut(self) -> int | None:
+        """After how many bytes the connection that asks has to be cut."""
+        if not self._cuts:
+            return None
+        with self._lock:
+            return self._cuts.pop(0) if self._cuts else None
+
+
+class ConnectionCutter:
+    """One connection's end of `drop_after` (stream.Cutter)."""
+
+    def __init__(self, faults: Faults) -> None:
+        self._faults = faults
+        self._left: int | None = None
+
+    def allowed(self, size: int) -> int:
+        """How many of `size` bytes may be sent now; 0 to cut the connection."""
+        if self._left is None:
+            self._left = self._faults.take_cut()
+        return size if self._left is None else min(size, self._left)
+
+    def sent(self, size: int) -> None:
+        """So many were."""
+        if self._left is not None:
+            self._left -= size

@@ -1,0 +1,283 @@
+"""The catalogue tables of every database: columns as Informix declares them, and the query that makes their rows.
+
+``{db}`` in a query stands for the database; its hidden schema ``_ifx`` (catalog.py) holds what was created.
+``_ifx_...()`` is a function of the engine (system_catalog.install_functions).
+"""
+
+from __future__ import annotations
+
+from .spl.catalog import VIEWS as ROUTINE_VIEWS
+
+View = tuple[str, str]
+"""Declared columns, and the DuckDB query."""
+
+_PARTS = ", ".join(
+    f"coalesce(TRY_CAST(split_part(x.parts, ',', {n}) AS SMALLINT), 0)::SMALLINT AS part{n}"
+    for n in range(1, 17)
+)
+_PART_COLUMNS = ", ".join(f"part{n} SMALLINT" for n in range(1, 17))
+
+# Bytes of a column in its table's row, from type word and length.
+_WIDTH = (
+    "CASE coltype & 255 WHEN 5 THEN ((collength >> 8 & 255) + (collength & 1) + 3) // 2 "
+    "WHEN 8 THEN ((collength >> 8 & 255) + (collength & 1) + 3) // 2 "
+    "WHEN 10 THEN ((collength >> 8 & 255) + (collength & 1) + 3) // 2 "
+    "WHEN 14 THEN ((collength >> 8 & 255) + (collength & 1) + 3) // 2 "
+    "WHEN 13 THEN (collength & 255) + 1 WHEN 16 THEN (collength & 255) + 1 ELSE collength END"
+)
+_SHORT_LENGTH = "(CASE WHEN {0} > 32767 THEN {0} - 65536 ELSE {0} END)::SMALLINT"
+
+_DUCK_TYPES = {
+    "INTEGER": "INTEGER", "SERIAL": "INTEGER", "SMALLINT": "SMALLINT", "FLOAT": "DOUBLE", "DATE": "DATE",
+    "CHAR": "VARCHAR", "NVARCHAR": "VARCHAR",
+}  # fmt: skip
+
+
+def _empty(declared: str) -> View:
+    """A table that has no rows, because there is nothing of its kind here."""
+    columns = (column.split(None, 2)[:2] for column in declared.split(", "))
+    nulls = (f"NULL::{_DUCK_TYPES[type_.partition('(')[0]]} AS {name}" for name, type_ in columns)
+    return declared, f"SELECT {', '.join(nulls)} WHERE false"
+
+
+# A NOT NULL is a constraint of its own, whose number is made of the column's: it is not stored.
+_NOT_NULL_NUMBER = "(1073741824 + tabid * 2048 + colno)::INTEGER"
+_NOT_NULLS = "{db}._ifx.columns WHERE required AND tabid >= 100"
+
+_PLAIN = (
+    "SELECT t.tabname, t.owner, CASE WHEN t.tabtype = 'T' THEN 1048576 + t.tabid ELSE 0 END::INTEGER AS partnum, "
+    "t.tabid, 0::DOUBLE AS nrows, t.created, "
+    "((t.tabid % 32768) * 65536 + 1)::INTEGER AS version, t.tabtype, t.locklevel, 0::DOUBLE AS npused, "
+    "coalesce((t.details::JSON->'storage'->>'extent')::INTEGER, 16) AS fextsize, "
+    "coalesce((t.details::JSON->'storage'->>'next')::INTEGER, 16) AS nextsize, t.flags::SMALLINT AS flags, t.site, "
+    "NULL::VARCHAR AS dbname, 0::INTEGER AS type_xid, 0::INTEGER AS am_id, 2048::INTEGER AS pagesize, "
+    "NULL::TIMESTAMP AS ustlowts, 0::INTEGER AS secpolicyid, '' AS protgranularity, NULL::SMALLINT AS statchange, "
+    "'A' AS statlevel FROM {db}._ifx.tables t "
+)
+_COUNTS = (
+    ", coalesce(c.rowsize, 0)::SMALLINT AS rowsize, coalesce(c.ncols, 0)::SMALLINT AS ncols, "
+    "coalesce(i.nindexes, 0)::SMALLINT AS nindexes FROM "
+)
+
+COUNTED = frozenset({"rowsize", "ncols", "nindexes"})
+"""Columns of systables that are counted over the whole catalogue."""
+
+PLAIN_TABLES = f"{_PLAIN} WHERE t.tabtype <> 'H' ORDER BY t.tabid"
+"""systables without them, for queries that do not name them: `FROM systables WHERE tabid = 1` is how one row is had."""
+
+VIEWS: dict[str, View] = {
+    "systables": (
+        "tabname NVARCHAR(128), owner CHAR(32), partnum INTEGER, tabid SERIAL NOT NULL, rowsize SMALLINT, "
+        "ncols SMALLINT, nindexes SMALLINT, nrows FLOAT, created DATE, version INTEGER, tabtype CHAR(1), "
+        "locklevel CHAR(1), npused FLOAT, fextsize INTEGER, nextsize INTEGER, flags SMALLINT, site NVARCHAR(128), "
+        "dbname NVARCHAR(128), type_xid INTEGER, am_id INTEGER, pagesize INTEGER, "
+        "ustlowts DATETIME YEAR TO FRACTION(5), secpolicyid INTEGER, protgranularity CHAR(1), statchange SMALLINT, "
+        "statlevel CHAR(1)",
+        _PLAIN.replace(" FROM ", _COUNTS)
+        + f"LEFT JOIN (SELECT tabid, count(*) AS ncols, least(sum({_WIDTH}), 32767) AS rowsize "
+        "FROM {db}._ifx.columns GROUP BY tabid) c ON c.tabid = t.tabid "
+        "LEFT JOIN (SELECT tabid, count(*) AS nindexes FROM {db}._ifx.indexes GROUP BY tabid) i ON "
+        "i.tabid = t.tabid WHERE t.tabtype <> 'H' ORDER BY t.tabid",
+    ),
+    "syscolumns": (
+        "colname NVARCHAR(128), tabid INTEGER, colno SMALLINT, coltype SMALLINT, collength SMALLINT, colmin INTEGER, "
+        "colmax INTEGER, extended_id INTEGER, seclabelid INTEGER, colattr SMALLINT",
+        "SELECT colname, tabid, colno::SMALLINT AS colno, coltype::SMALLINT AS coltype, "
+        f"{_SHORT_LENGTH.format('collength')} AS collength, "
+        "NULL::INTEGER AS colmin, NULL::INTEGER AS colmax, extended_id, 0::INTEGER AS seclabelid, "
+        "0::SMALLINT AS colattr FROM {db}._ifx.columns",
+    ),
+    "sysindexes": (
+        "idxname NVARCHAR(128), owner CHAR(32), tabid INTEGER, idxtype CHAR(1), clustered CHAR(1), "
+        + _PART_COLUMNS
+        + ", levels SMALLINT, leaves INTEGER, nunique INTEGER, clust INTEGER",
+        "SELECT x.idxname, t.owner, x.tabid, x.idxtype, '' AS clustered, "
+        + _PARTS
+        + ", NULL::SMALLINT AS levels, NULL::INTEGER AS leaves, NULL::INTEGER AS nunique, NULL::INTEGER AS clust "
+        "FROM {db}._ifx.indexes x JOIN {db}._ifx.tables t ON t.tabid = x.tabid",
+    ),
+    # indexkeys is of a type of its own on a real server; cast to LVARCHAR it reads as here
+    "sysindices": (
+        "idxname NVARCHAR(128), owner CHAR(32), tabid INTEGER, idxtype CHAR(1), clustered CHAR(1), levels SMALLINT, "
+        "leaves FLOAT, nunique FLOAT, clust FLOAT, nrows FLOAT, indexkeys LVARCHAR(2048), amid INTEGER, "
+        "amparam LVARCHAR(2048), collation CHAR(32), pagesize INTEGER, nhashcols SMALLINT, nbuckets SMALLINT",
+        "SELECT x.idxname, t.owner, x.tabid, x.idxtype, '' AS clustered, NULL::SMALLINT AS levels, "
+        "NULL::DOUBLE AS leaves, NULL::DOUBLE AS nunique, NULL::DOUBLE AS clust, NULL::DOUBLE AS nrows, "
+        "array_to_string(list_transform(string_split(x.parts, ','), lambda p: p || ' [1]'), ', ') AS indexkeys, "
+        "1::INTEGER AS amid, NULL::VARCHAR AS amparam, 'en_US.819' AS collation, 2048::INTEGER AS pagesize, "
+        "0::SMALLINT AS nhashcols, 0::SMALLINT AS nbuckets "
+        "FROM {db}._ifx.indexes x JOIN {db}._ifx.tables t ON t.tabid = x.tabid",
+    ),
+    "sysconstraints": (
+        "constrid SERIAL NOT NULL, constrname NVARCHAR(128), owner CHAR(32), tabid INTEGER, constrtype CHAR(1), "
+        "idxname NVARCHAR(128), collation CHAR(32)",
+        "SELECT c.constrid, c.constrname, t.owner, c.tabid, c.constrtype, c.idxname, 'en_US.819' AS collation "
+        "FROM (SELECT constrid, constrname, tabid, constrtype, idxname FROM {db}._ifx.constraints UNION ALL "
+        f"SELECT {_NOT_NULL_NUMBER} AS constrid, 'n' || tabid || '_' || constrid, tabid, 'N', NULL "
+        f"FROM {_NOT_NULLS}) c "
+        "JOIN {db}._ifx.tables t ON t.tabid = c.tabid",
+    ),
+    # A check depends on the columns whose names its text has outside of literals.
+    "syscoldepend": (
+        "constrid INTEGER, tabid INTEGER, colno SMALLINT",
+        f"SELECT {_NOT_NULL_NUMBER} AS constrid, tabid, colno::SMALLINT AS colno FROM {_NOT_NULLS} UNION ALL "
+        "SELECT c.constrid, c.tabid, n.colno::SMALLINT FROM {db}._ifx.constraints c JOIN "
+        "(SELECT tabid, unnest(from_json(details::JSON -> '$.checks', "
+        """'[{{"name": "VARCHAR", "informix": "VARCHAR"}}]')) AS k FROM {db}._ifx.tables """
+        "WHERE details IS NOT NULL AND tabid >= 100) t ON t.tabid = c.tabid AND t.k.name = c.constrname "
+        "JOIN {db}._ifx.columns n ON n.tabid = c.tabid AND list_contains(regexp_split_to_array(lower("
+        """regexp_replace(t.k.informix, '''[^'']*''|"[^"]*"', ' ', 'g')), '[^[:word:]$]+'), n.colname) """
+        "WHERE c.constrtype = 'C'",
+    ),
+    "sysreferences": (
+        'constrid INTEGER, "primary" INTEGER, ptabid INTEGER, updrule CHAR(1), delrule CHAR(1), matchtype CHAR(1), '
+        "pendant CHAR(1)",
+        "SELECT constrid, pconstrid AS \"primary\", ptabid, 'R' AS updrule, coalesce(delrule, 'R') AS delrule, "
+        "'N' AS matchtype, 'N' AS pendant FROM {db}._ifx.constraints WHERE constrtype = 'R'",
+    ),
+    "syschecks": (
+        "constrid INTEGER, type CHAR(1), seqno SMALLINT, checktext CHAR(32)",
+        "SELECT constrid, 'T' AS type, (n - 1)::SMALLINT AS seqno, piece AS checktext FROM "
+        "(SELECT constrid, unnest(pieces) AS piece, generate_subscripts(pieces, 1) AS n FROM "
+        "(SELECT c.constrid, _ifx_pieces('(' || k.informix || ')', 32) AS pieces FROM {db}._ifx.constraints c JOIN "
+        "(SELECT tabid, unnest(from_json(details::JSON -> '$.checks', "
+        """'[{{"name": "VARCHAR", "informix": "VARCHAR"}}]')) AS k FROM {db}._ifx.tables """
+        "WHERE details IS NOT NULL AND tabid >= 100) t ON t.tabid = c.tabid AND t.k.name = c.constrname "
+        "WHERE c.constrtype = 'C'))",
+    ),
+    "sysviews": (
+        "tabid INTEGER, seqno SMALLINT, viewtext CHAR(64)",
+        "SELECT tabid, (n - 1)::SMALLINT AS seqno, piece AS viewtext FROM "
+        "(SELECT tabid, unnest(pieces) AS piece, generate_subscripts(pieces, 1) AS n FROM "
+        "(SELECT tabid, _ifx_pieces(viewtext, 64) AS pieces FROM {db}._ifx.tables WHERE tabtype = 'V'))",
+    ),
+    # The literal default of a type that is no text has its stored form in front of it, up to a blank.
+    "sysdefaults": (
+        'tabid INTEGER, colno SMALLINT, type CHAR(1), "default" CHAR(256), class CHAR(1)',
+        "SELECT tabid, colno::SMALLINT AS colno, defkind AS type, CASE WHEN defkind <> 'L' THEN NULL "
+        "WHEN coltype & 255 IN (0, 13, 15, 16, 40, 43) THEN deftext "
+        "ELSE rtrim(to_base64(deftext::BLOB), '=') || ' ' || deftext END AS \"default\", "
+        "'T' AS class FROM {db}._ifx.columns WHERE defkind IS NOT NULL",
+    ),
+    "sysfragments": (
+        "fragtype CHAR(1), tabid INTEGER, indexname NVARCHAR(128), colno INTEGER, partn INTEGER, strategy CHAR(1), "
+        "location CHAR(1), servername NVARCHAR(128), evalpos INTEGER, exprtext TEXT, exprbin BYTE, exprarr BYTE, "
+        "flags INTEGER, dbspace NVARCHAR(128), levels SMALLINT, npused FLOAT, nrows FLOAT, clust FLOAT, "
+        "partition NVARCHAR(128), version SMALLINT, nupdates FLOAT, ndeletes FLOAT, ninserts FLOAT",
+        "SELECT 'T' AS fragtype, tabid, NULL::VARCHAR AS indexname, NULL::INTEGER AS colno, "
+        "(1048576 + tabid)::INTEGER AS partn, s->>'strategy' AS strategy, 'L' AS location, "
+        "NULL::VARCHAR AS servername, (n - 1)::INTEGER AS evalpos, encode(f[2]) AS exprtext, "
+        "NULL::BLOB AS exprbin, NULL::BLOB AS exprarr, "
+        "0::INTEGER AS flags, f[1] AS dbspace, 0::SMALLINT AS levels, 0::DOUBLE AS npused, 0::DOUBLE AS nrows, "
+        "0::DOUBLE AS clust, f[1] AS partition, 0::SMALLINT AS version, 0::DOUBLE AS nupdates, 0::DOUBLE AS ndeletes, "
+        "0::DOUBLE AS ninserts FROM (SELECT tabid, s, unnest(fs) AS f, generate_subscripts(fs, 1) AS n FROM "
+        "(SELECT tabid, details::JSON->'storage' AS s, "
+        "from_json(details::JSON -> '$.storage.fragments', '[[\"VARCHAR\"]]') AS fs "
+        "FROM {db}._ifx.tables WHERE tabtype = 'T' AND tabid >= 100) WHERE s->>'strategy' <> '')",
+    ),
+    "syssyntable": (
+        "tabid INTEGER, servername NVARCHAR(128), dbname NVARCHAR(128), owner CHAR(32), tabname NVARCHAR(128), "
+        "btabid INTEGER",
+        "SELECT s.tabid, NULL::VARCHAR AS servername, CASE WHEN s.there THEN NULL ELSE s.target[1] END AS dbname, "
+        "CASE WHEN s.there THEN NULL ELSE 'informix' END AS owner, "
+        "CASE WHEN s.there THEN NULL ELSE s.target[2] END AS tabname, "
+        "CASE WHEN s.there THEN b.tabid END AS btabid FROM (SELECT tabid, target, target[1] = '{name}' AS there "
+        "FROM (SELECT tabid, from_json(details::JSON -> '$.stands for', '[\"VARCHAR\"]') AS target "
+        "FROM {db}._ifx.tables WHERE tabtype IN ('P', 'S'))) s "
+        "LEFT JOIN {db}._ifx.tables b ON s.there AND b.tabname = s.target[2] AND b.tabtype IN ('T', 'V')",
+    ),
+    "syssequences": (
+        "seqid SERIAL NOT NULL, tabid INTEGER, start_val INT8, inc_val INT8, min_val INT8, max_val INT8, "
+        'cycle CHAR(1), restart_val INT8, cache INTEGER, "order" CHAR(1)',
+        "SELECT (tabid - 99)::INTEGER AS seqid, tabid, (q->>'start')::BIGINT AS start_val, "
+        "(q->>'increment')::BIGINT AS inc_val, (q->>'low')::BIGINT AS min_val, (q->>'high')::BIGINT AS max_val, "
+        "CASE WHEN (q->>'cycle')::BOOLEAN THEN '1' ELSE '0' END AS cycle, (q->>'restart')::BIGINT AS restart_val, "
+        "(q->>'cache')::INTEGER AS cache, CASE WHEN (q->>'order')::BOOLEAN THEN '1' ELSE '0' END AS \"order\" "
+        "FROM (SELECT tabid, details::JSON AS q FROM {db}._ifx.tables WHERE tabtype = 'Q')",
+    ),
+    "sysusers": (
+        "username CHAR(32), usertype CHAR(1), priority SMALLINT, password CHAR(16), defrole CHAR(32)",
+        "SELECT DISTINCT owner AS username, 'D' AS usertype, 9::SMALLINT AS priority, NULL::VARCHAR AS password, "
+        "NULL::VARCHAR AS defrole FROM {db}._ifx.tables UNION ALL "
+        "SELECT 'public', 'C', 5::SMALLINT, NULL, NULL",
+    ),
+    "systabauth": (
+        "grantor CHAR(32), grantee CHAR(32), tabid INTEGER, tabauth CHAR(9)",
+        "SELECT owner AS grantor, 'public' AS grantee, tabid, CASE WHEN tabid < 100 THEN 's--------' "
+        "WHEN tabtype = 'V' THEN 'su-id----' ELSE 'su-idx---' END AS tabauth FROM {db}._ifx.tables "
+        "WHERE tabtype IN ('T', 'V')",
+    ),
+    "syscolauth": _empty(
+        "grantor CHAR(32), grantee CHAR(32), tabid INTEGER, colno SMALLINT, colauth CHAR(3)"
+    ),
+    "sysinherits": _empty("child INTEGER, parent INTEGER, class CHAR(1), seqno SMALLINT"),
+    "syssynonyms": _empty("owner CHAR(32), synname NVARCHAR(128), created DATE, tabid INTEGER"),
+    "systriggers": _empty(
+        "trigid SERIAL NOT NULL, trigname NVARCHAR(128), owner CHAR(32), tabid INTEGER, event CHAR(1), "
+        "old NVARCHAR(128), new NVARCHAR(128), mode CHAR(1), collation CHAR(32)"
+    ),
+    "systrigbody": _empty("trigid INTEGER, datakey CHAR(1), seqno INTEGER, data CHAR(256)"),
+    "sysdistrib": _empty(
+        "tabid INTEGER, colno SMALLINT, seqno INTEGER, constructed DATE, mode CHAR(1), resolution FLOAT, "
+        "confidence FLOAT, encdat CHAR(256), type CHAR(1)"
+    ),
+    "sysroleauth": _empty("rolename CHAR(32), grantee CHAR(32), is_grantable CHAR(1)"),
+    "sysviolations": _empty("targettid INTEGER, viotid INTEGER, diatid INTEGER, maxrows INTEGER"),
+    "sysxtdtypes": (
+        "extended_id SERIAL NOT NULL, mode CHAR(1), owner CHAR(32), name NVARCHAR(128), type SMALLINT, "
+        "source INTEGER, maxlen INTEGER, length INTEGER, byvalue CHAR(1), cannothash CHAR(1), align SMALLINT, "
+        "locator INTEGER",
+        "SELECT extended_id, mode, owner, name, type::SMALLINT AS type, source, length AS maxlen, length, "
+        "'' AS byvalue, '' AS cannothash, 1::SMALLINT AS align, 0::INTEGER AS locator "
+        "FROM {db}._ifx.xtdtypes ORDER BY extended_id",
+    ),
+    "sysattrtypes": (
+        "extended_id INTEGER, seqno SMALLINT, levelno SMALLINT, parent_no SMALLINT, fieldname NVARCHAR(128), "
+        "fieldno SMALLINT, type SMALLINT, length SMALLINT, xtd_type_id INTEGER",
+        "SELECT extended_id, seqno::SMALLINT AS seqno, levelno::SMALLINT AS levelno, parent_no::SMALLINT AS "
+        "parent_no, fieldname, fieldno::SMALLINT AS fieldno, type::SMALLINT AS type, "
+        f"{_SHORT_LENGTH.format('length')} AS length, xtd_type_id "
+        "FROM {db}._ifx.attrtypes ORDER BY extended_id, seqno",
+    ),
+    **ROUTINE_VIEWS,
+}
+
+MASTER_VIEWS: dict[str, View] = {
+    "sysdatabases": (
+        "name NVARCHAR(128), partnum INTEGER, owner CHAR(32), created DATE, is_logging INTEGER, is_buff_log INTEGER, "
+        "is_ansi INTEGER, is_nls INTEGER, is_case_insens INTEGER, flags INTEGER",
+        "SELECT name, (1048577 + number)::INTEGER AS partnum, 'informix' AS owner, created, is_logging, is_buff_log, "
+        "is_ansi, 0::INTEGER AS is_nls, 0::INTEGER AS is_case_insens, (is_logging + 2 * is_buff_log + 4 * is_ansi)"
+        "::INTEGER AS flags FROM {db}._ifx.databases ORDER BY number",
+    ),
+    "sysdbslocale": (
+        "dbs_dbsname NVARCHAR(128), dbs_collate CHAR(32)",
+        "SELECT name AS dbs_dbsname, locale AS dbs_collate FROM {db}._ifx.databases ORDER BY number",
+    ),
+    "sysdual": ("dummy CHAR(1)", "SELECT 'X' AS dummy"),
+    "sysenv": (
+        "env_id SERIAL NOT NULL, env_name VARCHAR(128), env_value VARCHAR(255)",
+        "SELECT env_id, env_name, env_value FROM (VALUES (1::INTEGER, 'DB_LOCALE', 'en_US.819'), "
+        "(2::INTEGER, 'SERVER_LOCALE', 'en_US.819')) e(env_id, env_name, env_value)",
+    ),
+    "syssessions": (
+        "sid INTEGER, username CHAR(32), uid INTEGER, pid INTEGER, hostname CHAR(256), tty CHAR(16), "
+        "connected INTEGER, feprogram VARCHAR(255), pooladdr BIGINT, is_wlatch INTEGER, is_wlock INTEGER, "
+        "is_wbuff INTEGER, "
+        "is_wckpt INTEGER, is_wlogbuf INTEGER, is_wtrans INTEGER, is_monitor INTEGER, is_incrit INTEGER, state INTEGER",
+        "SELECT s.sid, s.username, 0::INTEGER AS uid, s.pid, s.hostname, '' AS tty, s.connected, s.feprogram, "
+        "0::BIGINT AS pooladdr, 0::INTEGER AS is_wlatch, 0::INTEGER AS is_wlock, 0::INTEGER AS is_wbuff, "
+        "0::INTEGER AS is_wckpt, 0::INTEGER AS is_wlogbuf, 0::INTEGER AS is_wtrans, 0::INTEGER AS is_monitor, "
+        "0::INTEGER AS is_incrit, 0::INTEGER AS state FROM (SELECT unnest(_ifx_sessions()) AS s) ORDER BY s.sid",
+    ),
+    # There is no logical log: databases are kept by DuckDB.
+    "syslogs": _empty(
+        "number SMALLINT, uniqid INTEGER, size INTEGER, used INTEGER, is_used INTEGER, is_current INTEGER, "
+        "is_backed_up INTEGER, is_new INTEGER, is_archived INTEGER, is_temp INTEGER, flags INTEGER"
+    ),
+    "systabnames": (
+        "partnum INTEGER, dbsname NVARCHAR(128), owner CHAR(32), tabname NVARCHAR(128), collate CHAR(32)",
+        "SELECT (1048576 + tabid)::INTEGER AS partnum, 'sysmaster' AS dbsname, owner, tabname, 'en_US.819' AS collate "
+        "FROM {db}._ifx.tables WHERE tabtype = 'T'",
+    ),
+}

@@ -1,0 +1,161 @@
+"""TLS for the listener: what Informix calls ``onsocssl`` (SQLI section 1). It begins with the first byte, and inside
+it SQLI is the same byte for byte.
+
+The TLS engine works on memory, between the session's stream and its raw socket. So the socket stays ours: the urgent
+byte of an interrupt travels beside TLS, as one raw byte of TCP (SQLI section 2), and is taken as without TLS.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from typing import NoReturn
+
+_PIECE = 256 << 10
+
+
+class TlsError(Exception):
+    """The peer's TLS is wrong or not acceptable; the text says how."""
+
+
+def server_context(
+    certificate: str | os.PathLike[str],
+    key: str | os.PathLike[str] | None = None,
+    client_ca: str | os.PathLike[str] | None = None,
+) -> ssl.SSLContext:
+    """The settings of a TLS listener: TLS 1.2 or later.
+
+    `certificate` is a PEM file with the server's certificate and those between it and its CA, `key` its private key
+    (PEM, not encrypted; None: it is in the same file). With `client_ca`, a PEM file, only clients whose certificate
+    one of its CAs has signed are let in. ValueError naming the file that cannot be used.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION
+
+    def encrypted() -> NoReturn:  # OpenSSL would ask the terminal
+        raise ValueError(
+            f"the TLS key {key or certificate} is encrypted; give it without a passphrase "
+            "(openssl pkey -in KEY -out PLAIN)"
+        )
+
+    try:
+        context.load_cert_chain(certificate, key, password=encrypted)
+    except OSError as problem:  # SSLError is one
+        raise ValueError(
+            f"the TLS certificate {certificate} with the key {key or certificate} cannot be used: {problem}"
+        ) from problem
+    if client_ca is not None:
+        try:
+            context.load_verify_locations(client_ca)
+        except OSError as problem:
+            raise ValueError(f"the CA file {client_ca} for clients cannot be used: {problem}") from problem
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+class _Records:
+    """Where TLS records begin and end in what a peer sends.
+
+    TCP tells only the last of several urgent bytes from data: those before it may stand between two records, where
+    `of` takes them out. No record begins so.
+    """
+
+    _HEADER = 5  # type, version (2), length (2)
+
+    def __init__(self, urgent: int) -> None:
+        self._urgent = urgent
+        self._header = b""
+        self._left = 0  # of the record's body
+
+    def of(self, received: bytes) -> bytes:
+        """The received bytes without urgent ones between records."""
+        kept = []
+        pos, end = 0, len(received)
+        while pos < end:
+            if self._left:
+                piece = received[pos : pos + self._left]
+                self._left -= len(piece)
+            elif not self._header and received[pos] == self._urgent:
+                pos += 1
+                continue
+            else:
+                piece = received[pos : pos + self._HEADER - len(self._header)]
+                self._header += piece
+                if len(self._header) == self._HEADER:
+                    self._left = int.from_bytes(self._header[3:], "big")
+                    self._header = b""
+            kept.append(piece)
+            pos += len(piece)
+        return b"".join(kept)
+
+
+class TlsLayer:
+    """One connection's TLS, without its socket. Used by one thread.
+
+    `urgent` is the byte that the peer may send beside TLS. `outgoing` must be sent after every call, also after one
+    that raised: it may hold an alert. `ended` tells that the peer has ended its side.
+    """
+
+    def __init__(self, context: ssl.SSLContext, urgent: int) -> None:
+        self.ended = False
+        self._records = _Records(urgent)
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._engine = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+
+    def handshake(self, received: bytes) -> bool:
+        """Go on with the handshake; True when it is done, False when it needs more bytes. TlsError."""
+        self._incoming.write(self._records.of(received))
+        try:
+            self._engine.do_handshake()
+        except ssl.SSLWantReadError:
+            return False
+        except ssl.SSLError as problem:
+            raise TlsError(_said(problem)) from problem
+        return True
+
+    def decrypt(self, received: bytes) -> bytes:
+        """What the received bytes say; nothing that could be decrypted is kept back. TlsError for bytes that are no
+        TLS of this connection."""
+        self._incoming.write(self._records.of(received))
+        parts = []
+        try:
+            while part := self._engine.read(_PIECE):
+                parts.append(part)
+            self.ended = True
+        except ssl.SSLWantReadError:
+            pass
+        except ssl.SSLZeroReturnError:
+            self.ended = True
+        except ssl.SSLError as problem:
+            raise TlsError(_said(problem)) from problem
+        return b"".join(parts)
+
+    def encrypt(self, data: memoryview) -> None:
+        """Put bytes into `outgoing`."""
+        at = 0
+        while at < len(data):
+            with data[at:] as rest:
+                at += self._engine.write(rest)
+
+    def close(self) -> None:
+        """Put the end of our side into `outgoing`; the peer's is not waited for."""
+        try:
+            self._engine.unwrap()
+        except (ssl.SSLError, ValueError):  # it waits for the peer's; or there is no session to end
+            return
+
+    def outgoing(self) -> bytes:
+        """Bytes for the socket, which are ours no longer."""
+        return self._outgoing.read()
+
+
+def _said(problem: ssl.SSLError) -> str:
+    """OpenSSL's reason without its file and line, with what mostly lies behind it."""
+    reason = (problem.reason or str(problem)).replace("_", " ").lower()
+    if problem.reason in {"WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "UNEXPECTED_MESSAGE"}:
+        return f"{reason}: the client may not be using TLS"
+    if problem.reason and "ALERT" in problem.reason:
+        return f"the client refused it: {reason}"
+    return reason

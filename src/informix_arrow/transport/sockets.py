@@ -1,0 +1,126 @@
+"""What the transports do to a TCP socket."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import math
+import select
+import socket
+import threading
+import time
+from typing import Any
+
+from ..exchange.steps import ConnectionLost
+
+Address = tuple[int, int, int, Any]  # family, kind and protocol of the socket, address
+
+
+def set_up(link: socket.socket, keepalive: bool | float) -> None:
+    """No delay for small messages; ``keepalive`` as the connection's parameter of that name says it."""
+    link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1 if keepalive else 0)
+    if keepalive and keepalive is not True:
+        idle = max(1, round(keepalive))
+        # Where the system lets them be set: when to ask for the first time, how often then, and how many times.
+        for name, value in (("TCP_KEEPIDLE", idle), ("TCP_KEEPINTVL", max(1, idle // 6)), ("TCP_KEEPCNT", 6)):
+            option = getattr(socket, "TCP_KEEPALIVE" if name == "TCP_KEEPIDLE" else name, None)
+            option = getattr(socket, name, option)
+            if option is not None:
+                with contextlib.suppress(OSError):
+                    link.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def send_urgent(link: socket.socket, byte: bytes) -> bool:
+    """Send the urgent byte, beside TLS if there is any (SQLI section 2). False when it cannot leave now."""
+    try:
+        # The method of the plain socket: that of an SSLSocket would encrypt it.
+        return bool(socket.socket.send(link, byte, socket.MSG_OOB))
+    except (BlockingIOError, InterruptedError):
+        return False
+    except OSError:
+        return True  # the connection is gone: whoever waits will be told
+
+
+#: What tells that the peer will send no more although bytes of it wait; Linux and some others have it.
+_GONE = getattr(select, "POLLRDHUP", 0)
+
+
+def stirs(link: socket.socket, *, expecting: bool) -> bool:
+    """Whether the peer has closed the connection, or bytes wait that nobody asked for. ``expecting`` some, only the
+    former is told, and only where the system tells it apart. Does not wait.
+    """
+    if link.fileno() < 0:
+        return True
+    if not hasattr(select, "poll"):  # Windows
+        return not expecting and bool(select.select([link], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(link, _GONE | (0 if expecting else select.POLLIN))  # POLLERR and POLLHUP are always told
+    return bool(poll.poll(0))
+
+
+def look_up(host: str, port: int, seconds: float) -> list[Address]:
+    """The addresses of a host. ``ConnectionLost`` when it has none or when that takes too long.
+
+    The system's resolver knows no time limit and no Ctrl-C, so it is asked in a thread of its own, which ends when
+    the resolver gives up.
+    """
+    found: list[Address] = []
+    failure: list[OSError] = []
+
+    def ask() -> None:
+        try:
+            for family, kind, protocol, _, address in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM):
+                found.append((family, kind, protocol, address))
+        except OSError as error:
+            failure.append(error)
+        except UnicodeError:
+            failure.append(OSError("the host name is malformed"))
+
+    if is_address(host):
+        ask()
+    else:
+        thread = threading.Thread(target=ask, name=f"informix-arrow lookup of {host}", daemon=True)
+        thread.start()
+        ends = time.monotonic() + seconds
+        while thread.is_alive():
+            left = ends - time.monotonic()
+            if left <= 0:
+                raise ConnectionLost(f"the name {host!r} was not resolved within {seconds:.3g} s")
+            thread.join(min(left, 0.5))  # in pieces, for Ctrl-C
+    if failure:
+        raise ConnectionLost(
+            f"cannot connect to {host}:{port}: {failure[0].strerror or failure[0]}"
+        ) from failure[0]
+    return found
+
+
+def is_address(host: str) -> bool:
+    """Whether ``host`` is an IP address."""
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+class Readiness:
+    """Waits until a socket can be read or written."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self._link = link
+        self._events = 0
+        self._poll = select.poll() if hasattr(select, "poll") else None
+
+    def wait(self, reading: bool, writing: bool, seconds: float) -> bool:
+        """Wait for at most so many seconds; whether it is ready. Errors of the socket count as readiness: using it
+        will tell.
+        """
+        if self._poll is None:  # Windows
+            link = [self._link]
+            return any(select.select(link if reading else [], link if writing else [], link, seconds))
+        events = (select.POLLIN if reading else 0) | (select.POLLOUT if writing else 0)
+        if events != self._events:
+            self._poll.register(self._link, events)
+            self._events = events
+        return bool(self._poll.poll(math.ceil(seconds * 1000)))

@@ -1,0 +1,232 @@
+"""TLS on the client's side: how it is set up, and what its failures mean.
+
+There is no STARTTLS: a listener speaks TLS from the first byte (``onsocssl``) or never (SQLI section 2).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import ssl
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..wire.errors import InterfaceError, NotSupportedError
+
+_JKS = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")  # Java's own formats, JKS and JCEKS
+
+
+@dataclass(slots=True)
+class TlsSettings:
+    """How to speak TLS with a server; the fields are the connection parameters of the same names behind ``tls_``."""
+
+    ca: str = ""  # file of the CAs, or of the server's own certificate; "" = those of the system
+    ca_password: str = field(default="", repr=False)  # of a PKCS#12 file
+    cert: str = ""  # the client's certificate
+    key: str = ""  # its private key; "" = in the same file
+    key_password: str = field(default="", repr=False)
+    pkcs12: str = ""  # certificate and key in one file
+    pkcs12_password: str = field(default="", repr=False)
+    context: ssl.SSLContext | None = None  # instead of all of them
+    verify: bool = True
+    hostname: str = ""  # name that the server's certificate must have; "" = the host that is connected to
+    _made: ssl.SSLContext | None = field(default=None, repr=False)
+
+    def make_context(self) -> ssl.SSLContext:
+        """The settings as an SSLContext: TLS 1.2 or later, the server's certificate and name checked.
+
+        ``InterfaceError`` when a file cannot be read or does not hold what it should; ``NotSupportedError`` for a file
+        of a format that only other programs read.
+        """
+        try:
+            self.hostname.encode("idna")
+        except UnicodeError:
+            raise InterfaceError(f"tls_hostname: {self.hostname!r} is no host name") from None
+        if self.context is not None:
+            return self.context
+        if self._made is None:
+            context = ssl.create_default_context() if not self.ca else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.minimum_version = ssl.TLSVersion.TLSv1_2
+            if self.ca:
+                self._trust(context)
+            if not self.verify:
+                context.check_hostname = False
+                context.verify_mode = ssl.CERT_NONE
+            if self.pkcs12:
+                _load_pkcs12(context, self.pkcs12, self.pkcs12_password)
+            elif self.cert:
+                self._load_pem(context)
+            self._made = context
+        return self._made
+
+    def _trust(self, context: ssl.SSLContext) -> None:
+        # Whoever names a certificate trusts it, whether it is a CA's or not; and what GSKit makes is often not all
+        # that RFC 5280 asks for.
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        data = _read("tls_ca", self.ca)
+        if not data.lstrip().startswith(b"-----") and b"-----BEGIN" not in data:
+            _trust_pkcs12(context, self.ca, data, self.ca_password)
+            return
+        try:
+            context.load_verify_locations(cadata=data.decode("ascii", "ignore"))
+        except ssl.SSLError as error:
+            raise InterfaceError(
+                f"tls_ca: {self.ca} holds no certificate in PEM form ({_reason(error)})"
+            ) from None
+
+    def _load_pem(self, context: ssl.SSLContext) -> None:
+        for name, path in (("tls_cert", self.cert), ("tls_key", self.key)):
+            if path:
+                _refuse_foreign(name, path, _read(name, path))
+        try:
+            # A password is always given: OpenSSL would ask the terminal for it.
+            context.load_cert_chain(self.cert, self.key or None, password=self.key_password or _no_password)
+        except _PasswordMissing:
+            raise InterfaceError(
+                f"the private key {self.key or self.cert} is encrypted: pass tls_key_password"
+            ) from None
+        except ValueError:
+            raise InterfaceError("tls_key_password is longer than OpenSSL takes") from None
+        except ssl.SSLError as error:
+            raise InterfaceError(
+                f"tls_cert {self.cert} with tls_key {self.key or '(the same file)'} cannot be used: {_reason(error)} "
+                "(PEM files are wanted; the key must belong to the certificate, tls_key_password to the key)"
+            ) from None
+
+
+class _PasswordMissing(Exception):
+    """OpenSSL asked for a password that nobody gave."""
+
+
+def _no_password() -> str:
+    raise _PasswordMissing
+
+
+def _read(name: str, path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InterfaceError(f"{name}: the file {path} cannot be read: {error.strerror}") from None
+
+
+def _refuse_foreign(name: str, path: str, data: bytes) -> None:
+    """``NotSupportedError`` for Java's and GSKit's own key stores, with what to do."""
+    if data.startswith(_JKS):
+        raise NotSupportedError(
+            f"{name}: {path} is a Java key store (JKS), which only Java reads; convert it: keytool "
+            f"-importkeystore -srckeystore {path} -destkeystore store.p12 -deststoretype PKCS12"
+        )
+    if path.lower().endswith((".kdb", ".sth")):
+        raise NotSupportedError(
+            f"{name}: {path} is a key database of GSKit; export it to PKCS#12: gsk8capicmd_64 -cert -export -db {path} "
+            "-stashed -target store.p12 -target_type pkcs12"
+        )
+
+
+def _pkcs12(name: str, path: str, data: bytes, password: str) -> tuple[object, list[bytes]]:
+    """Private key (or None) and all certificates in DER, the key's own first."""
+    _refuse_foreign(name, path, data)
+    try:
+        from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
+    except ImportError:
+        raise InterfaceError(
+            f"{name}: PKCS#12 files such as {path} need the package cryptography: pip install "
+            "'informix-arrow[tls]', or convert the file to PEM: openssl pkcs12 -in FILE -out store.pem"
+        ) from None
+    try:
+        found = pkcs12.load_pkcs12(data, password.encode() if password else None)
+    except (ValueError, TypeError):
+        raise InterfaceError(f"{name}: {path} is neither PEM nor PKCS#12, or its password is wrong") from None
+    certificates = [each for each in (found.cert, *found.additional_certs) if each is not None]
+    return found.key, [each.certificate.public_bytes(Encoding.DER) for each in certificates]
+
+
+def _trust_pkcs12(context: ssl.SSLContext, path: str, data: bytes, password: str) -> None:
+    _, certificates = _pkcs12("tls_ca", path, data, password)
+    if not certificates:
+        raise InterfaceError(f"tls_ca: {path} holds no certificate")
+    context.load_verify_locations(cadata=b"".join(certificates))
+
+
+def _load_pkcs12(context: ssl.SSLContext, path: str, password: str) -> None:
+    from ssl import DER_cert_to_PEM_cert
+
+    key, certificates = _pkcs12("tls_pkcs12", path, _read("tls_pkcs12", path), password)
+    if key is None or not certificates:
+        raise InterfaceError(f"tls_pkcs12: {path} holds no private key with its certificate")
+    from cryptography.hazmat.primitives.serialization import (
+        BestAvailableEncryption,
+        Encoding,
+        PrivateFormat,
+    )
+
+    # Python's ssl takes keys from files only: this one is encrypted, for its owner alone, and gone at once.
+    word = secrets.token_hex(32)
+    pem = key.private_bytes(  # type: ignore[attr-defined]
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(word.encode())
+    )
+    pem += "".join(map(DER_cert_to_PEM_cert, certificates)).encode()
+    handle, name = tempfile.mkstemp(prefix="informix-arrow-", suffix=".pem")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(pem)
+        context.load_cert_chain(name, password=word)
+    except ssl.SSLError as error:
+        raise InterfaceError(f"tls_pkcs12: {path} cannot be used: {_reason(error)}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+
+
+def explain(error: OSError, host: str) -> str:
+    """What a failed TLS handshake with ``host``, or a failure later on, means and what to do about it."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        why = getattr(error, "verify_message", "") or _reason(error)
+        if "mismatch" in why.lower() or "not valid for" in why.lower():
+            return (
+                f"the certificate of the TLS listener is not for {host!r} ({why}): connect to the name that it has, or "
+                "say which name it must have (tls_hostname=...)"
+            )
+        if error.verify_code in (_NOT_YET_VALID, _EXPIRED):
+            return (
+                f"the certificate of the TLS listener at {host!r}, or one that it rests on, is out of date ({why}): it "
+                "must be renewed, unless the clock here is wrong"
+            )
+        return (
+            f"the certificate of the TLS listener at {host!r} is not trusted ({why}): name its CA, or the certificate "
+            "itself, as a PEM file (tls_ca=...); tls_verify=False encrypts without knowing who is at the other end"
+        )
+    if isinstance(error, ssl.SSLError):
+        reason = (error.reason or "").upper()
+        if "CERTIFICATE_REQUIRED" in reason or "HANDSHAKE_FAILURE" in reason:
+            return (
+                f"the TLS listener refused the handshake ({_reason(error)}): it may want a certificate of the client "
+                "(tls_cert=..., tls_key=..., or tls_pkcs12=...)"
+            )
+        if "ALERT" in reason and ("CERTIFICATE" in reason or "UNKNOWN_CA" in reason):
+            return f"the TLS listener does not accept the client's certificate ({_reason(error)})"
+        if "PROTOCOL_VERSION" in reason or "UNSUPPORTED_PROTOCOL" in reason or "NO_PROTOCOLS" in reason:
+            return f"the listener speaks no TLS of version 1.2 or later ({_reason(error)})"
+        if not isinstance(error, ssl.SSLEOFError) and reason not in _NO_TLS:
+            return f"TLS failed: {_reason(error)}"
+        detail = _reason(error)
+    else:
+        detail = error.strerror or str(error)
+    return (
+        f"the listener at {host!r} does not seem to speak TLS ({detail}): use its TLS port (onsocssl), or connect "
+        "without TLS (informix://, tls=False)"
+    )
+
+
+_NOT_YET_VALID, _EXPIRED = 9, 10  # X509_V_ERR_ of OpenSSL
+_NO_TLS = frozenset(
+    {"WRONG_VERSION_NUMBER", "UNEXPECTED_EOF_WHILE_READING", "RECORD_LAYER_FAILURE", "UNEXPECTED_MESSAGE"}
+)
+
+
+def _reason(error: ssl.SSLError) -> str:
+    """OpenSSL's words without its file and line."""
+    return (error.reason or error.strerror or str(error)).replace("_", " ").lower()

@@ -1,0 +1,49 @@
+"""Ordinary user code passes ``mypy --strict``, and wrong code does not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mypy")
+
+HERE = Path(__file__).parent
+SOURCES = HERE.parents[1] / "src"
+
+
+def check(file: Path, cache: Path) -> subprocess.CompletedProcess[str]:
+    """Check one file as a user would who has the package installed: its own errors are not shown."""
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", f"--cache-dir={cache}"]
+    options = ["--config-file=", "--python-version=3.10", "--no-error-summary", str(file)]
+    environment = {**os.environ, "MYPYPATH": str(SOURCES)}
+    return subprocess.run(
+        [*command, *options], env=environment, cwd=file.parent, text=True, capture_output=True, check=False
+    )
+
+
+@pytest.mark.slow
+def test_ordinary_user_code_is_typed(tmp_path: Path) -> None:
+    done = check(HERE / "typing_examples.py", tmp_path)
+    assert (done.stdout, done.returncode) == ("", 0)
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        "import informix_arrow as ifx\n"
+        "conn = ifx.connect('informix://h/d')\n"
+        "conn.read_arrow('SELECT 1', strings='huge')\n"
+        "conn.query('SELECT 1', isolation=5)\n"
+        "conn.isolation = None\n"
+        "conn.transaction(savepoint=1)\n"
+        "conn.database = 'other'\n"
+    )
+    done = check(wrong, tmp_path)
+    assert [line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line] == [
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+    ]

@@ -1,0 +1,239 @@
+"""A proxy between a client and a server that spoils the connection at a chosen byte; and what tests of it need.
+
+    with FaultProxy(server.address) as proxy:
+        proxy.fault = Fault("server", 120, "cut")     # when 120 bytes of the server have been passed on
+        ifx.connect(url, host=proxy.host, port=proxy.port)
+
+Urgent bytes (the interrupt) are not passed on: a server behind it never hears of a cancel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal
+
+Side = Literal["client", "server"]
+
+_PIECE = 64 << 10
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens to a connection when ``after`` bytes of one side were passed on.
+
+    ``"cut"`` closes both ends in good order, ``"reset"`` without, ``"hang"`` passes on nothing more in either direction
+    and leaves both ends open (half-open connections look so).
+    """
+
+    side: Side
+    after: int
+    action: Literal["cut", "reset", "hang"] = "cut"
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A moment of a conversation at which the other side begins to speak: bytes passed on from each until then."""
+
+    client: int
+    server: int
+    next: Side  # who speaks then
+
+
+class FaultProxy:
+    """Listens on a port of its own and passes everything on to ``target``.
+
+    Attributes
+    ----------
+    fault
+        What befalls connections made from now on, None: nothing.
+    piece
+        Most bytes passed on at a time; 1 splits everything into single bytes.
+    delay
+        Seconds to wait before each piece.
+    connections
+        Connections accepted so far.
+    boundaries
+        Of the connection made last: where it changed who speaks. Exact for conversations that go in turns.
+    """
+
+    def __init__(self, target: tuple[str, int]) -> None:
+        self.target = target
+        self.fault: Fault | None = None
+        self.piece = _PIECE
+        self.delay = 0.0
+        self.connections = 0
+        self.boundaries: list[Boundary] = []
+        self._links: list[_Link] = []
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._thread = threading.Thread(target=self._accept, name="fault proxy")
+        self._thread.start()
+
+    @property
+    def host(self) -> str:
+        return str(self._listening.getsockname()[0])
+
+    @property
+    def port(self) -> int:
+        return int(self._listening.getsockname()[1])
+
+    def cut_all(self) -> None:
+        """Close every connection that stands now."""
+        for link in list(self._links):
+            link.end()
+
+    def close(self) -> None:
+        """End the proxy and all its connections."""
+        with contextlib.suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._listening.close()
+        for link in list(self._links):
+            link.end()
+            link.join()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:
+                return
+            for link in [link for link in self._links if link.over]:
+                link.join()
+                self._links.remove(link)
+            try:
+                server = socket.create_connection(self.target)
+            except OSError:
+                client.close()
+                continue
+            self.connections += 1
+            self.boundaries = []
+            self._links.append(_Link(client, server, self))
+
+    def __enter__(self) -> FaultProxy:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Link:
+    """One connection: a thread for each direction."""
+
+    def __init__(self, client: socket.socket, server: socket.socket, proxy: FaultProxy) -> None:
+        self._sockets: dict[Side, socket.socket] = {"client": client, "server": server}
+        self._fault, self._piece, self._delay = proxy.fault, proxy.piece, proxy.delay
+        self._boundaries = proxy.boundaries
+        self._passed: dict[Side, int] = {"client": 0, "server": 0}
+        self._speaks: Side = "client"
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._hangs = False
+        for link in self._sockets.values():
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        pumps: list[tuple[Side, Side]] = [("client", "server"), ("server", "client")]
+        self._threads = [threading.Thread(target=self._pump, args=pump, name="fault proxy") for pump in pumps]
+        self._left = len(self._threads)
+        self._strike("client", 0)
+        self._strike("server", 0)
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def over(self) -> bool:
+        return self._left == 0
+
+    def end(self, *, reset: bool = False) -> None:
+        """Shut both ends; the threads close them."""
+        self._ended.set()
+        for link in self._sockets.values():
+            with contextlib.suppress(OSError):
+                if reset:
+                    link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                link.shutdown(socket.SHUT_RD if reset else socket.SHUT_RDWR)
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    def _strike(self, side: Side, passed: int) -> bool:
+        """Do what the fault says, if its moment has come; True: pass on nothing more."""
+        fault = self._fault
+        if fault is None or fault.side != side or passed < fault.after:
+            return self._hangs
+        if fault.action == "hang":
+            self._hangs = True
+        else:
+            self.end(reset=fault.action == "reset")
+        return True
+
+    def _pump(self, side: Side, other: Side) -> None:
+        source, sink = self._sockets[side], self._sockets[other]
+        try:
+            while not self._ended.is_set():
+                most = self._piece
+                if self._fault is not None and self._fault.side == side:
+                    most = max(1, min(most, self._fault.after - self._passed[side]))
+                data = source.recv(most)
+                if self._hangs:
+                    if not data:
+                        break
+                    continue  # read, so that the end of the stream is seen, and dropped
+                if not data:
+                    with contextlib.suppress(OSError):
+                        sink.shutdown(socket.SHUT_WR)
+                    return
+                if self._delay:
+                    self._ended.wait(self._delay)
+                self._note(side, other)
+                self._passed[side] += len(data)
+                sink.sendall(data)
+                if self._strike(side, self._passed[side]):
+                    continue
+        except OSError:
+            pass
+        finally:
+            self._leave(side == "client" or self._hangs or self._ended.is_set())
+
+    def _note(self, side: Side, other: Side) -> None:
+        with self._lock:
+            if self._speaks != side:
+                self._speaks = side
+                self._boundaries.append(Boundary(self._passed["client"], self._passed["server"], side))
+
+    def _leave(self, whole: bool) -> None:
+        """A thread ends; the last one closes the sockets. ``whole``: the other one shall end as well."""
+        if whole and not self._ended.is_set():
+            self.end()
+        with self._lock:
+            last = self._left == 1
+            if last:
+                for link in self._sockets.values():
+                    link.close()
+            self._left -= 1
+
+
+def eventually(holds: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
+    """Wait until ``holds()``; AssertionError when that takes too long."""
+    ends = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ends, f"not within {seconds:g} s: {what}"
+        time.sleep(0.01)
+
+
+def open_files() -> int:
+    """File descriptors of this process (0 where the system does not tell)."""
+    gc.collect()
+    with contextlib.suppress(OSError):
+        return len(os.listdir("/proc/self/fd"))
+    return 0

@@ -1,0 +1,108 @@
+"""Running asyncio code in tests: in debug mode, with everything that asyncio complains about made an error."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+#: Seconds of the soaks; the long form is for releases.
+SOAK = float(os.environ.get("INFORMIX_ARROW_SOAK", "20"))
+
+_COMPLAINTS = ("never retrieved", "was destroyed", "unclosed", "Exception in callback", "Unhandled")
+
+
+class _Complaints(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if any(each in text for each in _COMPLAINTS):
+            self.texts.append(text)
+
+
+def run(main: Callable[[], Coroutine[Any, Any, T]], *, debug: bool = True) -> T:
+    """``asyncio.run(main())``: nothing may be left unclosed, never awaited or never looked at, no task may be left, and
+    the loop's threads may not have been used.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()  # what other tests have left is not this one's
+    complaints = _Complaints()
+    unraisable: list[str] = []
+    hook = sys.unraisablehook
+
+    async def whole() -> T:
+        loop = asyncio.get_running_loop()
+        found = await main()
+        assert getattr(loop, "_default_executor", None) is None, "the loop's thread pool was used"
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        assert not left, f"{len(left)} tasks are left, such as {next(iter(left))}"
+        return found
+
+    logger = logging.getLogger("asyncio")
+    logger.addHandler(complaints)
+    sys.unraisablehook = lambda info: unraisable.append(repr(info.exc_value))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ResourceWarning)
+            warnings.filterwarnings("error", message=".*never awaited")
+            found = asyncio.run(whole(), debug=debug)
+            gc.collect()
+    finally:
+        sys.unraisablehook = hook
+        logger.removeHandler(complaints)
+    assert complaints.texts == []
+    assert unraisable == []
+    return found
+
+
+class CancelAt:
+    """Awaits a coroutine and cancels the task when the coroutine suspends for the ``count``-th time, from 1."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, T], count: int) -> None:
+        self._coroutine = coroutine
+        self._count = count
+        self.suspensions = 0
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        steps = self._coroutine.__await__()
+        throw: BaseException | None = None
+        while True:
+            try:
+                waiting = next(steps) if throw is None else steps.throw(throw)
+            except StopIteration as stop:
+                return stop.value
+            self.suspensions += 1
+            if self.suspensions == self._count:
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
+            throw = None
+            try:
+                yield waiting
+            except BaseException as error:  # noqa: BLE001 - the coroutine's to deal with
+                throw = error
+
+
+def open_files() -> int:
+    """How many file descriptors this process has."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for what another task is about to do."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + 60
+    while not condition():
+        assert loop.time() < deadline
+        await asyncio.sleep(0.001)

@@ -1,0 +1,184 @@
+"""A fixed dialogue, cancelled at each of its awaits in turn: what is left is a usable connection, or a closed one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.fault_proxy import eventually
+
+import informix_arrow as ifx
+from informix_arrow import aio
+from informix_arrow.server import Server
+
+from .aio_support import CancelAt, open_files, run
+
+ROWS = 200
+DATA = pa.table({"a": pa.array(range(1000, 1600), pa.int32()), "b": ["x" * (n % 40) for n in range(600)]})
+BYTES = pa.table({"a": pa.array([1], pa.int32()), "b": [b"y" * 70_000]})
+
+
+@pytest.fixture(scope="module")
+def url(server: Server) -> str:
+    with ifx.connect(server.url("stores_demo")) as conn:
+        conn.execute("CREATE TABLE aio_cancel_rows (id INT, text VARCHAR(250), sentinel INT)")
+        rows = [(n, chr(97 + n % 26) * 200) for n in range(ROWS)]
+        conn.cursor().executemany("INSERT INTO aio_cancel_rows VALUES (?, ?, 12345)", rows)
+        conn.execute("CREATE TABLE aio_cancel_pairs (who INT, half INT)")
+        conn.execute("CREATE TABLE aio_cancel_load (a INT, b VARCHAR(40))")
+        conn.execute("CREATE TABLE aio_cancel_bytes (a INT, b BYTE)")
+        conn.execute("INSERT INTO aio_cancel_bytes VALUES (1, ?)", (b"y" * 70_000,))
+    return server.url("stores_demo")
+
+
+async def read(conn: aio.AsyncConnection) -> None:
+    """Two results in turns, with fetches ahead, and a statement in between."""
+    sql = "SELECT * FROM aio_cancel_rows ORDER BY id"
+    async with conn.query(sql, batch_rows=60) as one, conn.query(sql, batch_rows=90) as two:
+        other = two.batches()
+        found: list[int] = []
+        async for batch in one.batches():
+            found += batch["id"].to_pylist()
+            assert set(batch["sentinel"].to_pylist()) == {12345}
+            await anext(other, None)
+        assert found == list(range(ROWS))
+
+
+async def transact(conn: aio.AsyncConnection) -> None:
+    """Both halves are there, or none."""
+    async with conn.transaction():
+        await conn.execute("INSERT INTO aio_cancel_pairs VALUES (1, 1)")
+        async with conn.transaction():
+            await conn.execute("INSERT INTO aio_cancel_pairs VALUES (1, 2)")
+
+
+async def load(conn: aio.AsyncConnection) -> None:
+    """A load from data that arrives, all or nothing."""
+
+    async def arriving() -> AsyncIterator[pa.RecordBatch]:
+        for batch in DATA.to_batches(max_chunksize=150):
+            await asyncio.sleep(0)
+            yield batch
+
+    await conn.write_arrow("aio_cancel_load", arriving(), group_bytes=2000)
+
+
+async def many(conn: aio.AsyncConnection) -> None:
+    """Rows of a cursor, given and taken."""
+    cur = conn.cursor()
+    await cur.executemany("INSERT INTO aio_cancel_load VALUES (?, ?)", [(n, "many") for n in range(500)])
+    await conn.rollback()
+    await cur.execute("SELECT id FROM aio_cancel_rows ORDER BY id")
+    assert [row async for row in cur] == [(n,) for n in range(ROWS)]
+    await cur.close()
+
+
+async def objects(conn: aio.AsyncConnection) -> None:
+    """A large object, asked for in a second step."""
+    found = await conn.read_arrow("SELECT a, b FROM aio_cancel_bytes")
+    assert found["b"].to_pylist() == [b"y" * 70_000]
+
+
+DIALOGUES: list[Callable[[aio.AsyncConnection], Coroutine[Any, Any, None]]] = [
+    read,
+    transact,
+    load,
+    many,
+    objects,
+]
+
+
+async def check(conn: aio.AsyncConnection, number: int) -> None:
+    """The connection's answers belong to its questions, and nothing is half done."""
+    sql = "SELECT id, sentinel FROM aio_cancel_rows WHERE id = ?"
+    assert (await conn.read_arrow(sql, (number % ROWS,))).to_pylist() == [
+        {"id": number % ROWS, "sentinel": 12345}
+    ]
+    await conn.rollback()
+    halves = (await conn.read_arrow("SELECT half FROM aio_cancel_pairs ORDER BY half"))["half"].to_pylist()
+    loaded = (await conn.read_arrow("SELECT a FROM aio_cancel_load ORDER BY a"))["a"].to_pylist()
+    assert halves in ([], [1, 2])
+    assert loaded in ([], DATA["a"].to_pylist())
+    await conn.execute("DELETE FROM aio_cancel_pairs")
+    await conn.execute("DELETE FROM aio_cancel_load")
+    await conn.commit()
+
+
+@pytest.mark.parametrize("dialogue", DIALOGUES, ids=lambda each: each.__name__)
+def test_a_connection_is_usable_or_closed_wherever_its_task_was_cancelled(
+    url: str, dialogue: Callable[[aio.AsyncConnection], Coroutine[Any, Any, None]]
+) -> None:
+    async def main() -> tuple[int, int]:
+        cancelled = closed = 0
+        conn = await aio.connect(url, fetch_buffer_size=4096)
+        while True:
+            at = CancelAt(dialogue(conn), cancelled + 1)
+            try:
+                await at
+            except asyncio.CancelledError:
+                cancelled += 1
+                task = asyncio.current_task()
+                assert task is not None
+                uncancel = getattr(task, "uncancel", None)  # Python 3.11
+                if uncancel is not None:
+                    uncancel()
+            else:
+                if at.suspensions <= cancelled:
+                    break
+                cancelled += 1  # the cancellation came when all was done
+            if conn.closed:
+                closed += 1
+                conn = await aio.connect(url, fetch_buffer_size=4096)
+            await check(conn, cancelled)
+            assert cancelled < 2000
+        assert not conn._session.cursors
+        await conn.close()
+        return cancelled, closed
+
+    cancelled, closed = run(main)
+    assert cancelled >= 2  # there were awaits
+    assert closed == 0  # the server always answers here, so no connection had to be given up
+
+
+@pytest.mark.parametrize("dialogue", [read, transact, load], ids=lambda each: each.__name__)
+def test_a_pool_recovers_wherever_the_task_of_a_member_was_cancelled(
+    url: str, dialogue: Callable[[aio.AsyncConnection], Coroutine[Any, Any, None]]
+) -> None:
+    """From the login of a connection to its return."""
+
+    async def main() -> None:
+        pool = aio.AsyncPool(url, max_size=1, max_age=0.0, timeout=60, fetch_buffer_size=4096)
+
+        async def borrow() -> None:
+            async with pool.connection() as conn:
+                await dialogue(conn)
+
+        cancelled = 0
+        while True:
+            at = CancelAt(borrow(), cancelled + 1)
+            try:
+                await at
+            except asyncio.CancelledError:
+                cancelled += 1
+                task = asyncio.current_task()
+                assert task is not None
+                uncancel = getattr(task, "uncancel", None)
+                if uncancel is not None:
+                    uncancel()
+            else:
+                if at.suspensions <= cancelled:
+                    break
+                cancelled += 1
+            assert pool.statistics.size == 0  # all are too old to be kept
+            async with pool.connection() as conn:
+                await check(conn, cancelled)
+            assert cancelled < 2000
+        await pool.close()
+        assert cancelled >= 5
+
+    before = open_files()
+    run(main)
+    eventually(lambda: open_files() <= before, "the sessions of the server close their ends, too")

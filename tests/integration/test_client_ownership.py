@@ -1,0 +1,271 @@
+"""Connections in the wrong hands: a forked child's, another event loop's, a thread that never let go."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import math
+import os
+import threading
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow import aio
+from informix_arrow.server import Server
+from informix_arrow.wire.errors import QueryCanceled, QueryTimeout
+
+from .aio_support import run
+
+ONE = "SELECT 12345 n FROM systables WHERE tabid = 1"
+LONG = 60.0  # seconds; no test is meant to wait for so long
+
+
+@pytest.fixture(scope="module")
+def url(server: Server) -> str:
+    url = server.url("stores_demo")
+    with ifx.connect(url) as conn:
+        conn.execute("CREATE TABLE ownership (id INT, sentinel INT)")
+    return url
+
+
+@pytest.fixture
+def conn(url: str) -> Iterator[ifx.Connection]:
+    with ifx.connect(url) as conn:
+        conn.execute("DELETE FROM ownership")
+        conn.commit()
+        yield conn
+
+
+def count(conn: ifx.Connection) -> int:
+    return int(conn.read_arrow("SELECT COUNT(*) n FROM ownership")["n"][0].as_py())
+
+
+def in_a_child(action: Any) -> str:
+    """What ``action`` raised in a forked child process, as text; "" for nothing."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        said = "?"
+        try:
+            action()
+            said = ""
+        except BaseException as error:  # noqa: BLE001 - told to the parent
+            said = f"{type(error).__name__}: {error}"
+        finally:
+            os.write(writing, said.encode())
+            os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        said = pipe.read().decode()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork()")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_cannot_speak_in_its_parents_conversation(conn: ifx.Connection) -> None:
+    conn.execute("INSERT INTO ownership VALUES (1, 12345)")
+    result = conn.query(ONE)
+    assert "OperationalError: the connection was lost: it belongs to the process" in in_a_child(
+        lambda: conn.read_arrow(ONE)
+    )
+    assert "forked" in in_a_child(result.read_all)
+    assert in_a_child(conn.close) == ""  # no goodbye in the name of the parent
+    assert in_a_child(gc.collect) == ""
+    with conn._link.lock:  # a lock that nobody in the child will ever release
+        assert "forked" in in_a_child(lambda: threading.Thread(target=conn.commit).run())
+    assert result.read_all()["n"].to_pylist() == [12345]
+    assert conn.in_transaction
+    assert count(conn) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork()")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_pool_opens_connections_of_its_own_in_a_forked_child(url: str) -> None:
+    with ifx.Pool(url, min_size=2, max_size=2) as pool:
+        idle = [member.connection for member in pool._core._idle]
+
+        def use() -> None:
+            with pool.connection() as one, pool.connection() as two:
+                assert not {one, two} & set(idle)
+                assert one.read_arrow(ONE).num_rows == two.read_arrow(ONE).num_rows == 1
+            pool.close()
+
+        assert in_a_child(use) == ""
+        with pool.connection() as one, pool.connection() as two:
+            assert {one, two} == set(idle)
+            assert one.read_arrow(ONE).num_rows == two.read_arrow(ONE).num_rows == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork()")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_leaves_the_event_loop_of_its_parent_alone(url: str) -> None:
+    async def main() -> None:
+        async with aio.connect(url) as conn:
+            assert in_a_child(conn._link.abandon) == ""
+            assert in_a_child(gc.collect) == ""
+            assert (await conn.read_arrow(ONE, timeout=LONG))["n"].to_pylist() == [12345]
+
+    run(main)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # asyncio's, of sockets left to it
+def test_a_connection_of_another_event_loop_is_refused_instead_of_waited_for(url: str) -> None:
+    async def open() -> aio.AsyncConnection:
+        return await aio.connect(url)
+
+    async def use(conn: aio.AsyncConnection) -> None:
+        with pytest.raises(ifx.InterfaceError, match="another event loop"):
+            await conn.read_arrow(ONE, timeout=LONG)
+
+    conn = asyncio.run(open())
+    asyncio.run(use(conn))
+    assert not conn.closed
+    asyncio.run(conn.close())  # its own loop is gone
+    assert conn.closed
+
+    async def both() -> None:
+        async with aio.connect(url) as living:
+            with pytest.raises(ifx.InterfaceError, match="another event loop"):
+                await asyncio.get_running_loop().run_in_executor(None, lambda: asyncio.run(living.close()))
+            assert (await living.read_arrow(ONE))["n"].to_pylist() == [12345]
+
+    asyncio.run(both())
+    del conn
+    gc.collect()  # here, where the warnings are expected
+
+
+@pytest.mark.parametrize("timeout", [0, -1, -0.5, math.nan, "soon", True])
+def test_what_is_no_time_limit_is_refused_and_nothing_is_sent(
+    conn: ifx.Connection, url: str, timeout: Any
+) -> None:
+    for call in (
+        lambda: conn.read_arrow(ONE, timeout=timeout),
+        lambda: conn.cursor().execute("DELETE FROM ownership", timeout=timeout),
+        lambda: conn.write_arrow("ownership", pa.table({"id": [1], "sentinel": [12345]}), timeout=timeout),
+    ):
+        with pytest.raises(ifx.InterfaceError, match="timeout must be a positive number"):
+            call()
+    assert not conn.in_transaction
+
+    async def main() -> None:
+        async with aio.connect(url) as other:
+            with pytest.raises(ifx.InterfaceError, match="timeout must be a positive number"):
+                await other.read_arrow(ONE, timeout=timeout)
+
+    run(main)
+
+
+@pytest.mark.parametrize("timeout", [1e12, math.inf])
+def test_a_huge_time_limit_is_none(conn: ifx.Connection, url: str, timeout: float) -> None:
+    assert conn.read_arrow(ONE, timeout=timeout)["n"].to_pylist() == [12345]
+
+    async def main() -> None:
+        async with aio.connect(url) as other:
+            assert (await other.read_arrow(ONE, timeout=timeout))["n"].to_pylist() == [12345]
+
+    run(main)
+
+
+class Holder:
+    """Another thread that has the connection's lock."""
+
+    def __init__(self, conn: ifx.Connection) -> None:
+        self._has, self._leave = threading.Event(), threading.Event()
+        self._lock = conn._link.lock
+        self._thread = threading.Thread(target=self._hold)
+
+    def _hold(self) -> None:
+        with self._lock:
+            self._has.set()
+            assert self._leave.wait(LONG)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+        assert self._has.wait(LONG)
+
+    def __exit__(self, *ignored: object) -> None:
+        self._leave.set()
+        self._thread.join(LONG)
+
+
+def test_a_block_whose_end_never_began_is_undone_before_what_comes_next(url: str) -> None:
+    """Its commit did not get its turn in time; the work must not pass into whatever is committed later."""
+    with ifx.connect(url) as conn:
+        conn.execute("DELETE FROM ownership")
+        conn.commit()
+        block = conn.transaction()
+        block.__enter__()
+        conn.execute("INSERT INTO ownership VALUES (1, 12345)")
+        conn._link._call_timeout = 0.05
+        with Holder(conn), pytest.raises(QueryTimeout, match="in use by others"):
+            block.__exit__(None, None, None)
+        conn._link._call_timeout = None
+        conn.execute("INSERT INTO ownership VALUES (2, 12345)")
+        conn.commit()
+        assert conn.read_arrow("SELECT id FROM ownership")["id"].to_pylist() == [2]
+
+
+def test_what_could_not_be_closed_in_time_is_closed_before_what_comes_next(url: str) -> None:
+    with ifx.connect(url, fetch_buffer_size=4096) as conn:
+        result = conn.query("SELECT a.tabid, b.tabid other FROM systables a, systables b")
+        cursor = conn.cursor(scrollable=True)
+        cursor.execute("SELECT tabid FROM systables")
+        conn._link._call_timeout = 0.05
+        with Holder(conn):
+            for close in (result.close, cursor.close):
+                with pytest.raises(QueryTimeout):
+                    close()
+        conn._link._call_timeout = None
+        assert len(conn._session.cursors) == 2
+        assert conn.read_arrow(ONE)["n"].to_pylist() == [12345]
+        assert not conn._session.cursors
+
+
+@pytest.mark.parametrize("method", ["put", "pipeline"])
+@pytest.mark.parametrize("how", ["timeout", "cancel", "both"])
+def test_a_load_whose_data_does_not_come_can_be_ended(url: str, how: str, method: Any) -> None:
+    """The server has nothing to interrupt then: the wait for the data is."""
+    batch = pa.record_batch(
+        {"id": pa.array([1] * 5000, pa.int32()), "sentinel": pa.array([12345] * 5000, pa.int32())}
+    )
+
+    async def main() -> None:
+        async with aio.connect(url) as conn:
+            await conn.execute("DELETE FROM ownership")
+            await conn.commit()
+            waiting, ended = asyncio.Event(), []
+
+            async def data() -> AsyncIterator[pa.RecordBatch]:
+                yield batch
+                yield batch
+                try:
+                    waiting.set()
+                    await asyncio.Event().wait()  # for ever
+                finally:
+                    ended.append(True)
+
+            limit = 0.05 if how == "timeout" else None
+            task = asyncio.ensure_future(conn.write_arrow("ownership", data(), method=method, timeout=limit))
+            begun = asyncio.ensure_future(waiting.wait())
+            # Where the machine is slow, the time limit is over before the data is.
+            await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
+            begun.cancel()
+            if how != "timeout":
+                conn.cancel()
+            if how == "both":
+                task.cancel()
+            expected = {"timeout": QueryTimeout, "cancel": QueryCanceled, "both": asyncio.CancelledError}[how]
+            with pytest.raises(expected) as caught:
+                await task
+            if how == "timeout":
+                assert "0.05 s" in str(caught.value)
+            assert ended == [True] * waiting.is_set()
+            assert not conn.closed
+            assert (await conn.read_arrow("SELECT COUNT(*) n FROM ownership"))["n"].to_pylist() == [0]
+
+    run(main)

@@ -1,0 +1,116 @@
+"""The pytest plugin as people use it: in a pytest run of its own, found by its entry point."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+TESTS = """
+import informix_arrow
+import pytest
+
+seen = []
+
+
+def test_a_connection_to_an_empty_database(informix_connection, informix_database):
+    cursor = informix_connection.cursor()
+    cursor.execute("CREATE TABLE t (id SERIAL, b NVARCHAR(20), s INT)")
+    cursor.execute("INSERT INTO t VALUES (0, ?, 7)", ("Zo\\u00eb \\u20ac",))
+    informix_connection.commit()
+    cursor.execute("SELECT id, b, s FROM t")
+    assert cursor.fetchall() == [(1, "Zo\\u00eb \\u20ac", 7)]
+    seen.append(informix_database)
+
+
+def test_another_test_has_another_database(informix_database, informix_server):
+    assert informix_database not in seen
+    left_open = informix_arrow.connect(informix_database)
+    cursor = left_open.cursor()
+    cursor.execute("CREATE TABLE t (id INT)")
+    seen.append(left_open)
+    informix_server.faults.fail_next(-243, -107, matching="never executed")
+    assert informix_server.queries.matching("create table t")
+
+
+def test_what_others_left_behind_is_gone(informix_connection, informix_server):
+    names = [name for name in informix_server.queries if "create table" in name.sql.lower()]
+    assert not names
+    assert informix_server.faults.pending == 0
+    with pytest.raises(informix_arrow.Error):  # its database was dropped
+        seen[-1].cursor().execute("SELECT COUNT(*) FROM t")
+    seen[-1].close()
+
+
+def test_a_transaction_that_is_left_open(informix_connection):
+    informix_connection.cursor().execute("CREATE TABLE t (id INT)")
+    informix_connection.cursor().execute("INSERT INTO t VALUES (1)")
+
+
+def test_a_fault(informix_connection, informix_server):
+    cursor = informix_connection.cursor()
+    cursor.execute("CREATE TABLE t (id INT)")
+    informix_server.faults.fail_next(-268, -100, matching="insert into t")
+    with pytest.raises(informix_arrow.IntegrityError) as error:
+        cursor.execute("INSERT INTO t VALUES (1)")
+    assert (error.value.sqlcode, error.value.isamcode) == (-268, -100)
+
+
+def test_loaded_tables(informix_server):
+    with informix_arrow.connect(informix_server.url("shop")) as connection:
+        assert connection.read_arrow("SELECT id FROM orders").column("id").to_pylist() == [3]
+"""
+
+CONFTEST = """
+import pyarrow as pa
+import pytest
+
+
+@pytest.fixture(scope="session")
+def informix_server_options():
+    return {"load": {"shop.orders": pa.table({"id": [3]})}, "max_sessions": 20}
+"""
+
+
+def test_the_fixtures_are_found_and_work(tmp_path: Path) -> None:
+    (tmp_path / "test_user.py").write_text(TESTS)
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-W",
+        "error::pytest.PytestUnhandledThreadExceptionWarning",
+    ]
+    run = subprocess.run(
+        [*command, "."], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "6 passed" in run.stdout
+
+
+def test_the_entry_point_is_the_plugin() -> None:
+    (found,) = entry_points(group="pytest11", name="informix_arrow")
+    assert found.value == "pytest_informix_arrow"
+
+
+def test_a_run_that_wants_no_server_imports_none_of_the_package(tmp_path: Path) -> None:
+    (tmp_path / "test_user.py").write_text(
+        "import sys, threading\n"
+        "def test_nothing():\n"
+        "    packages = {name.partition('.')[0] for name in sys.modules}\n"
+        "    assert not packages & {'informix_arrow', 'pyarrow', 'duckdb'}\n"
+    )
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -1,0 +1,362 @@
+"""What `--directory` keeps: a commit that was acknowledged survives the death of the server, at any moment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from informix_arrow.server import DirectoryInUse, Server
+from informix_arrow.wire import messages as m
+
+from .raw import EOT, RawClient, Refused, one
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass
+class Process:
+    """``informix-arrow serve`` on a directory; as much of a `Server` as RawClient wants."""
+
+    process: subprocess.Popen[str]
+    address: tuple[str, int]
+
+    def kill(self) -> None:
+        """SIGKILL: nothing is flushed, nobody is told."""
+        self.process.kill()
+        self.process.wait(60)
+
+    def client(self, database: str = "kept") -> RawClient:
+        return RawClient(cast("Server", self), database)
+
+
+@contextmanager
+def serving(directory: Path, *arguments: str) -> Iterator[Process]:
+    command = [
+        sys.executable,
+        "-m",
+        "informix_arrow.cli",
+        "serve",
+        "--port",
+        "0",
+        "--directory",
+        str(directory),
+    ]
+    environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
+    with subprocess.Popen(
+        [*command, *arguments], stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith("listening on "), line
+            host, _, port = line.removeprefix("listening on ").strip().rpartition(":")
+            yield Process(process, (host, int(port)))
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(60)
+
+
+def create(server: Process, *statements: str) -> None:
+    """A logged database `kept` with some tables."""
+    with server.client("sysmaster") as client:
+        client.command("create database kept with log")
+        for sql in statements:
+            client.command(sql)
+
+
+def insert(client: RawClient, statement: int, rows: Sequence[int]) -> None:
+    """One SQ_BIND and SQ_EXECUTE per row, sent together."""
+    groups: list[m.Message] = []
+    for row in rows:
+        groups += [m.Id(statement), client.bind(row, f"row {row}", row * 10), m.Execute(), EOT]
+    client.send(*groups)
+    for reply in client.receive_groups(len(rows)):
+        assert one(reply, m.Done).rows == 1
+
+
+TABLE = "create table t (a int primary key, b varchar(40), c int)"
+INSERT = "insert into t values (?, ?, ?)"
+
+
+def test_a_committed_transaction_survives_the_kill_and_an_open_one_is_rolled_back(tmp_path: Path) -> None:
+    with serving(tmp_path / "d") as server:
+        create(server, TABLE, "create table plain (x int)")
+        with server.client() as client, server.client() as other:
+            statement = client.prepare(INSERT, 3).statement_id
+            client.must(m.Begin())
+            insert(client, statement, range(1000))
+            client.must(m.Commit())
+            client.command("update t set c = -1 where a = 7")  # committed by itself
+            client.command("delete from t where a = 8")
+            other.must(m.Begin())
+            other.command("insert into plain values (1)")
+            other.command("insert into t values (5000, 'never', 0)")
+            server.kill()
+    with serving(tmp_path / "d") as server, server.client() as client:
+        assert client.number("select count(*)::int from t") == 999
+        assert client.number("select c from t where a = 7") == -1
+        assert client.number("select count(*)::int from t where b = 'row ' || a and c in (a * 10, -1)") == 999
+        assert client.number("select count(*)::int from plain") == 0
+        assert (
+            client.error(m.Command("insert into t values (3, 'again', 0)"), m.Execute(), m.Release()) == -268
+        )
+        client.command("insert into t values (8, 'free again', 0)")
+
+
+def test_databases_tables_and_their_rules_survive_the_kill(tmp_path: Path) -> None:
+    with serving(tmp_path / "d") as server:
+        create(
+            server,
+            "create table p (id serial primary key, n varchar(10) default 'none' not null, check (id < 1000))",
+            "create table c (p int references p(id), b byte, e clob)",
+            "create index c_i on c (p desc)",
+            "create view v as select id, n from p where id > 1",
+            "insert into p values (0, 'first')",
+            "insert into p (id) values (0)",
+            "create table altered (id int)",
+            "insert into altered values (2)",
+            "alter table altered add (more int default 5)",
+        )
+        server.kill()
+    with serving(tmp_path / "d") as server:
+        with server.client() as client:
+            assert client.number("select max(id) from v") == 2
+            assert client.number("select more from altered where id = 2") == 5
+            client.command("insert into p (id) values (0)")
+            assert client.number("select max(id) from p") == 3
+            for sql, code in (
+                ("insert into p values (3, 'x')", -268),
+                ("insert into p values (1000, 'x')", -530),
+                ("insert into p values (9, null)", -391),
+                ("insert into c values (77, null, null)", -691),
+            ):
+                with pytest.raises(Refused) as refused:
+                    client.command(sql)
+                assert refused.value.sqlcode == code
+        server.kill()  # the log that was replayed a moment ago has to hold again
+    with serving(tmp_path / "d") as server, server.client() as client:
+        assert client.number("select max(id) from p") == 3
+
+
+def test_an_unlogged_database_keeps_every_answered_statement(tmp_path: Path) -> None:
+    with serving(tmp_path / "d") as server, server.client("sysmaster") as client:
+        client.command("create database kept")
+        client.command(TABLE)
+        insert(client, client.prepare(INSERT, 3).statement_id, range(300))
+        server.kill()
+    with serving(tmp_path / "d") as server, server.client() as client:
+        assert client.number("select count(*)::int from t") == 300
+
+
+def test_kills_at_random_moments_lose_no_commit_and_leave_no_half_of_one(tmp_path: Path) -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")  # shown when it fails
+    chance = random.Random(seed)
+    size = 40
+    acknowledged: list[int] = []
+    begun = 0
+
+    def check(client: RawClient) -> None:
+        rows = [int.from_bytes(row, "big") for row in client.select("select a from t order by a")]
+        assert rows == [int.from_bytes(row, "big") for row in client.select("select a from twin order by a")]
+        kept = sorted({row // size for row in rows})
+        assert rows == [n * size + row for n in kept for row in range(size)]
+        assert set(acknowledged) <= set(kept)
+
+    for round_number in range(5):
+        with serving(tmp_path / "d") as server:
+            if not round_number:
+                create(server, TABLE, "create table twin (a int)")
+            with server.client() as client:
+                check(client)
+                statement = client.prepare(INSERT, 3).statement_id
+                commits = chance.randrange(
+                    1, 6
+                )  # to be waited for; the kill comes somewhere in the next ones
+                killer: threading.Timer | None = None
+                began = time.monotonic()
+                try:
+                    while True:
+                        begun += 1
+                        client.must(m.Begin())
+                        insert(client, statement, range(begun * size, (begun + 1) * size))
+                        client.command(f"insert into twin select a from t where a >= {begun * size}")
+                        client.must(m.Commit())
+                        acknowledged.append(begun)
+                        commits -= 1
+                        if not commits:
+                            taken = time.monotonic() - began
+                            killer = threading.Timer(chance.uniform(0, taken), server.process.kill)
+                            killer.start()
+                except OSError:  # it was killed
+                    pass
+                assert killer is not None
+                killer.join()
+            server.process.wait(60)
+    with serving(tmp_path / "d") as server, server.client() as client:
+        check(client)
+
+
+def test_a_database_is_never_made_of_what_another_left_behind(tmp_path: Path) -> None:
+    with Server(tmp_path / "d") as server:
+        server.create_database("kept")
+        with RawClient(server, "kept") as client:
+            client.command("create table secret (a int)")
+    (tmp_path / "copy").write_bytes((tmp_path / "d" / "kept.duckdb").read_bytes())
+    with Server(tmp_path / "d") as server:
+        server.drop_database("kept")
+    # As after a kill in the middle of DROP DATABASE: the database is not known, its file is there.
+    (tmp_path / "copy").rename(tmp_path / "d" / "kept.duckdb")
+    with Server(tmp_path / "d") as server:
+        server.create_database("kept")
+        with RawClient(server, "kept") as client:
+            assert client.error(m.Prepare(0, "select a from secret"), m.NDescribe()) == -206
+            client.command("create table secret (a int)")
+
+
+def test_a_directory_has_one_server_at_a_time(tmp_path: Path) -> None:
+    with Server(tmp_path / "d"):
+        with pytest.raises(DirectoryInUse, match=rf"in use by another server \(process {os.getpid()}\)"):
+            Server(tmp_path / "d").start()
+        command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0"]
+        run = subprocess.run(
+            [*command, "--directory", str(tmp_path / "d")],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert run.returncode == 1
+        assert run.stderr.startswith(f"informix-arrow: the directory {tmp_path / 'd'} is in use")
+        assert "Traceback" not in run.stderr
+    with Server(tmp_path / "d"):
+        pass
+
+
+def test_a_killed_server_leaves_no_lock_behind(tmp_path: Path) -> None:
+    with serving(tmp_path / "d") as server:
+        server.kill()
+    with serving(tmp_path / "d") as server, server.client("sysmaster") as client:
+        assert client.ask(m.Version()) == []
+
+
+def test_a_child_process_does_not_keep_the_directory_of_a_server_that_has_stopped(tmp_path: Path) -> None:
+    with Server(tmp_path):
+        child = os.fork()
+        if not child:
+            signal.pause()
+            os._exit(0)
+    try:
+        Server(tmp_path).start().stop()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+_LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
+from informix_arrow.cli import main
+sys.exit(main(["serve", "--port", "0", "--directory", sys.argv[1]]))
+"""
+
+
+def test_a_full_disk_is_told_and_costs_nothing_that_was_answered(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _LIMITED, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        host, _, port = process.stdout.readline().split()[-1].rpartition(":")
+        full = Process(process, (host, int(port)))
+        with full.client("stores_demo") as client:
+            client.command("create table filled (a int, b lvarchar(30000))")
+            answered = 0
+            refused: m.Err | None = None
+            for number in range(400):
+                noise = random.Random(number).randbytes(14_000).hex()
+                try:
+                    client.command(f"insert into filled values ({number}, '{noise}')")
+                except Refused as problem:
+                    refused = problem.error
+                    break
+                answered += 1
+            assert refused is not None
+            assert (refused.sqlcode, refused.isamcode) == (-271, -131)
+            assert client.number("select count(*)::int from filled") == answered
+        full.kill()
+    finally:
+        process.kill()
+        process.wait(60)
+        assert process.stdout is not None
+        process.stdout.close()
+    with Server(tmp_path) as server, RawClient(server, "stores_demo") as client:
+        assert client.number("select count(*)::int from filled") == answered
+
+
+def test_a_server_that_stops_while_databases_are_made_leaves_its_directory(tmp_path: Path) -> None:
+    for turn in range(3):
+        server = Server(tmp_path).start()
+        made = threading.Event()
+
+        def make(server: Server = server, made: threading.Event = made, turn: int = turn) -> None:
+            with contextlib.suppress(RuntimeError):  # it is not running any more
+                for number in range(10_000):
+                    server.create_database(f"made_{turn}_{number}")
+                    made.set()
+
+        with ThreadPoolExecutor(1) as pool:
+            making = pool.submit(make)
+            assert made.wait(60)
+            server.stop()
+            making.result()
+    Server(tmp_path).start().stop()
+
+
+@pytest.mark.parametrize("name", ["sysmaster", "stores_demo"])
+def test_a_damaged_or_lost_file_is_named_and_one_that_is_put_back_works(tmp_path: Path, name: str) -> None:
+    with Server(tmp_path) as server, RawClient(server, "stores_demo") as client:
+        client.command("create table kept (a int)")
+        client.command("insert into kept values (7)")
+    file = tmp_path / f"{name}.duckdb"
+    good = file.read_bytes()
+    for damage in (b"", b"x" * 5000, None):
+        if damage is None:
+            file.unlink()
+        else:
+            file.write_bytes(damage)
+        with pytest.raises(RuntimeError, match=f"{name}.duckdb"):
+            Server(tmp_path).start()
+        file.write_bytes(good)
+        with Server(tmp_path) as server, RawClient(server, "stores_demo") as client:
+            assert client.number("select a from kept") == 7
+        good = file.read_bytes()
+
+
+def test_a_directory_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RuntimeError, match=r"the databases in .*file cannot be opened"):
+        Server(tmp_path / "file").start()
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "sysmaster.duckdb").write_bytes(b"no database" * 1000)
+    with pytest.raises(RuntimeError, match=r"the databases in .* cannot be opened"):
+        Server(tmp_path / "d").start()
+    (tmp_path / "d" / "sysmaster.duckdb").unlink()
+    with Server(tmp_path / "d"):  # what failed holds nothing
+        pass

@@ -1,0 +1,621 @@
+"""Locks and isolation between sessions of the engine: who waits, who is refused, and that nothing is lost.
+
+A session in a thread of its own is known to wait when the lock manager says so (`waits`), never by sleeping.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from informix_arrow.server.engine import Engine, SqlError
+
+from .engine_support import Db, connect, open_engine
+
+PATIENCE = 60.0
+"""Seconds after which a test gives up: only a hang takes so long."""
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    yield from open_engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    """A session, with a table `t` that has a primary key and a table `r` that has none: 1 to 4, b = 'b', tail = 70 +
+    id."""
+    db = connect(engine)
+    db.run("create table t (id integer primary key, b varchar(10), tail integer)")
+    db.run("create table r (id integer, b varchar(10), tail integer)")
+    for table in ("t", "r"):
+        db.many(f"insert into {table} values (?, 'b', ?)", [(n, 70 + n) for n in (1, 2, 3, 4)])
+    return db
+
+
+@pytest.fixture
+def other(engine: Engine, db: Db) -> Db:
+    return connect(engine)
+
+
+class Job:
+    """Something that runs in a thread of its own; `result` waits for it, and raises what it raised."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._outcome: list[Any] = []
+        self._error: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                self._outcome.append(work())
+            except BaseException as e:  # noqa: BLE001
+                self._error.append(e)
+
+        self._thread = threading.Thread(target=run, daemon=True)
+        self._thread.start()
+
+    def result(self) -> Any:
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive(), "it hangs"
+        if self._error:
+            raise self._error[0]
+        return self._outcome[0]
+
+    def code(self) -> tuple[int, int]:
+        """Of the SqlError that it raised."""
+        with pytest.raises(SqlError) as caught:
+            self.result()
+        return caught.value.sqlcode, caught.value.isamcode
+
+
+def waits(engine: Engine, session: Db) -> None:
+    """Return when `session`, in another thread, waits for a lock."""
+    event = threading.Event()
+    for _ in range(int(PATIENCE / 0.005)):
+        if session.session in engine.locks._waiting:
+            return
+        event.wait(0.005)
+    raise AssertionError("it does not wait")
+
+
+def codes(error: SqlError) -> tuple[int, int, str]:
+    return error.sqlcode, error.isamcode, error.near
+
+
+TABLES = pytest.mark.parametrize("table", ["t", "r"])
+
+
+# ---- rows that two sessions write ----------------------------------------------------------------
+
+
+@TABLES
+@pytest.mark.parametrize(
+    "mine",
+    ["update {} set b = 'mine' where id = 2", "delete from {} where id = 2"],
+    ids=["updated", "deleted"],
+)
+@pytest.mark.parametrize(
+    "yours",
+    [
+        "update {} set b = 'yours' where id = 2",
+        "update {} set tail = 0 where id = 2",
+        "update {} set tail = 0",
+        "delete from {} where id in (1, 2)",
+    ],
+)
+def test_a_row_that_another_session_has_changed_cannot_be_changed(
+    db: Db, other: Db, table: str, mine: str, yours: str
+) -> None:
+    db.run("begin work")
+    db.run(mine.format(table))
+    assert codes(other.fails(yours.format(table))) == (-244, -107, table)
+    assert other.run(f"update {table} set b = 'free' where id = 3").rows == 1
+    db.run("rollback work")
+    assert other.run(yours.format(table)).rows >= 1
+
+
+def test_two_sessions_change_different_rows_of_a_table_side_by_side(db: Db, other: Db) -> None:
+    for table in ("t", "r"):
+        for session, row in ((db, 1), (other, 2), (db, 3), (other, 4)):
+            if not session.session.in_transaction:
+                session.run("begin work")
+            session.run(f"update {table} set tail = tail + 1 where id = {row}")
+    other.run("commit work")
+    db.run("commit work")
+    for table in ("t", "r"):
+        assert db.rows(f"select tail from {table} order by id") == [(72,), (73,), (74,), (75,)]
+
+
+@TABLES
+def test_an_update_in_a_transaction_builds_on_what_others_have_committed(
+    db: Db, other: Db, table: str
+) -> None:
+    db.run("begin work")
+    db.run(f"update {table} set tail = 0 where id = 1")  # DuckDB's snapshot is taken here
+    other.run(f"update {table} set b = 'new', tail = 500 where id = 2")
+    other.run(f"insert into {table} values (5, 'b', 500)")
+    assert db.rows(f"select b, tail from {table} where id = 2") == [("new", 500)]
+    assert db.run(f"update {table} set tail = tail + 1 where tail >= 500").rows == 2
+    db.run("commit work")
+    assert db.rows(f"select tail from {table} order by id") == [(0,), (501,), (73,), (74,), (501,)]
+
+
+@TABLES
+def test_what_a_transaction_did_is_not_done_to_rows_that_came_later(db: Db, other: Db, table: str) -> None:
+    """The transaction begins again on a fresh snapshot: its first UPDATE has to change what it changed at first."""
+    db.run("begin work")
+    assert db.run(f"update {table} set b = 'x' where tail > 72").rows == 2
+    other.run(f"insert into {table} values (6, 'late', 99)")
+    assert db.fails(f"update {table} set tail = 1 / 0").sqlcode == -1202
+    db.run("commit work")
+    assert db.rows(f"select id, b from {table} where tail > 72 order by id") == [
+        (3, "x"),
+        (4, "x"),
+        (6, "late"),
+    ]
+
+
+def test_an_update_from_another_table_keeps_the_values_that_it_had_made(db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("update t set tail = (select max(tail) from r) where id < 3")
+    other.run("update r set tail = 1000")
+    assert db.fails("update t set b = 1 / 0").sqlcode == -1202
+    db.run("commit work")
+    assert db.rows("select tail from t order by id") == [(74,), (74,), (73,), (74,)]
+
+
+def test_a_temporary_table_keeps_the_rows_that_were_selected_into_it(db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("select id, b, tail from r into temp kept")
+    other.run("delete from r")
+    assert db.fails("update t set b = 1 / 0").sqlcode == -1202
+    assert db.rows("select id, b, tail from kept order by id") == [(n, "b", 70 + n) for n in (1, 2, 3, 4)]
+    db.run("rollback work")
+
+
+def test_a_large_update_locks_the_table(engine: Engine, db: Db, other: Db) -> None:
+    db.run("create table big (id integer, tail integer)")
+    db.many("insert into big values (?, 0)", [(n,) for n in range(10_001)])
+    db.run("begin work")
+    assert db.run("update big set tail = 1").rows == 10_001
+    assert codes(other.fails("insert into big values (0, 0)")) == (-271, -113, "big")
+    db.run("commit work")
+    other.run("insert into big values (0, 0)")
+    assert db.value("select sum(tail) from big") == 10_001
+
+
+# ---- waiting -------------------------------------------------------------------------------------
+
+
+@TABLES
+def test_a_waiting_update_sees_what_the_other_has_committed(
+    engine: Engine, db: Db, other: Db, table: str
+) -> None:
+    other.run("set lock mode to wait")
+    db.run("begin work")
+    db.run(f"update {table} set tail = 100 where id = 1")
+    job = Job(lambda: other.run(f"update {table} set tail = tail + 1, b = 'w' where id = 1").rows)
+    waits(engine, other)
+    db.run("commit work")
+    assert job.result() == 1
+    assert db.rows(f"select b, tail from {table} where id = 1") == [("w", 101)]
+
+
+def test_a_waiting_statement_of_a_transaction_keeps_what_came_before_it(
+    engine: Engine, db: Db, other: Db
+) -> None:
+    other.run("set lock mode to wait")
+    other.run("begin work")
+    other.run("insert into r values (9, 'kept', 9)")
+    db.run("begin work")
+    db.run("delete from r where id = 1")
+    job = Job(lambda: other.run("update r set tail = 0 where id in (1, 2)").rows)
+    waits(engine, other)
+    db.run("commit work")
+    assert job.result() == 1
+    other.run("commit work")
+    assert db.rows("select id, tail from r order by id") == [(2, 0), (3, 73), (4, 74), (9, 9)]
+
+
+def test_a_rollback_wakes_who_waits(engine: Engine, db: Db, other: Db) -> None:
+    other.run("set lock mode to wait")
+    db.run("begin work")
+    db.run("delete from t where id = 1")
+    job = Job(lambda: other.run("update t set b = 'w' where id = 1").rows)
+    waits(engine, other)
+    db.run("rollback work")
+    assert job.result() == 1
+
+
+def test_the_end_of_a_session_wakes_who_waits(engine: Engine, db: Db, other: Db) -> None:
+    other.run("set lock mode to wait")
+    db.run("begin work")
+    db.run("delete from t where id = 1")
+    job = Job(lambda: other.run("update t set b = 'w' where id = 1").rows)
+    waits(engine, other)
+    db.session.close()
+    assert job.result() == 1
+
+
+def test_waiting_ends_with_the_time_of_the_lock_mode(db: Db, other: Db) -> None:
+    other.run("set lock mode to wait 1")
+    db.run("begin work")
+    db.run("update t set b = 'mine' where id = 1")
+    assert codes(other.fails("update t set b = 'yours' where id = 1")) == (-244, -154, "t")
+    other.run("set lock mode to not wait")
+    assert codes(other.fails("update t set b = 'yours' where id = 1")) == (-244, -107, "t")
+
+
+def test_an_interrupt_ends_a_wait_and_keeps_the_transaction(engine: Engine, db: Db, other: Db) -> None:
+    other.run("set lock mode to wait")
+    other.run("begin work")
+    other.run("insert into r values (9, 'kept', 9)")
+    db.run("begin work")
+    db.run("update t set b = 'mine' where id = 1")
+    job = Job(lambda: other.run("update t set b = 'yours' where id = 1"))
+    waits(engine, other)
+    other.session.interrupt()
+    assert job.code() == (-213, -157)
+    other.run("commit work")
+    db.run("commit work")
+    assert db.value("select tail from r where id = 9") == 9
+
+
+def test_one_of_two_sessions_that_wait_for_each_other_is_refused(engine: Engine, db: Db, other: Db) -> None:
+    for session, row in ((db, 1), (other, 2)):
+        session.run("set lock mode to wait")
+        session.run("begin work")
+        session.run(f"update t set b = 'first' where id = {row}")
+    job = Job(lambda: other.run("update t set b = 'second' where id = 1").rows)
+    waits(engine, other)
+    assert codes(db.fails("update t set b = 'second' where id = 2")) == (-244, -143, "t")
+    db.run("rollback work")
+    assert job.result() == 1
+    other.run("commit work")
+    assert db.rows("select id, b from t order by id") == [(1, "second"), (2, "first"), (3, "b"), (4, "b")]
+
+
+def test_a_deadlock_of_three_sessions_is_found(engine: Engine, db: Db, other: Db) -> None:
+    third = connect(engine)
+    for session, row in ((db, 1), (other, 2), (third, 3)):
+        session.run("set lock mode to wait")
+        session.run("begin work")
+        session.run(f"update r set b = 'first' where id = {row}")
+    one = Job(lambda: other.run("update r set b = 'second' where id = 1").rows)
+    waits(engine, other)
+    two = Job(lambda: third.run("update r set b = 'second' where id = 2").rows)
+    waits(engine, third)
+    assert codes(db.fails("update r set b = 'second' where id = 3"))[:2] == (-244, -143)
+    db.run("rollback work")
+    assert one.result() == 1
+    other.run("commit work")
+    assert two.result() == 1
+    third.run("commit work")
+
+
+# ---- keys ----------------------------------------------------------------------------------------
+
+
+def test_a_key_that_another_session_has_inserted_is_locked(engine: Engine, db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("insert into t values (5, 'mine', 1)")
+    assert codes(other.fails("insert into t values (5, 'yours', 2)")) == (-271, -144, "t")
+    other.run("insert into t values (6, 'yours', 2)")
+    other.run("set lock mode to wait")
+    job = Job(lambda: other.run("insert into t values (5, 'yours', 2)"))
+    waits(engine, other)
+    db.run("commit work")
+    assert job.code() == (-268, -100)
+    assert db.rows("select id, b from t where id > 4 order by id") == [(5, "mine"), (6, "yours")]
+
+
+def test_a_key_is_free_when_its_row_was_rolled_back(engine: Engine, db: Db, other: Db) -> None:
+    other.run("set lock mode to wait")
+    db.run("begin work")
+    db.run("insert into t values (5, 'mine', 1)")
+    job = Job(lambda: other.run("insert into t values (5, 'yours', 2)").rows)
+    waits(engine, other)
+    db.run("rollback work")
+    assert job.result() == 1
+    assert db.rows("select b, tail from t where id = 5") == [("yours", 2)]
+
+
+def test_a_key_is_free_when_its_row_was_deleted(engine: Engine, db: Db, other: Db) -> None:
+    other.run("set lock mode to wait")
+    other.run("begin work")
+    other.run("update r set tail = 0 where id = 1")  # DuckDB's snapshot is older than the delete
+    db.run("begin work")
+    db.run("delete from t where id = 2")
+    job = Job(lambda: other.run("insert into t values (2, 'again', 2)").rows)
+    waits(engine, other)
+    db.run("commit work")
+    assert job.result() == 1
+    other.run("commit work")
+    assert db.rows("select b, tail from t where id = 2") == [("again", 2)]
+
+
+def test_keys_of_unique_constraints_and_indexes_are_locked_too(db: Db, other: Db) -> None:
+    db.run("create table u (a integer unique, b char(3), c decimal(5,2), tail integer)")
+    db.run("create unique index u_i on u (b, c)")
+    db.run("begin work")
+    db.run("insert into u values (1, 'x', 1.5, 7)")
+    db.run("insert into u values (null, null, 1.5, 7)")
+    assert codes(other.fails("insert into u values (1, 'y', 1.5, 8)"))[:2] == (-271, -144)
+    assert codes(other.fails("insert into u values (2, 'x', 1.5, 8)"))[:2] == (-271, -144)
+    other.run("insert into u values (null, null, 1.5, 8)")
+    other.run("insert into u values (2, 'x', 1.25, 8)")
+    db.run("commit work")
+    assert db.value("select count(*) from u") == 4
+
+
+def test_rows_that_are_loaded_together_lock_their_keys(db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.many("insert into t values (?, 'm', 0)", [(n,) for n in range(100, 5100)])
+    outcomes = other.many("insert into t values (?, 'o', 0)", [(n,) for n in range(5090, 5110)])
+    refused = [(o.sqlcode, o.isamcode) for o in outcomes if isinstance(o, SqlError)]
+    assert refused == [(-271, -144)] * 10
+    db.run("commit work")
+    assert db.value("select count(*) from t") == 4 + 5000 + 10
+
+
+def test_an_update_of_a_key_locks_the_table(db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("update t set id = 40 where id = 4")
+    assert codes(other.fails("insert into t values (40, 'o', 0)"))[:2] == (-271, -113)
+    db.run("commit work")
+    assert other.fails("insert into t values (40, 'o', 0)").sqlcode == -268
+    other.run("insert into t values (4, 'o', 0)")
+
+
+def test_a_parent_cannot_go_while_its_child_is_not_committed(engine: Engine, db: Db, other: Db) -> None:
+    db.run("create table child (p integer references t (id), tail integer)")
+    db.run("begin work")
+    db.run("insert into child values (2, 7)")
+    assert codes(other.fails("delete from t where id = 2")) == (-244, -107, "t")
+    other.run("delete from t where id = 3")
+    db.run("commit work")
+    assert other.fails("delete from t where id = 2").sqlcode == -692
+    other.run("begin work")
+    other.run("delete from t where id = 4")
+    assert codes(db.fails("insert into child values (4, 7)"))[1] == -107
+    other.run("commit work")
+    assert db.fails("insert into child values (4, 7)").sqlcode == -691
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+@TABLES
+def test_a_committed_read_meets_a_changed_row(engine: Engine, db: Db, other: Db, table: str) -> None:
+    db.run("begin work")
+    db.run(f"update {table} set b = 'mine' where id = 2")
+    query = f"select b from {table} where id = 2"
+    assert codes(other.fails(query)) == (-244, -107, table)
+    assert codes(other.fails(f"select count(*) from {table}"))[:2] == (-244, -107)
+    assert other.rows(f"select b from {table} where id = 3") == [("b",)]
+    other.run("set isolation to committed read last committed")
+    assert other.rows(query) == [("b",)]
+    other.run("set isolation to dirty read")
+    assert other.rows(query) == [("b",)]
+    other.run("set isolation to committed read")
+    other.run("set lock mode to wait")
+    job = Job(lambda: other.rows(query))
+    waits(engine, other)
+    db.run("commit work")
+    assert job.result() == [("mine",)]
+
+
+def test_a_committed_read_of_a_whole_table_meets_uncommitted_rows(db: Db, other: Db) -> None:
+    for table in ("t", "r"):
+        db.run("begin work")
+        db.run(f"insert into {table} values (9, 'n', 9)")
+        assert codes(other.fails(f"select id from {table}"))[:2] == (-244, -107)
+        db.run("rollback work")
+        assert len(other.rows(f"select id from {table}")) == 4
+
+
+def test_repeatable_reads_lock_what_they_read(engine: Engine, db: Db, other: Db) -> None:
+    db.run("set isolation to repeatable read")
+    db.run("begin work")
+    assert db.value("select count(*) from t") == 4
+    assert codes(other.fails("insert into t values (5, 'b', 0)"))[:2] == (-271, -113)
+    assert codes(other.fails("update t set tail = 0 where id = 1"))[:2] == (-244, -113)
+    assert other.value("select count(*) from t") == 4
+    assert other.run("update r set tail = 0").rows == 4
+    db.run("commit work")
+    other.run("insert into t values (5, 'b', 0)")
+
+
+def test_databases_have_their_own_levels(engine: Engine, db: Db) -> None:
+    db.run("create database plain")
+    db.run("create database strict with log mode ansi")
+    for name, level in (
+        ("stores_demo", "committed read"),
+        ("plain", "dirty read"),
+        ("strict", "repeatable read"),
+    ):
+        session = connect(engine, name)
+        assert session.session.isolation.level == level
+        session.run("set isolation to cursor stability")
+        assert session.session.isolation.level == "cursor stability"
+
+
+def test_a_level_of_set_transaction_ends_with_the_transaction(db: Db) -> None:
+    db.run("begin work")
+    db.run("set transaction isolation level serializable, read only")
+    assert db.session.isolation.level == "repeatable read"
+    assert db.fails("insert into t values (5, 'b', 0)").sqlcode == -878
+    assert db.fails("delete from t").sqlcode == -878
+    assert db.fails("create table more (a integer)").sqlcode == -878
+    db.run("create temp table own (a integer)")
+    db.run("commit work")
+    assert db.session.isolation.level == "committed read"
+    db.run("insert into t values (5, 'b', 0)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set isolation dirty read with warning",
+        "set isolation to committed read last committed retain update locks",
+        "set isolation to cursor stability",
+        "set isolation repeatable read",
+        "set transaction read write",
+        "set transaction isolation level read committed, read only",
+    ],
+)
+def test_all_forms_are_read(db: Db, text: str) -> None:
+    db.run(text)
+    assert db.value("select count(*) from t") == 4
+
+
+@pytest.mark.parametrize(
+    "text", ["set isolation to chaos", "set isolation to dirty read please", "set transaction"]
+)
+def test_levels_that_do_not_exist_are_syntax_errors(db: Db, text: str) -> None:
+    assert db.fails(text).sqlcode == -201
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def test_a_table_locked_in_exclusive_mode_is_its_owners_alone(db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("lock table t in exclusive mode")
+    for sql, code in (
+        ("select * from t", -244),
+        ("select * from t where id = 1", -244),
+        ("update t set b = 'x' where id = 1", -244),
+        ("insert into t values (5, 'x', 0)", -271),
+        ("lock table t in share mode", -289),
+        ("drop table t", -242),
+        ("alter table t add (more integer)", -242),
+    ):
+        if sql.startswith("lock"):
+            other.run("begin work")
+        assert codes(other.fails(sql)) == (code, -113, "t"), sql
+    other.run("rollback work")
+    db.run("update t set b = 'x'")
+    db.run("commit work")
+    assert other.rows("select b from t where id = 1") == [("x",)]
+
+
+def test_a_table_locked_in_share_mode_can_be_read(db: Db, other: Db) -> None:
+    for session in (db, other):
+        session.run("begin work")
+        session.run("lock table t in share mode")
+    assert other.value("select count(*) from t") == 4
+    assert codes(db.fails("update t set b = 'x' where id = 1")) == (-244, -113, "t")
+    other.run("commit work")
+    assert db.run("update t set b = 'x' where id = 1").rows == 1
+
+
+def test_lock_table_needs_a_transaction_where_there_are_some(engine: Engine, db: Db) -> None:
+    assert db.fails("lock table t in share mode").sqlcode == -255
+    db.run("create database plain")
+    one, two = connect(engine, "plain"), connect(engine, "plain")
+    one.run("create table p (a integer)")
+    assert one.fails("unlock table p").sqlcode == -288
+    one.run("lock table p in exclusive mode")
+    one.run("insert into p values (1)")
+    assert codes(two.fails("insert into p values (2)")) == (-271, -113, "p")
+    one.run("unlock table p")
+    two.run("insert into p values (2)")
+    assert one.rows("select a from p order by a") == [(1,), (2,)]
+
+
+def test_a_table_with_uncommitted_rows_cannot_be_dropped(db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("insert into r values (9, 'n', 9)")
+    assert codes(other.fails("drop table r")) == (-242, -113, "r")
+    db.run("commit work")
+    assert other.value("select count(*) from r") == 5
+    other.run("drop table r")
+
+
+def test_a_reader_does_not_keep_a_table_from_being_dropped(db: Db, other: Db) -> None:
+    db.run("begin work")
+    assert db.value("select count(*) from r") == 4
+    other.run("drop table r")
+    assert db.fails("select count(*) from r").sqlcode == -206
+
+
+def test_two_sessions_make_a_table_of_one_name(engine: Engine, db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("create table made (a integer)")
+    assert codes(other.fails("create table made (b integer)")) == (-242, -113, "made")
+    other.run("set lock mode to wait")
+    job = Job(lambda: other.run("create table made (b integer)"))
+    waits(engine, other)
+    db.run("commit work")
+    assert job.code()[0] == -310
+
+
+def test_temporary_tables_know_no_locks(db: Db, other: Db) -> None:
+    for session in (db, other):
+        session.run("begin work")
+        session.run("create temp table own (a integer primary key, tail integer)")
+        session.run("insert into own values (1, 1)")
+        session.run("update own set tail = 2 where a = 1")
+    for session in (db, other):
+        session.run("commit work")
+        assert session.rows("select a, tail from own") == [(1, 2)]
+
+
+# ---- all together --------------------------------------------------------------------------------
+
+
+@TABLES
+def test_random_transfers_between_accounts_keep_their_sum(engine: Engine, db: Db, table: str) -> None:
+    """Six sessions, eight accounts: every transfer is done as a whole or not at all, and whoever is refused gets a
+    lock error."""
+    accounts, transfers, begun = range(8), 12, 1000
+    db.run(f"delete from {table}")
+    db.many(f"insert into {table} values (?, 'acc', ?)", [(n, begun) for n in accounts])
+    refused: list[tuple[int, int]] = []
+
+    def work(seed: int) -> dict[int, int]:
+        mine, chance = connect(engine), random.Random(seed)
+        mine.run("set lock mode to wait" if seed % 2 else "set lock mode to wait 20")
+        moved = dict.fromkeys(accounts, 0)
+        for _ in range(transfers):
+            source, target = chance.sample(accounts, 2)
+            amount = chance.randint(1, 9)
+            while True:
+                mine.run("begin work")
+                try:
+                    mine.run(f"update {table} set tail = tail - ? where id = ?", amount, source)
+                    mine.run(f"update {table} set tail = tail + ?, b = 'moved' where id = ?", amount, target)
+                except SqlError as e:
+                    refused.append((e.sqlcode, e.isamcode))
+                    mine.run("rollback work")
+                    continue
+                mine.run("commit work")
+                break
+            moved[source] -= amount
+            moved[target] += amount
+        mine.session.close()
+        return moved
+
+    jobs = [Job(lambda seed=seed: work(seed)) for seed in range(6)]  # type: ignore[misc]
+    moved = [job.result() for job in jobs]
+    expected = [(n, begun + sum(each[n] for each in moved)) for n in accounts]
+    assert db.rows(f"select id, tail from {table} order by id") == expected
+    assert db.value(f"select sum(tail) from {table}") == begun * len(accounts)
+    assert set(refused) <= {(-244, -143)}, "nothing but deadlocks, which were told to one of the two"
+    assert not engine.locks._tables
+    assert not engine.locks._mine
+
+
+def test_a_query_for_update_that_is_taken_whole_locks_all_its_rows(db: Db, other: Db) -> None:
+    assert db.fails("select id from t where id < 3 for update").sqlcode == -398
+    db.run("begin work")
+    assert db.rows("select id from t where id < 3 for update") == [(1,), (2,)]
+    assert codes(other.fails("update t set tail = 0 where id = 2")) == (-244, -107, "t")
+    assert other.rows("select tail from t where id = 2") == [(72,)]
+    assert other.run("update t set tail = 0 where id = 3").rows == 1
+    db.run("commit work")

@@ -1,0 +1,149 @@
+"""What follows from an urgent byte: nothing new is begun, and a late one hits a statement that does not matter."""
+
+from __future__ import annotations
+
+import pytest
+
+from informix_arrow.exchange import cancel
+from informix_arrow.exchange.session import Session, Transaction
+from informix_arrow.exchange.statement import prepare
+from informix_arrow.exchange.steps import Call, ConnectionLost, Exchange, Reason
+from informix_arrow.wire import messages as m
+from informix_arrow.wire.errors import ProgrammingError, QueryCanceled, QueryTimeout, database_error
+
+from .exchange_peer import Peer, insert, new_session, rows, select
+
+HARMLESS = [select(7), [*rows(1), m.Done()]]
+ABSORBED = ["Prepare NDescribe WantDone", "Id CursorName Open Id Fetch", "Id Close", "Id Release"]
+
+
+def nothing() -> Exchange[str]:
+    return "done"
+    yield
+
+
+def call(**state: object) -> Call:
+    made = Call()
+    for name, value in state.items():
+        setattr(made, name, value)
+    return made
+
+
+def test_a_byte_that_may_be_late_is_absorbed_before_the_next_call() -> None:
+    peer, session = Peer(HARMLESS), new_session(call=call(sent=True))
+    now = Call()
+    assert peer.run(cancel.interruptible(session, now, nothing())) == "done"
+    assert peer.names() == ABSORBED
+    assert session.call is now
+    assert (now.sent, session.own, session.transaction) == (False, 0, Transaction.NONE)
+
+
+@pytest.mark.parametrize("last", [None, call(), call(sent=True, hit=True), call(wanted=Reason.CANCEL)])
+def test_no_byte_and_a_byte_that_had_its_effect_need_nothing(last: Call | None) -> None:
+    peer, session = Peer([]), new_session(call=last)
+    assert peer.run(cancel.interruptible(session, Call(), nothing())) == "done"
+    assert peer.names() == []
+
+
+@pytest.mark.parametrize(
+    "answers", [[[m.Err(-213, -157)]], [select(7), [m.Err(-213, -157)]], [select(7), [m.Err(-111)]]]
+)
+def test_the_statement_in_between_may_fail(answers: list[list[m.Message]]) -> None:
+    peer, session = Peer(answers), new_session(call=call(sent=True))
+    assert peer.run(cancel.interruptible(session, Call(), nothing())) == "done"
+    assert session.own == 0
+
+
+def test_no_second_byte_leaves_while_the_first_is_absorbed() -> None:
+    session, now = new_session(call=call(sent=True)), Call()
+    exchange = cancel.interruptible(session, now, nothing())
+    next(exchange)
+    assert now.sent
+    exchange.close()
+
+
+def test_without_a_database_the_list_of_databases_does() -> None:
+    peer, session = Peer([[m.DbNames(("a",))]]), new_session(call=call(sent=True), database="")
+    peer.run(cancel.interruptible(session, Call(), nothing()))
+    assert peer.names() == ["DbList"]
+
+
+@pytest.mark.parametrize(("before", "commits"), [(Transaction.NONE, 1), (Transaction.OPEN, 0)])
+def test_in_an_ansi_database_it_leaves_no_transaction_behind(before: Transaction, commits: int) -> None:
+    peer = Peer([*HARMLESS, []])
+    session = new_session(call=call(sent=True), ansi=True, transaction=before)
+    peer.run(cancel.interruptible(session, Call(), nothing()))
+    assert peer.names().count("Commit") == commits
+    assert session.transaction is before
+
+
+def test_an_exchange_that_is_to_end_begins_nothing_and_is_told_once() -> None:
+    peer, session = Peer([insert()]), new_session(call=call(wanted=Reason.CANCEL))
+    with pytest.raises(QueryCanceled) as caught:
+        peer.run(prepare(session, "INSERT INTO t VALUES (1)", 0))
+    assert caught.value.sqlcode == -213
+    assert peer.names() == []
+    peer.run(prepare(session, "DROP TABLE staging", 0))  # what tidies up may use the wire
+    assert peer.names() == ["Prepare NDescribe WantDone"]
+
+
+def test_a_byte_that_was_sent_is_absorbed_before_the_exchange_is_told() -> None:
+    """Else it would hit what tidies up."""
+    made = call(wanted=Reason.TIMEOUT, sent=True)
+    peer, session = Peer(HARMLESS), new_session(call=made)
+    with pytest.raises(QueryCanceled):
+        peer.run(cancel.heed(session))
+    assert peer.names() == ABSORBED
+    assert made.hit
+
+
+def test_a_call_whose_statement_was_hit_goes_on_to_its_end() -> None:
+    session = new_session(call=call(wanted=Reason.CANCEL, sent=True))
+    assert cancel.wanted(session)
+    cancel.note(session.call, database_error(-213, -157))  # type: ignore[arg-type]
+    assert not cancel.wanted(session)
+
+
+def interrupted(reason: Reason, **state: object) -> Call:
+    return call(wanted=reason, sent=True, timeout=2.5, **state)
+
+
+def test_what_the_caller_gets() -> None:
+    hit = database_error(-213, -157, statement="SELECT 1")
+    assert isinstance(hit, QueryCanceled)
+    assert not isinstance(hit, QueryTimeout)
+    assert cancel.verdict(interrupted(Reason.CANCEL), hit) is hit
+    late = cancel.verdict(interrupted(Reason.TIMEOUT), hit)
+    assert isinstance(late, QueryTimeout)
+    assert (late.sqlcode, late.isamcode, late.statement) == (-213, -157, "SELECT 1")
+    assert "2.5 s" in str(late)
+    struck = KeyboardInterrupt()
+    assert cancel.verdict(interrupted(Reason.BREAK, broken=struck), hit) is struck
+
+
+def test_errors_that_have_nothing_to_do_with_it_stay_as_they_are() -> None:
+    for error in (ProgrammingError("x"), ConnectionLost("cut"), ZeroDivisionError()):
+        for reason in (Reason.CANCEL, Reason.TIMEOUT):
+            assert cancel.verdict(interrupted(reason), error) is error
+        assert cancel.verdict(Call(), error) is error
+
+
+@pytest.mark.parametrize(("reason", "kind"), [(Reason.TIMEOUT, QueryTimeout), (Reason.CANCEL, QueryCanceled)])
+def test_a_server_that_did_not_react_is_told_by_the_reason(reason: Reason, kind: type[Exception]) -> None:
+    lost = ConnectionLost("the server did not react")
+    error = cancel.verdict(interrupted(reason, unanswered=True), lost)
+    assert type(error) is kind
+    assert "did not react" in str(error)
+    assert error.sqlcode == -213  # type: ignore[attr-defined]
+
+
+def test_a_result_that_nobody_gets_is_left_to_the_connection() -> None:
+    class Cursor:
+        def close(self, session: Session) -> Exchange[None]:
+            yield from nothing()
+
+    session, cursor = new_session(), Cursor()
+    cancel.drop(session, cursor)
+    cancel.drop(session, None)
+    cancel.drop(session, 17)
+    assert list(session.orphans) == [cursor]

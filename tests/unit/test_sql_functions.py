@@ -1,0 +1,179 @@
+"""Built-in functions, aggregates and OLAP functions of the server's SQL: values, types and names of their columns."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from informix_arrow.server.engine import Engine
+
+from .engine_support import Db, connect, open_engine
+
+ONE = "from systables where tabid = 1"
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    yield from open_engine()
+
+
+@pytest.fixture(scope="module")
+def db(engine: Engine) -> Db:
+    db = connect(engine)
+    db.run("create table item (id integer, name char(10), grp smallint, price decimal(8,2), made date)")
+    rows = [
+        (1, "alpha", 1, "1.50", "01/31/2024"),
+        (2, "beta", 1, "2.50", "02/29/2024"),
+        (3, "gamma", 2, None, None),
+    ]
+    db.many("insert into item values (?,?,?,?,?)", rows)
+    return db
+
+
+SECONDS = "datetime(2024-05-17 12:34:56) year to second"
+VALUES: list[tuple[str, Any, str]] = [
+    # texts
+    ("instr('hello', 'l')", 3, "INTEGER"),
+    ("instr('hello', 'l', 1, 2)", 4, "INTEGER"),
+    ("instr('hello', 'l', -1)", 4, "INTEGER"),
+    ("instr('hello', 'l', -1, 2)", 3, "INTEGER"),
+    ("instr('hello', 'z', 2)", 0, "INTEGER"),
+    ("charindex('l', 'hello')", 3, "INTEGER"),
+    ("charindex('l', 'hello', 4)", 4, "INTEGER"),
+    ("substr('hello', -3)", "llo", "VARCHAR(5)"),
+    ("substring('hello' from 2 for 3)", "ell", "VARCHAR(5)"),
+    ("substrb('hello', 2, 2)", "el", "VARCHAR(5)"),
+    ("substring_index('a.b.c', '.', 2)", "a.b", "VARCHAR(5)"),
+    ("substring_index('a.b.c', '.', -1)", "c", "VARCHAR(5)"),
+    ("left('hello', 2) || right('hello', 2)", "helo", "VARCHAR(10)"),
+    ("reverse('abc')", "cba", "CHAR(3)"),
+    ("space(3) || 'x'", "   x", "VARCHAR(4)"),
+    ("lpad('x', 3, '*')", "**x", "VARCHAR(3)"),
+    ("rpad('x', 3)", "x  ", "VARCHAR(3)"),
+    ("replace('banana', 'a', '')", "bnn", "VARCHAR(255)"),
+    ("initcap('hello big world')", "Hello Big World", "CHAR(15)"),
+    ("trim(both 'a' from 'aba')", "b", "VARCHAR(3)"),
+    ("trim(leading from '  b ')", "b ", "VARCHAR(4)"),
+    ("ltrim('aab', 'a')", "b", "VARCHAR(3)"),
+    ("ascii('A')", 65, "INTEGER"),
+    ("chr(97)", "a", "VARCHAR(1)"),
+    ("hex(255)", "0x000000FF", "VARCHAR(10)"),
+    ("hex(-1)", "0xFFFFFFFF", "VARCHAR(10)"),
+    ("hex(-1::bigint)", "0xFFFFFFFFFFFFFFFF", "VARCHAR(18)"),
+    ("length('abc  ')", 3, "INTEGER"),
+    ("octet_length('abc  ')", 5, "INTEGER"),
+    ("char_length('abc  ')", 5, "INTEGER"),
+    # numbers
+    ("mod(-7, 3)", -1, "INTEGER"),
+    ("root(8, 3)", 2.0, "FLOAT"),
+    ("root(9)", 3.0, "FLOAT"),
+    ("power(2, 10)", 1024.0, "FLOAT"),
+    ("sign(-2.5)", -1, "INTEGER"),
+    ("bitnot(6)", -7, "INTEGER"),
+    ("bitandnot(7, 3)", 4, "INTEGER"),
+    ("bitxor(6, 3)", 5, "INTEGER"),
+    ("trunc(12345, -2)", 12300, "INTEGER"),
+    ("round(-12.5)", Decimal("-13.0"), "DECIMAL(3,1)"),
+    ("to_number('12.50')", "12.5", "DECIMAL(32)"),
+    ("ceil(1.2) + floor(-1.2)", Decimal("0"), "DECIMAL(32,0)"),
+    # dates
+    ("months_between(mdy(3, 31, 2024), mdy(2, 29, 2024))", "1", "DECIMAL(32)"),
+    ("months_between(mdy(5, 7, 2024), mdy(2, 7, 2024))", "3", "DECIMAL(32)"),
+    ("next_day(mdy(1, 31, 2024), 'MON')", dt.date(2024, 2, 5), "DATE"),
+    ("next_day(mdy(1, 31, 2024), 'Wednesday')", dt.date(2024, 2, 7), "DATE"),
+    ("last_day(mdy(2, 1, 2023))", dt.date(2023, 2, 28), "DATE"),
+    ("add_months(mdy(2, 29, 2024), 1)", dt.date(2024, 3, 31), "DATE"),
+    ("add_months(mdy(3, 31, 2024), -1)", dt.date(2024, 2, 29), "DATE"),
+    ("trunc(mdy(5, 17, 2024), 'YEAR')", dt.date(2024, 1, 1), "DATE"),
+    ("trunc(mdy(5, 17, 2024), 'DAY')", dt.date(2024, 5, 12), "DATE"),
+    ("round(mdy(5, 16, 2024), 'MONTH')", dt.date(2024, 6, 1), "DATE"),
+    ("round(mdy(5, 15, 2024), 'MONTH')", dt.date(2024, 5, 1), "DATE"),
+    ("round(mdy(7, 1, 2024), 'YEAR')", dt.date(2025, 1, 1), "DATE"),
+    (f"trunc({SECONDS}, 'HH')", dt.datetime(2024, 5, 17, 12), "DATETIME YEAR TO SECOND"),
+    (f"round({SECONDS}, 'MI')", dt.datetime(2024, 5, 17, 12, 35), "DATETIME YEAR TO SECOND"),
+    (f"to_char({SECONDS}, '%d.%m.%Y %H:%M')", "17.05.2024 12:34", "VARCHAR(64)"),
+    (f"to_char({SECONDS}, 'YYYY-MM-DD HH24:MI:SS')", "2024-05-17 12:34:56", "VARCHAR(64)"),
+    (
+        "to_date('17.05.2024 12:34', '%d.%m.%Y %H:%M')",
+        dt.datetime(2024, 5, 17, 12, 34),
+        "DATETIME YEAR TO FRACTION(5)",
+    ),
+    ("dbinfo('utc_to_datetime', 86400)", dt.datetime(1970, 1, 2), "DATETIME YEAR TO SECOND"),
+    # values
+    ("nvl2(null::integer, 'y', 'no')", "no", "CHAR(2)"),
+    ("decode(null::integer, null::integer, 1, 2)", 1, "INTEGER"),
+    ("nullif(1, 1)", None, "INTEGER"),
+    ("greatest(1, 2.5)", Decimal("2.5"), "DECIMAL(11,1)"),
+    ("sitename", "informix", "VARCHAR(128)"),
+    ("user", "informix", "CHAR(32)"),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "declared"), VALUES, ids=[v[0] for v in VALUES])
+def test_a_function_has_its_value_and_type(db: Db, text: str, value: Any, declared: str) -> None:
+    sql = f"select {text}, 4711 {ONE}"
+    assert db.rows(sql) == [(value, 4711)]
+    assert db.types(sql)[0][1] == declared
+
+
+def test_a_char_column_counts_its_blanks_where_bytes_and_characters_are_counted(db: Db) -> None:
+    lengths = "length(name), octet_length(name), char_length(name), length(name || '!')"
+    assert db.rows(f"select {lengths} from item where id = 1") == [(5, 10, 10, 11)]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("mdy(13, 1, 2024)", -1205), ("mdy(2, 30, 2024)", -1206), ("mdy(1, 1, 0)", -1204), ("1 / 0", -1202),
+        ("mod(1, 0)", -1202), ("to_number('x')", -1213), ("to_date('x', '%Y')", -1277),
+        ("to_char(today, 'DD-MON-YY')", -1268), ("to_char(1.5, '9.9')", -664), ("trunc(today, 'X')", -1268),
+        ("next_day(today, 'nix')", -1268), ("substr('a')", -664), ("nothing(1)", -674), ("hex('a')", -1260),
+        ("dbinfo('nothing')", -728),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_has_its_code(db: Db, text: str, code: int) -> None:
+    assert db.fails(f"select {text} {ONE}").sqlcode == code
+
+
+def test_spreads_are_those_of_a_population(db: Db) -> None:
+    sql = "select stdev(price), variance(price), range(price), range(grp) from item"
+    assert db.types(sql) == [
+        ("(stdev)", "DECIMAL(32)"), ("(variance)", "DECIMAL(32)"), ("(range)", "DECIMAL(8,2)"), ("(range)", "INTEGER"),
+    ]  # fmt: skip
+    assert db.rows(sql) == [("0.5", "0.25", Decimal("1.00"), 1)]
+
+
+def test_olap_functions_number_rank_and_look_around(db: Db) -> None:
+    sql = (
+        "select id, row_number() over (partition by grp order by id desc), rank() over (order by price), "
+        "lag(id) over (order by id), lead(id, 1, 0) over (order by id), count(*) over () from item order by id"
+    )
+    assert db.rows(sql) == [(1, 2, 2, None, 2, 3), (2, 1, 3, 1, 3, 3), (3, 1, 1, 2, 0, 3)]
+    assert [name for name, _ in db.types(sql)] == [
+        "id", "(row_number)", "(rank)", "(lag)", "(lead)", "(count(*))",
+    ]  # fmt: skip
+    running = "sum(price) over (order by id rows between unbounded preceding and current row)"
+    assert db.rows(f"select id, {running} s from item order by id") == [
+        (1, Decimal("1.50")), (2, Decimal("4.00")), (3, Decimal("4.00")),
+    ]  # fmt: skip
+
+
+OVERFLOWS = {
+    "update item set price = 1234567.5": -1226,
+    "update item set price = id * 1000000": -1226,
+    "update item set grp = 40000": -1214,
+    "update item set id = 3000000000": -1215,
+    "update item set id = id * 2000000000": -1215,
+    "insert into item (price) values (1234567)": -1226,
+    "insert into item (grp) select 40000 from item": -1214,
+}
+
+
+@pytest.mark.parametrize(("sql", "code"), OVERFLOWS.items(), ids=OVERFLOWS)
+def test_a_number_that_does_not_fit_its_column_has_the_code_of_the_type(db: Db, sql: str, code: int) -> None:
+    assert db.fails(sql).sqlcode == code
+    assert db.value("select sum(id) from item") == 6
