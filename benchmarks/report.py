@@ -90,10 +90,16 @@ def table(lines: list[Line]) -> str:
 
 def latency_table(lines: list[Line]) -> str:
     """Percentiles of one call."""
-    out = ["| who | p50 | p90 | p95 | p99 | max |", "|---|---:|---:|---:|---:|---:|"]
-    for line in sorted(lines, key=lambda line: line["p50"]):
-        cells = " | ".join(seconds(line[p] * 1e-6) for p in ("p50", "p90", "p95", "p99", "max"))
-        out.append(f"| {line['who']} | {cells} |")
+    out = ["| who | p50 | p90 | p95 | p99 | max | client CPU |", "|---|---:|---:|---:|---:|---:|---:|"]
+    for line in sorted(lines, key=lambda line: line["ns_per_row"]):
+        if "p50" in line:
+            cells = " | ".join(seconds(line[p] * 1e-6) for p in ("p50", "p90", "p95", "p99", "max"))
+        else:  # a floor, timed as a whole
+            cells = f"{seconds(line['ns_per_row'] * 1e-9)} | | | |"
+        cpu = line.get("client_cpu_ns_per_row")
+        out.append(
+            f"| {line['who']} | {cells} | {'' if cpu is None or 'JDBC' in line['who'] else seconds(cpu * 1e-9)} |"
+        )
     return "\n".join(out)
 
 

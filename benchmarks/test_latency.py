@@ -90,6 +90,23 @@ def test_live(
         connection.close()
 
 
+@pytest.mark.parametrize("what", ["SELECT 1", "prepared again", "connect and close"])
+def test_live_floor(benchmark: BenchmarkFixture, address: Address, what: str) -> None:
+    """The very messages of our session, played to the server by a bare socket that looks at nothing."""
+    count = 1 if what == "connect and close" else RUNS
+
+    def session(host: str, port: int) -> None:
+        connection = Address(host, port).ours(autocommit=True)
+        work = (lambda: one(connection)) if what == "SELECT 1" else again(connection)
+        for _ in range(count if what != "connect and close" else 0):
+            work()
+        connection.close()
+
+    dialogue = record((address.host, address.port), session)
+    work = lambda: drain(dialogue, (address.host, address.port))  # noqa: E731
+    measure(benchmark, what, "floor: our messages, a bare socket", work, rows=count, rounds=20)
+
+
 def test_pool(benchmark: BenchmarkFixture, address: Address) -> None:
     """Acquire, a query, give back."""
     with ifx.Pool(**address.arguments, autocommit=True, min_size=1, max_size=2) as pool:

@@ -11,7 +11,7 @@ from informix_arrow.wire import messages as m
 
 from .raw import RawClient, Refused, one
 
-DATABASES = {"tx_plain": "", "tx_buffered": "WITH BUFFERED LOG", "tx_ansi": "WITH LOG MODE ANSI"}
+DATABASES = {"raw_tx_plain": "", "raw_tx_buffered": "WITH BUFFERED LOG", "raw_tx_ansi": "WITH LOG MODE ANSI"}
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +52,11 @@ def test_opening_a_database_tells_its_kind(databases: Server) -> None:
     for name in ("stores_demo", *DATABASES):
         with RawClient(databases) as client:
             warnings[name] = client.open_database(name).warnings
-    assert warnings == {"stores_demo": 5, "tx_plain": 4, "tx_buffered": 5, "tx_ansi": 7}
+    assert warnings == {"stores_demo": 5, "raw_tx_plain": 4, "raw_tx_buffered": 5, "raw_tx_ansi": 7}
 
 
 def test_a_database_without_transactions_refuses_them(databases: Server) -> None:
-    with opened(databases, "tx_plain") as client:
+    with opened(databases, "raw_tx_plain") as client:
         assert client.error(m.Begin()) == -201
         assert command_code(client, "BEGIN WORK") == -256
         assert command_code(client, "COMMIT WORK") == -256
@@ -69,7 +69,7 @@ def test_a_database_without_transactions_refuses_them(databases: Server) -> None
 
 
 def test_buffered_logging_is_logging(databases: Server) -> None:
-    with opened(databases, "tx_buffered") as client:
+    with opened(databases, "raw_tx_buffered") as client:
         assert client.must(m.Begin()) == [BEGAN]
         client.command("UPDATE acc SET tail = 0")
         assert kinds(client.must(m.Rollback())) == [m.Done(0, 0, 0, 0), ENDED]
@@ -77,14 +77,14 @@ def test_buffered_logging_is_logging(databases: Server) -> None:
 
 
 def test_a_statement_of_its_own_is_a_transaction_of_its_own(databases: Server) -> None:
-    with opened(databases, "tx_buffered") as client:
+    with opened(databases, "raw_tx_buffered") as client:
         reply = client.command("UPDATE acc SET tail = 10")
         assert kinds(reply) == [m.Done(one(reply, m.Done).warnings, 1, 0, 0), ENDED]
         assert client.error(m.Commit()) == -255
 
 
 def test_in_an_ansi_database_every_statement_is_part_of_a_transaction(databases: Server) -> None:
-    with opened(databases, "tx_ansi") as client:
+    with opened(databases, "raw_tx_ansi") as client:
         assert BEGAN in client.command("UPDATE acc SET tail = 99")
         assert client.number("SELECT tail FROM acc") == 99
         client.must(m.Rollback())
@@ -92,14 +92,14 @@ def test_in_an_ansi_database_every_statement_is_part_of_a_transaction(databases:
         client.must(m.Commit())
         client.command("UPDATE acc SET tail = 11")
         client.command("COMMIT WORK")
-    with opened(databases, "tx_ansi") as client:
+    with opened(databases, "raw_tx_ansi") as client:
         assert client.number("SELECT tail FROM acc") == 11
         client.command("UPDATE acc SET tail = 10")
         client.must(m.Commit())
 
 
 def test_an_ansi_database_takes_a_commit_of_nothing_and_a_begin_before_anything(databases: Server) -> None:
-    with opened(databases, "tx_ansi") as client:
+    with opened(databases, "raw_tx_ansi") as client:
         for end in (m.Commit(), m.Rollback()):
             assert kinds(client.must(end)) == [m.Done(0, 0, 0, 0)]
         client.command("SET LOCK MODE TO WAIT 5")
@@ -114,7 +114,7 @@ def test_an_ansi_database_takes_a_commit_of_nothing_and_a_begin_before_anything(
 
 
 def test_an_ansi_transaction_has_savepoints(databases: Server) -> None:
-    with opened(databases, "tx_ansi") as client:
+    with opened(databases, "raw_tx_ansi") as client:
         client.command("SAVEPOINT one")
         client.command("UPDATE acc SET tail = 50")
         client.must(m.RollbackToSavepoint("one"))
@@ -123,7 +123,7 @@ def test_an_ansi_transaction_has_savepoints(databases: Server) -> None:
 
 
 def test_leaving_an_ansi_database_in_a_transaction_is_refused(databases: Server) -> None:
-    with opened(databases, "tx_ansi") as client:
+    with opened(databases, "raw_tx_ansi") as client:
         client.number("SELECT tail FROM acc")
         assert client.error(m.DbOpen("stores_demo")) == -377
         client.must(m.Commit())
@@ -181,10 +181,10 @@ def test_commit_work_as_text_closes_cursors_too(databases: Server) -> None:
 
 
 def test_a_lost_connection_gives_its_locks_back(databases: Server) -> None:
-    first = opened(databases, "tx_buffered")
+    first = opened(databases, "raw_tx_buffered")
     first.must(m.Begin())
     first.command("UPDATE acc SET tail = 77")
-    with opened(databases, "tx_buffered") as second:
+    with opened(databases, "raw_tx_buffered") as second:
         with pytest.raises(Refused) as caught:
             second.command("UPDATE acc SET tail = 20")
         assert (caught.value.error.sqlcode, caught.value.error.isamcode) == (-244, -107)
