@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -144,3 +145,25 @@ def test_what_is_held_is_seen_when_enough_has_come(ends: Ends) -> None:
     ends.client.sendall(b"i")
     assert ends.stream.receive()
     assert ends.stream.inbox == b"bcdefghi"
+
+
+def test_nothing_behind_an_urgent_byte_is_read_before_it_is_heeded(ends: Ends) -> None:
+    heeded, taken = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        with ends.stream.urgency:
+            ends.served.recv(1, socket.MSG_OOB)
+            taken.set()
+            heeded.wait(0.2)  # a slow watcher
+            order.append("heeded")
+
+    order: list[str] = []
+    ends.urgent()
+    ends.client.send(b"after")
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    assert taken.wait(30)
+    assert ends.stream.receive()
+    order.append("read")
+    watcher.join()
+    assert order == ["heeded", "read"]

@@ -29,8 +29,9 @@ def call(**state: object) -> Call:
     return made
 
 
-def test_a_byte_that_may_be_late_is_absorbed_before_the_next_call() -> None:
-    peer, session = Peer(HARMLESS), new_session(call=call(sent=True))
+@pytest.mark.parametrize("hit", [False, True])
+def test_a_byte_is_absorbed_before_the_next_call_whatever_it_met(hit: bool) -> None:
+    peer, session = Peer(HARMLESS), new_session(call=call(sent=True, hit=hit))
     now = Call()
     assert peer.run(cancel.interruptible(session, now, nothing())) == "done"
     assert peer.names() == ABSORBED
@@ -38,8 +39,8 @@ def test_a_byte_that_may_be_late_is_absorbed_before_the_next_call() -> None:
     assert (now.sent, session.own, session.transaction) == (False, 0, Transaction.NONE)
 
 
-@pytest.mark.parametrize("last", [None, call(), call(sent=True, hit=True), call(wanted=Reason.CANCEL)])
-def test_no_byte_and_a_byte_that_had_its_effect_need_nothing(last: Call | None) -> None:
+@pytest.mark.parametrize("last", [None, call(), call(wanted=Reason.CANCEL)])
+def test_where_no_byte_was_sent_nothing_is_absorbed(last: Call | None) -> None:
     peer, session = Peer([]), new_session(call=last)
     assert peer.run(cancel.interruptible(session, Call(), nothing())) == "done"
     assert peer.names() == []

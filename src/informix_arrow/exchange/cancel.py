@@ -5,9 +5,10 @@ so nothing tells whether it came in time: a byte that is late hits the next stat
 
 - a call for which the byte was sent is driven on, so that its answer is read and the conversation stays in step;
 - an exchange that is to end begins nothing new (:func:`heed`);
-- unless a -213 has shown that the byte had its effect, a harmless statement is run before anything else is
-  (:func:`absorb`). As its answer comes, the server has read past the byte: a second one can then be sent. A TCP stack
-  that holds an unread urgent byte when the next arrives leaves the first in the stream, as if it were data.
+- a harmless statement is run before anything else is (:func:`absorb`), even where a -213 has shown that the byte had an
+  effect: it may have had that on a request that was on its way ahead of the one it met. As its answer comes, the
+  server has read past the byte: a second one can then be sent. A TCP stack that holds an unread urgent byte when the
+  next arrives leaves the first in the stream, as if it were data.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _HARMLESS = "SELECT tabid FROM systables WHERE tabid = 1"
 def interruptible(session: Session, call: Call, exchange: Exchange[T]) -> Exchange[T]:
     """``exchange`` as the call ``call``, after what earlier calls have left to be done."""
     last, session.call = session.call, call
-    if last is not None and last.sent and not last.hit:
+    if last is not None and last.sent:
         call.sent = True  # no second byte on top of the first
         yield from absorb(session)
         call.sent = False

@@ -132,15 +132,16 @@ class Session:
         watcher's thread, and from the session's own.
         """
         interrupts = self._interrupts
-        try:
-            byte = self._sock.recv(1, socket.MSG_OOB)
-        except OSError:
-            return False
-        if byte != bytes([INTERRUPT]) or interrupts is None:
-            return False
-        if self._stream.idle and not self._stream.arrived():
-            return False
-        return interrupts.request()
+        with self._stream.urgency:
+            try:
+                byte = self._sock.recv(1, socket.MSG_OOB)
+            except OSError:
+                return False
+            if byte != bytes([INTERRUPT]) or interrupts is None:
+                return False
+            if self._stream.idle and not self._stream.arrived():
+                return False
+            return interrupts.request()
 
     def urge(self) -> bool:
         """Repeat an interrupt that has not worked yet; False when there is no need."""

@@ -13,6 +13,7 @@ import contextlib
 import select
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -61,9 +62,10 @@ class Stream:
     ``inbox[pos:]`` is what has not been parsed yet. `idle` is true exactly while the thread waits for the
     peer with nothing received and nothing to do: the watcher of urgent bytes looks at it. `asking` is set
     while a statement waits for the peer, which is no idleness (SQ_FILE). `urgent` is called when an urgent byte
-    lies in the kernel, and takes it: a plain read that comes upon it would throw it away. `patience` is how many
-    seconds the peer may do nothing while it is waited for, None for ever. `cutter` may cut the connection behind
-    some byte.
+    lies in the kernel, and takes it: a plain read that comes upon it would throw it away. `urgency` is held around
+    that and around every read: whoever takes the byte has heeded it before anything behind it is read. `patience` is
+    how many seconds the peer may do nothing while it is waited for, None for ever. `cutter` may cut the connection
+    behind some byte.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Stream:
         cutter: Cutter | None = None,
     ) -> None:
         sock.setblocking(False)
+        self.urgency = threading.RLock()
         self.inbox = b""
         self.pos = 0
         self.idle = False
@@ -281,6 +284,10 @@ class Stream:
 
     def _read(self, idle: bool) -> bytes | None:
         """What the kernel has, empty at the end of the stream, None when there is nothing."""
+        with self.urgency:
+            return self._read_on(idle)
+
+    def _read_on(self, idle: bool) -> bytes | None:
         arrived = self._arrivals.poll(0)
         if not arrived:
             return None
