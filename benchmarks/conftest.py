@@ -47,6 +47,16 @@ class Address:
         peer = pytest.importorskip("informix_db")
         return peer.connect(**self.arguments, client_locale="en_US.utf8", **options)
 
+    def ifxpy(self) -> Any:
+        """IBM's IfxPy, where a user has it: it needs the Client SDK. We have never been able to run this."""
+        peer = pytest.importorskip("IfxPyDbi", reason="IfxPy is not installed (it needs IBM's Client SDK)")
+        return peer.connect(
+            f"SERVER=informix;DATABASE=stores_demo;HOST={self.host};SERVICE={self.port};PROTOCOL=onsoctcp;"
+            "UID=informix;PWD=in4mix;CLIENT_LOCALE=en_US.utf8;DB_LOCALE=en_US.utf8",
+            "",
+            "",
+        )
+
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[Address]:

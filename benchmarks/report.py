@@ -122,6 +122,48 @@ def section(title: str, lead: str, command: str, lines: list[Line], pattern: str
     return "\n\n".join(parts) + "\n\n"
 
 
+def codec(lines: list[Line], bench: str) -> str:
+    """The chapter on decoding and encoding: tables of the whole rows, and one line for each type."""
+    rows = group(lines, r"(de|en)code rows .*")
+    parts = []
+    if rows:
+        parts.append(
+            "## Codec\n\nNo server, no socket: `make bench-codec`. Encoded are the server's tuples, PUT rows and "
+            "executions with their BIND; memcpy is a copy of the same bytes."
+        )
+    for subject, found in rows.items():
+        parts.append(
+            f"### {subject}\n\n| who | per row | IQR | MB/s of wire | times |\n|---|---:|---:|---:|---:|"
+        )
+        ours = found[0]["ns_per_row"]
+        for line in sorted(found, key=lambda line: line["ns_per_row"]):
+            parts[-1] += (
+                f"\n| {line['who']} | {seconds(line['ns_per_row'] * 1e-9)} | {seconds(line['ns_per_row_iqr'] * 1e-9)} "
+                f"| {line['mb_per_s']:,} | {line['ns_per_row'] / ours:.3g} |"
+            )
+    for verb in ("decode", "encode"):
+        types = group(lines, rf"{verb} (?!rows ).*")
+        if not types:
+            continue
+        whos = [
+            who
+            for who in ("C", "C, bind", "memcpy", "Python reference")
+            if any(line["who"] == who for found in types.values() for line in found)
+        ]
+        parts.append(
+            f"### {verb}, a value of each type\n\n`{bench.format('test_codec.py test_encode.py')}`\n\n| type | "
+            + " | ".join(whos)
+            + " |\n|---|"
+            + "---:|" * len(whos)
+        )
+        for subject, found in types.items():
+            by = {line["who"]: seconds(line["ns_per_row"] * 1e-9) for line in found}
+            parts[-1] += (
+                f"\n| {subject.partition(' ')[2]} | " + " | ".join(by.get(who, "") for who in whos) + " |"
+            )
+    return "\n\n".join(parts) + "\n\n" if parts else ""
+
+
 def page(lines: list[Line], machine: Line) -> str:
     """docs/benchmarks.md."""
     bench = "python -m pytest benchmarks/{} --benchmark-only"
@@ -213,10 +255,23 @@ def page(lines: list[Line], machine: Line) -> str:
             f"`{bench.format('test_scaling.py')}`\n\n"
             "| what | with | exponent | of the last step |\n|---|---|---:|---:|\n" + "\n".join(rows) + "\n\n"
         )
-    codec = group(lines, r"decode .*")
-    if codec:
+    parts.append(codec(lines, bench))
+    world = r"another world: .*"
+    peers = [line for found in group(lines, world).values() for line in found if "server" in line]
+    if peers:
+        server = ", ".join(sorted({line["server"] for line in peers}))
+        packages = ", ".join(sorted({line["package"] for line in peers}))
         parts.append(
-            section("Codec", "No server, no socket.", bench.format("test_codec.py"), lines, r"decode .*")
+            section(
+                "Another world",
+                f"For orientation only: a different server with other wire formats. {packages} read the same five "
+                f"columns over the binary COPY of {server}; `read_arrow` reads as many rows from the embedded server. "
+                "The times include each server's own work, so only the client's CPU per row (all threads) says "
+                "something, best at 1,000,000 rows: connectorx connects anew for each read, the others do not.",
+                bench.format("test_other_world.py"),
+                lines,
+                world,
+            )
         )
     return "".join(parts).rstrip() + "\n"
 

@@ -45,6 +45,7 @@ COLUMNS = [
     Column("d", ColumnType.date()),
 ]
 PLAN = compile_plan(COLUMNS)
+ROW = "rows of INT, VARCHAR(64), INT, FLOAT, DATE"
 
 
 def tuples(rows: int) -> bytes:
@@ -65,14 +66,16 @@ def wire() -> bytes:
     return data
 
 
-def report(benchmark: BenchmarkFixture, who: str, rows: int, wire_bytes: int) -> None:
+def report(
+    benchmark: BenchmarkFixture, who: str, rows: int, wire_bytes: int, subject: str = "decode " + ROW
+) -> None:
     stats: Any = benchmark.stats
     median, spread = stats.stats.median, stats.stats.iqr
     benchmark.extra_info["ns_per_row"] = round(median / rows * 1e9, 1)
     benchmark.extra_info["ns_per_row_iqr"] = round(spread / rows * 1e9, 1)
     benchmark.extra_info["mb_per_s"] = round(wire_bytes / median / 1e6)
     benchmark.extra_info["rows"] = rows
-    benchmark.extra_info.update(subject="decode rows of INT, VARCHAR(64), INT, FLOAT, DATE", who=who)
+    benchmark.extra_info.update(subject=subject, who=who)
 
 
 def decode(data: bytes, take: Callable[[Decoder], object]) -> int:
@@ -117,6 +120,51 @@ def test_codec_decode_c_batches_kept(benchmark: BenchmarkFixture, wire: bytes) -
     assert table.num_rows == ROWS
     assert table.column("k").to_pylist()[-1] == ROWS - 1
     report(benchmark, "C, batches kept", ROWS, len(wire))
+
+
+def wide_tuples(rows: int) -> bytes:
+    """The SQ_TUPLE messages of 20 of those rows side by side."""
+    narrow = tuples(20)
+    payloads, at = b"", 0
+    while at < len(narrow):
+        (size,) = struct.unpack_from(">i", narrow, at + 4)
+        payloads += narrow[at + 8 : at + 8 + size]
+        at += 8 + size + (size & 1)
+    message = struct.pack(">hhi", 14, 0, len(payloads)) + payloads + b"\x00" * (len(payloads) & 1)
+    return message * rows
+
+
+@pytest.mark.parametrize("who", ["C, batches dropped", "memcpy of the same bytes", "Python reference"])
+def test_codec_100_columns(benchmark: BenchmarkFixture, who: str) -> None:
+    rows = 500 if who == "Python reference" else ROWS // 20
+    data = wide_tuples(rows)
+    columns = [Column(f"c{number}", COLUMNS[number % 5].type) for number in range(100)]
+    work: Callable[[], object]
+    if who == "memcpy of the same bytes":
+        target = memoryview(bytearray(len(data)))
+
+        def work() -> None:
+            target[:] = data
+
+    elif who == "Python reference":
+        size = len(data) // rows
+        payload = data[8 : 8 + struct.unpack_from(">i", data, 4)[0]]
+        assert size - len(payload) in (8, 9)
+        work = lambda: [decode_tuple(payload, columns, "utf-8") for _ in range(rows)]  # noqa: E731
+    else:
+        plan = compile_plan(columns)
+        ops, names = [op.as_tuple() for op in plan.ops], [column.name for column in columns]
+        decoder = Decoder(ops, names, batch_rows=1 << 30, batch_bytes=BATCH_BYTES, max_tuple=plan.max_tuple)
+
+        def work() -> None:
+            position, status = 0, FULL
+            while status == FULL:
+                position, status = decoder.feed(data, position, len(data))
+                decoder.take()
+            assert (position, status) == (len(data), NEED_MORE)
+
+    benchmark.pedantic(work, rounds=10, warmup_rounds=2)
+    report(benchmark, who, rows, len(data), "decode rows of 100 columns")
 
 
 def test_codec_memcpy_of_the_same_bytes(benchmark: BenchmarkFixture, wire: bytes) -> None:

@@ -2,13 +2,15 @@
 
 The row is the project's yardstick: INT, VARCHAR(64), INT, FLOAT, DATE (51 bytes as an SQ_PUT, 87 as a bind row with
 its SQ_ID and SQ_EXECUTE), encoded in pieces of 1 MiB as a load sends them and the server's fetches do. Beside it, in
-the same run, a copy of the same bytes and the Python reference. `ns_per_row` is the best round, in the extra info of
-the report; where the row is one column it is the cost of a value with 8 bytes of frame.
+the same run, a copy of the same bytes and the Python reference. Where the row is one column, a figure is the cost of a
+value with 8 bytes of frame.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -78,33 +80,48 @@ def encode_all(encoder: Encoder, batch: pa.RecordBatch, framing: int) -> int:
     return size
 
 
-def report(benchmark: Any, size: int, rows: int = ROWS) -> None:
+def run(
+    benchmark: Any, subject: str, who: str, work: Callable[[], int], rows: int = ROWS, rounds: int = 15
+) -> None:
+    """Time ``work``, which returns the bytes that it made of ``rows`` rows."""
+    benchmark.group = subject
+    size = benchmark.pedantic(work, rounds=rounds, warmup_rounds=2)
     if benchmark.stats is None:  # --benchmark-disable
         return
-    best = benchmark.stats.stats.min
-    benchmark.extra_info["ns_per_row"] = round(best / rows * 1e9, 1)
-    benchmark.extra_info["bytes_per_row"] = round(size / rows, 1)
-    benchmark.extra_info["mb_per_second"] = round(size / best / 1e6)
+    stats = benchmark.stats.stats
+    benchmark.extra_info.update(
+        subject=subject,
+        who=who,
+        rows=rows,
+        ns_per_row=stats.median / rows * 1e9,
+        ns_per_row_iqr=stats.iqr / rows * 1e9,
+        bytes_per_row=round(size / rows, 1),
+        mb_per_s=round(size / stats.median / 1e6),
+    )
 
 
 # ---- the row of a load -------------------------------------------------------------------------------------
 
 FRAMINGS = {"tuple": TUPLE, "put": PUT, "bind": BIND}
+ROW = "encode rows of INT, VARCHAR(64), INT, FLOAT, DATE"
+
+
+def yardstick_encoder(batch: pa.RecordBatch) -> Encoder:
+    return Encoder([plan_op(ct).as_tuple() for ct in ROW_TYPES], batch.schema.names)
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 def test_encode_the_yardstick_row(benchmark: Any, framing: str) -> None:
     batch = yardstick()
-    encoder = Encoder([plan_op(ct).as_tuple() for ct in ROW_TYPES], batch.schema.names)
-    report(benchmark, benchmark(encode_all, encoder, batch, FRAMINGS[framing]))
+    encoder = yardstick_encoder(batch)
+    run(benchmark, ROW, f"C, {framing}", lambda: encode_all(encoder, batch, FRAMINGS[framing]))
 
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 def test_copy_the_same_bytes(benchmark: Any, framing: str) -> None:
     batch = yardstick()
-    encoder = Encoder([plan_op(ct).as_tuple() for ct in ROW_TYPES], batch.schema.names)
-    pieces = pieces_of(encoder, batch, FRAMINGS[framing])
-    report(benchmark, benchmark(lambda: sum(len(bytearray(piece)) for piece in pieces)))
+    pieces = pieces_of(yardstick_encoder(batch), batch, FRAMINGS[framing])
+    run(benchmark, ROW, f"memcpy, {framing}", lambda: sum(len(bytearray(piece)) for piece in pieces))
 
 
 @pytest.mark.parametrize("framing", ["tuple", "bind"])
@@ -119,7 +136,22 @@ def test_encode_the_yardstick_row_in_python(benchmark: Any, framing: str) -> Non
     def binds() -> int:
         return sum(len(Bind(tuple(bind_value(v, "utf-8") for v in row)).encode(wire)) for row in rows)
 
-    report(benchmark, benchmark(binds if framing == "bind" else tuples), REFERENCE_ROWS)
+    work = binds if framing == "bind" else tuples
+    run(benchmark, ROW, f"Python reference, {framing}", work, REFERENCE_ROWS, rounds=10)
+
+
+def test_encode_100_columns(benchmark: Any) -> None:
+    """20 times the yardstick's columns in one row."""
+    batch = yardstick().slice(0, ROWS // 20)
+    wide = pa.record_batch(batch.columns * 20, [f"c{number}" for number in range(100)])
+    encoder = Encoder([plan_op(ct).as_tuple() for ct in ROW_TYPES] * 20, wide.schema.names)
+    run(
+        benchmark,
+        "encode rows of 100 columns",
+        "C, tuple",
+        lambda: encode_all(encoder, wide, TUPLE),
+        wide.num_rows,
+    )
 
 
 # ---- single columns ----------------------------------------------------------------------------------------
@@ -194,6 +226,7 @@ TEXT_FORMS = {
 }
 
 
+@cache
 def single(ct: ColumnType, options: TypeOptions) -> tuple[Encoder, pa.RecordBatch, PlanOp]:
     op = plan_op(ct, options)
     return Encoder([op.as_tuple()], ["c"]), pa.record_batch([column(ct, options)], ["c"]), op
@@ -202,20 +235,20 @@ def single(ct: ColumnType, options: TypeOptions) -> tuple[Encoder, pa.RecordBatc
 @pytest.mark.parametrize("name", KINDS)
 def test_encode_one_column(benchmark: Any, name: str) -> None:
     encoder, batch, _ = single(*KINDS[name])
-    report(benchmark, benchmark(encode_all, encoder, batch, TUPLE))
+    run(benchmark, f"encode {name}", "C", lambda: encode_all(encoder, batch, TUPLE))
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if "BLOB" not in name and "BYTE" not in name])
 def test_bind_one_column(benchmark: Any, name: str) -> None:
     encoder, batch, _ = single(*KINDS[name])
-    report(benchmark, benchmark(encode_all, encoder, batch, BIND))
+    run(benchmark, f"encode {name}", "C, bind", lambda: encode_all(encoder, batch, BIND))
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_copy_the_bytes_of_one_column(benchmark: Any, name: str) -> None:
     encoder, batch, _ = single(*KINDS[name])
     pieces = pieces_of(encoder, batch, TUPLE)
-    report(benchmark, benchmark(lambda: sum(len(bytearray(piece)) for piece in pieces)))
+    run(benchmark, f"encode {name}", "memcpy", lambda: sum(len(bytearray(piece)) for piece in pieces))
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -228,7 +261,7 @@ def test_encode_one_column_in_python(benchmark: Any, name: str) -> None:
     def reference() -> int:
         return sum(len(encode_tuple(row, columns, "utf-8", options)) for row in rows)
 
-    report(benchmark, benchmark(reference), REFERENCE_ROWS)
+    run(benchmark, f"encode {name}", "Python reference", reference, REFERENCE_ROWS, rounds=5)
 
 
 @pytest.mark.parametrize("form", TEXT_FORMS)
@@ -237,10 +270,12 @@ def test_encode_varchar_from_another_arrow_form(benchmark: Any, form: str) -> No
     encoder, batch, _ = single(ct, DEFAULT)
     texts = batch.column(0)
     cast = texts.dictionary_encode() if form == "dictionary" else texts.cast(TEXT_FORMS[form])
-    report(benchmark, benchmark(encode_all, encoder, pa.record_batch([cast], ["c"]), TUPLE))
+    given = pa.record_batch([cast], ["c"])
+    run(benchmark, f"encode VARCHAR(30) from {form}", "C", lambda: encode_all(encoder, given, TUPLE))
 
 
 def test_bind_contents_of_10_kb(benchmark: Any) -> None:
     batch = pa.record_batch([pa.array([bytes(10_000)] * 1000)], ["c"])
     encoder = Encoder([(int(Kind.LOB), 56, 11, 0)], ["c"])
-    report(benchmark, benchmark(encode_all, encoder, batch, BIND), 1000)
+    subject = "encode BYTE contents of 10 kB"
+    run(benchmark, subject, "C, bind", lambda: encode_all(encoder, batch, BIND), 1000)

@@ -102,7 +102,7 @@ def load_by_cursor(connection: Any, values: list[tuple[object, ...]]) -> Callabl
 
 
 @pytest.mark.parametrize("count", [100, 1_000, 10_000, ROWS])
-@pytest.mark.parametrize("who", ["executemany", "informix-driver"])
+@pytest.mark.parametrize("who", ["executemany", "informix-driver", "IfxPy"])
 def test_executemany(
     benchmark: BenchmarkFixture,
     address: Address,
@@ -111,7 +111,8 @@ def test_executemany(
     who: str,
     count: int,
 ) -> None:
-    connection: Any = address.ours() if who == "executemany" else address.informix_driver()
+    opener = {"executemany": address.ours, "IfxPy": address.ifxpy}.get(who, address.informix_driver)
+    connection: Any = opener()
     try:
         measure(benchmark, f"load {count:,} rows", who, load_by_cursor(connection, rows[:count]), rows=count)
     finally:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ ONE = "SELECT 1 FROM systables WHERE tabid = 1"
 BY_KEY = "SELECT tabname FROM systables WHERE tabid = ?"
 RUNS = 50
 WHO = ["informix-arrow", "informix-driver", "JDBC"]
+ASKING = "informix-arrow, asking for the code set"
 
 
 def one(connection: Any) -> None:
@@ -46,6 +48,14 @@ def again(connection: Any) -> Callable[[], None]:
     return work
 
 
+def opener(address: Address, who: str) -> Callable[..., Any]:
+    """How somebody connects. The others are told the database's code set, or believe they know it; we ask for it unless
+    we are told, too."""
+    if who == "informix-driver":
+        return address.informix_driver
+    return address.ours if who == ASKING else partial(address.ours, db_locale="en_US.utf8")
+
+
 def timed(work: Callable[[], object], times: int, samples: list[float]) -> None:
     for _ in range(times):
         began = time.perf_counter()
@@ -59,8 +69,13 @@ def distribution(benchmark: BenchmarkFixture, subject: str, who: str, work: Call
     benchmark.extra_info.update(percentiles(samples[2 * RUNS :]))
 
 
-@pytest.mark.parametrize("who", WHO)
-@pytest.mark.parametrize("what", ["SELECT 1", "prepared again", "connect and close"])
+@pytest.mark.parametrize(
+    ("what", "who"),
+    [
+        *((what, who) for what in ("SELECT 1", "prepared again", "connect and close") for who in WHO),
+        ("connect and close", ASKING),
+    ],
+)
 def test_live(
     benchmark: BenchmarkFixture, request: pytest.FixtureRequest, address: Address, who: str, what: str
 ) -> None:
@@ -77,7 +92,7 @@ def test_live(
         measure(benchmark, what, who, lambda: samples.extend(peer.seconds(command)), rows=RUNS, rounds=20)
         benchmark.extra_info.update(percentiles(samples[2 * RUNS :]))
         return
-    open_one: Callable[..., Any] = address.ours if who == "informix-arrow" else address.informix_driver
+    open_one = opener(address, who)
     if what == "connect and close":
         distribution(benchmark, what, who, lambda: open_one(autocommit=True).close())
         return
@@ -96,7 +111,7 @@ def test_live_floor(benchmark: BenchmarkFixture, address: Address, what: str) ->
     count = 1 if what == "connect and close" else RUNS
 
     def session(host: str, port: int) -> None:
-        connection = Address(host, port).ours(autocommit=True)
+        connection = opener(Address(host, port), "informix-arrow")(autocommit=True)
         work = (lambda: one(connection)) if what == "SELECT 1" else again(connection)
         for _ in range(count if what != "connect and close" else 0):
             work()
@@ -119,17 +134,15 @@ def test_pool(benchmark: BenchmarkFixture, address: Address) -> None:
 
 
 @pytest.mark.parametrize("who", ["informix-arrow", "informix-driver"])
-@pytest.mark.parametrize("what", ["SELECT 1", "prepared again"])
+@pytest.mark.parametrize("what", ["SELECT 1", "prepared again", "connect and close"])
 def test_recorded(benchmark: BenchmarkFixture, address: Address, who: str, what: str) -> None:
     """The client alone: 200 statements of a recorded session, played back; and the ping-pong of the same bytes."""
-    count = 200
+    count = 1 if what == "connect and close" else 200
 
     def session(host: str, port: int) -> None:
-        at = Address(host, port)
-        open_one: Callable[..., Any] = at.ours if who == "informix-arrow" else at.informix_driver
-        connection = open_one(autocommit=True)
+        connection = opener(Address(host, port), who)(autocommit=True)
         work = (lambda: one(connection)) if what == "SELECT 1" else again(connection)
-        for _ in range(count):
+        for _ in range(0 if what == "connect and close" else count):
             work()
         connection.close()
 
@@ -138,7 +151,8 @@ def test_recorded(benchmark: BenchmarkFixture, address: Address, who: str, what:
     with Replay(dialogue, count=True) as replay:
         # The floor of this very dialogue: a driver that says less has a lower one.
         floor = min(_seconds(lambda: drain(dialogue, replay.address)) for _ in range(10))
-        measure(benchmark, subject, who, lambda: session(*replay.address), rows=count, rounds=15)
+        rounds = 100 if count == 1 else 15
+        measure(benchmark, subject, who, lambda: session(*replay.address), rows=count, rounds=rounds)
     benchmark.extra_info["floor_ns_per_row"] = floor / count * 1e9
 
 
@@ -149,9 +163,16 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 @pytest.mark.parametrize("milliseconds", [1, 20])
-@pytest.mark.parametrize("who", ["informix-arrow", "informix-driver"])
 @pytest.mark.parametrize(
-    "what", ["connect and close", "SELECT 1", "prepared again", "1,000 rows", "load 1,000 rows"]
+    ("what", "who"),
+    [
+        ("connect and close", ASKING),
+        *(
+            (what, who)
+            for what in ("connect and close", "SELECT 1", "prepared again", "1,000 rows", "load 1,000 rows")
+            for who in ("informix-arrow", "informix-driver")
+        ),
+    ],
 )
 def test_slow_link(
     benchmark: BenchmarkFixture,
@@ -164,8 +185,7 @@ def test_slow_link(
     """Round trips decide here."""
     source = seeded(1_000)
     with SlowLink((address.host, address.port), milliseconds / 1000) as link:
-        at = Address(*link.address)
-        open_one: Callable[..., Any] = at.ours if who == "informix-arrow" else at.informix_driver
+        open_one = opener(Address(*link.address), who)
         connection = open_one(autocommit=True)
         cursor = connection.cursor()
         work = _work(what, connection, cursor, open_one, source)

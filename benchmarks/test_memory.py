@@ -1,12 +1,14 @@
 """Memory: what a read or a load adds to the process, in a fresh process each.
 
 The figure is the growth of the resident set from after the connect (and a small read, so that all code is loaded) to
-its peak, sampled by the kernel (VmHWM). Times are pytest-benchmark's for the whole child and mean nothing here.
+its peak, sampled by the kernel (VmHWM). 10,000,000 rows only with INFORMIX_ARROW_BENCH_LARGE=1. Times are
+pytest-benchmark's for the whole child and mean nothing here.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,7 +23,10 @@ CHILD = Path(__file__).parent / "memory_child.py"
 MODES = ["read_arrow", "stream", "cursor", "write_arrow, streamed"]
 
 
-@pytest.mark.parametrize("rows", [100_000, 1_000_000])
+LARGE = [10_000_000] if os.environ.get("INFORMIX_ARROW_BENCH_LARGE") else []
+
+
+@pytest.mark.parametrize("rows", [100_000, 1_000_000, *LARGE])
 @pytest.mark.parametrize("mode", MODES)
 def test_growth(
     benchmark: BenchmarkFixture, address: Address, seeded: Callable[[int], str], mode: str, rows: int

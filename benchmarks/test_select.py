@@ -37,16 +37,17 @@ def rows_of(cursor: Any, sql: str) -> int:
 
 
 @pytest.mark.parametrize("rows", SIZES)
-@pytest.mark.parametrize("who", ["read_arrow", "cursor", "informix-driver", "JDBC"])
+@pytest.mark.parametrize("who", ["read_arrow", "cursor", "informix-driver", "JDBC", "IfxPy"])
 def test_rows(
     benchmark: BenchmarkFixture,
     request: pytest.FixtureRequest,
+    address: Address,
     conn: ifx.Connection,
     seeded: Seeded,
     who: str,
     rows: int,
 ) -> None:
-    if who in ("cursor", "informix-driver") and rows > PYTHON_ROWS:
+    if who in ("cursor", "informix-driver", "IfxPy") and rows > PYTHON_ROWS:
         pytest.skip("Python rows are measured up to 100,000")
     sql = f"SELECT {COLUMNS} FROM {seeded(rows)}"
     work: Callable[[], object]
@@ -58,6 +59,9 @@ def test_rows(
     elif who == "informix-driver":
         theirs = request.getfixturevalue("driver").cursor()
         work = lambda: rows_of(theirs, sql)  # noqa: E731
+    elif who == "IfxPy":
+        ibm = address.ifxpy().cursor()
+        work = lambda: rows_of(ibm, sql)  # noqa: E731
     else:
         peer: JdbcPeer = request.getfixturevalue("jdbc_peer")
         for _ in range(3 if rows > 10_000 else 20):  # the JVM's compiler
