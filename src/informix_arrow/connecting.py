@@ -114,8 +114,9 @@ def connect(
         server without large fetch buffers gets 32767.
     client_locale, db_locale
         ``CLIENT_LOCALE`` (default ``en_US.utf8``) and ``DB_LOCALE`` of the login. Text always arrives as
-        UTF-8 here: when the database's code set differs from the login's, the login is repeated with the
-        database's locale, so naming it here saves a round.
+        UTF-8 here: the database is asked for its code set, and when that differs from the login's, the login is
+        repeated. A ``db_locale`` is believed, as by IBM's JDBC driver, unless the server warns that the database
+        has another: it saves the question and the second login.
     isolation
         ``"dirty"``, ``"committed"``, ``"last committed"``, ``"cursor stability"`` or ``"repeatable"``; the server's
         default by default.

@@ -18,8 +18,6 @@
 #define IA_SQ_TUPLE 14
 #define IA_SQ_PUT_TAG 17
 #define IA_TUPLE_HEADER 8
-#define IA_FIRST_DAY (-693594) /* 0001-01-01 as a DATE: days from 1899-12-31 (TYPES section 8) */
-#define IA_LAST_DAY 2958464    /* 9999-12-31 */
 
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@ import pytest
 
 from informix_arrow.server import Server
 from informix_arrow.server.bulk import RowReader
-from informix_arrow.server.engine import EngineSession
+from informix_arrow.server.engine_session import EngineSession
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.messages import BoundValue

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine import Engine, EngineSession, Outcome, SqlError
+from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine_session import EngineSession
+from informix_arrow.server.engine_types import Outcome
+from informix_arrow.server.errors import SqlError
 
 VERSION = "IBM Informix Dynamic Server Version 14.10.FC7W1DE"
 

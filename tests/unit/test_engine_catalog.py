@@ -218,6 +218,10 @@ def test_the_kind_of_a_database_is_told_when_it_is_opened(engine: Engine, db: Db
     session = engine.session("informix", {})
     assert [session.open_database(n) for n in ("stores_demo", "plain", "strict", "sysmaster")] == [5, 4, 7, 5]
     session.close()
+    for locale, warnings in (("en_us.utf8", 5), ("en_US.57372", 5), ("en_US.819", 0x45), ("klingon", 0x45)):
+        session = engine.session("informix", {"DB_LOCALE": locale})
+        assert session.open_database("stores_demo") == warnings
+        session.close()
     db.run("database stores_demo")
     db.run("drop database plain")
     db.run("drop database strict")

@@ -13,7 +13,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.server.engine import Engine, Outcome, SqlError
+from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine_types import Outcome
+from informix_arrow.server.errors import SqlError
 
 from .engine_support import connect, open_engine
 

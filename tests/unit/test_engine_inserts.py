@@ -12,7 +12,9 @@ import pytest
 
 from informix_arrow.server.appending import BatchOutcome
 from informix_arrow.server.bulk import OPTIONS
-from informix_arrow.server.engine import Engine, Outcome, SqlError
+from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine_types import Outcome
+from informix_arrow.server.errors import SqlError
 from informix_arrow.wire.datetimes import DatetimeValue
 from informix_arrow.wire.types import Qualifier, arrow_type
 

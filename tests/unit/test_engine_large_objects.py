@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine import Engine, SqlError
+from informix_arrow.server.engine import Engine
+from informix_arrow.server.errors import SqlError
 from informix_arrow.server.lobs import CHUNK, LOCATOR_SIZE
 
 from .engine_support import Db, connect, open_engine

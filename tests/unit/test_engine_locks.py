@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine import Engine, SqlError
+from informix_arrow.server.engine import Engine
+from informix_arrow.server.errors import SqlError
 
 from .engine_support import Db, connect, open_engine
 

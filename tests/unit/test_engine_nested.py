@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine import Engine, SqlError
+from informix_arrow.server.engine import Engine
+from informix_arrow.server.errors import SqlError
 from informix_arrow.server.nested_values import parse_literal
 from informix_arrow.wire.nested import parse_literal as clients_parse
 from informix_arrow.wire.types import TypeOptions

@@ -109,6 +109,22 @@ def test_a_locale_that_fits_saves_the_second_login(given: dict[str, str]) -> Non
     assert len(peer.requests) == 1
 
 
+def test_a_known_locale_is_taken_for_the_database_s_own() -> None:
+    peer = LoginPeer("en_US.819")
+    session = peer.run(connect(replace(PARAMETERS, db_locale="en_US.8859-1")))
+    assert peer.names() == ["Protocols", "Info", "DbOpen"]
+    assert peer.requests[0].environment["DB_LOCALE"] == "en_US.8859-1"
+    assert (session.locale, session.framing.encoding) == ("en_US.8859-1", "latin-1")
+
+
+def test_a_locale_that_the_server_says_is_another_is_asked_for() -> None:
+    peer = LoginPeer("en_US.57372")
+    peer.warnings = 5 | 0x40
+    session = peer.run(connect(replace(PARAMETERS, db_locale="en_US.8859-1")))
+    assert (session.locale, session.framing.encoding, session.logged) == ("en_US.57372", "utf-8", True)
+    assert [request.environment["DB_LOCALE"] for request in peer.requests] == ["en_US.8859-1", "en_US.57372"]
+
+
 def test_a_database_that_does_not_tell_its_locale_keeps_the_logins() -> None:
     session = LoginPeer("").run(connect(PARAMETERS))
     assert session.framing.encoding == "utf-8"

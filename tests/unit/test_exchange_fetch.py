@@ -7,7 +7,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, make_cursor, next_batch
+from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
+from informix_arrow.exchange.opening import make_cursor
 from informix_arrow.exchange.run import run
 from informix_arrow.exchange.session import Session, clear_orphans, settle
 from informix_arrow.exchange.steps import ConnectionLost

@@ -125,7 +125,7 @@ def test_a_change_is_prepared_once_and_executed_again_with_other_values() -> Non
 
 
 def test_the_plan_is_compiled_once_for_each_way_of_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    from informix_arrow.exchange import fetch
+    from informix_arrow.exchange import opening
     from informix_arrow.wire.types import TypeOptions
 
     compiled = list[object]()
@@ -134,7 +134,7 @@ def test_the_plan_is_compiled_once_for_each_way_of_reading(monkeypatch: pytest.M
         compiled.append(arguments)
         return compile_plan(*arguments, **options)
 
-    monkeypatch.setattr(fetch, "compile_plan", counting)
+    monkeypatch.setattr(opening, "compile_plan", counting)
     server, session = Server(), caching()
     peer = Peer(server)
     for _ in range(3):

@@ -65,11 +65,13 @@ def connect(parameters: Parameters) -> Exchange[Session]:
                 raise
     try:
         if parameters.database:
-            found = yield from open_database(session, parameters.database, before=_SETTINGS, locale=True)
+            found = yield from open_database(
+                session, parameters.database, before=_SETTINGS, known=parameters.db_locale
+            )
             if found and not parameters.encoding and codec_for(found) != session.framing.encoding:
                 yield from leave(session)
                 session = yield from _log_in(parameters, found, found)
-                yield from open_database(session, parameters.database, before=_SETTINGS)
+                yield from open_database(session, parameters.database, before=_SETTINGS, known=found)
             session.locale = found
         else:
             yield from ask_all(session, _SETTINGS)

@@ -16,29 +16,34 @@ from .steps import Exchange
 
 # Bits of the warnings in the DONE that answers SQ_DBOPEN (JDBC section 3).
 LOGGED, ANSI = 0x01, 0x02
+OTHER_LOCALE = 0x40  # the login's DB_LOCALE is not the database's (SQLI section 5.3)
 
 # The row that every database keeps about the code set of its character data; the blank belongs to the name.
 _LOCALE_QUERY = "SELECT FIRST 1 site FROM informix.systables WHERE tabname = ' GL_CTYPE'"
 
 
 def open_database(
-    session: Session, name: str, *, before: Sequence[Sequence[Message]] = (), locale: bool = False
+    session: Session, name: str, *, before: Sequence[Sequence[Message]] = (), known: str = ""
 ) -> Exchange[str]:
-    """Make ``name`` the session's database, behind the groups ``before``, whose answers do not matter. With ``locale``
-    returns what :func:`database_locale` does, else "". Raises the server's error (-329: no such database, -387: not
-    allowed).
+    """Make ``name`` the session's database, behind the groups ``before``, whose answers do not matter, and return what
+    :func:`database_locale` does. Raises the server's error (-329: no such database, -387: not allowed).
 
-    All in one flight. The question for the locale is prepared in it, too: in no database that fails, and does no harm.
+    ``known`` is the DB_LOCALE that the login named: then the database is asked only if the server warns that it has
+    another. All in one flight. The question for the locale is prepared in it, too: in no database that fails, and does
+    no harm.
     """
-    asking = [_prepare(_LOCALE_QUERY)] if locale else []
+    asking = [] if known else [_prepare(_LOCALE_QUERY)]
     replies = yield from ask_all(session, [*before, (m.DbOpen(name, 0),), *asking])
     opened = replies[len(before)]
     opened.check()
     session.database = name
-    adopt(session, opened.done.warnings if opened.done else LOGGED)
-    if not locale:
-        return ""
-    return (yield from _locale(session, _rows(session, _LOCALE_QUERY, replies[-1])))
+    warnings = opened.done.warnings if opened.done else LOGGED
+    adopt(session, warnings)
+    if asking:
+        return (yield from _locale(session, _rows(session, _LOCALE_QUERY, replies[-1])))
+    if warnings & OTHER_LOCALE:
+        return (yield from database_locale(session))
+    return known
 
 
 def adopt(session: Session, warnings: int) -> None:

@@ -13,7 +13,7 @@ from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingE
 from .cancel import heed
 from .client_files import refuse_unregistered
 from .database import adopt, codec_for, database_locale
-from .fetch import ReadOptions, ServerCursor, make_cursor, open_cursor
+from .fetch import ReadOptions, ServerCursor
 from .lob_parameters import (
     Parameters,
     Targets,
@@ -26,6 +26,7 @@ from .lob_parameters import (
     needs_targets,
 )
 from .object_execute import execute_once
+from .opening import make_cursor, open_cursor
 from .read_scope import enter, renew, typed
 from .session import Reply, Session, ask, close_cursors
 from .statement import Outcome, acquire, hand_back, outcome_of, release_after, release_all

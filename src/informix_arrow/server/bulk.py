@@ -17,7 +17,7 @@ from ..wire.types import ColumnType, Kind, TypeOptions, arrow_type_of_op, plan_o
 from ..wire.values import decode_tuple
 from .appending import BatchOutcome
 from .cursors import refusal
-from .engine import Prepared
+from .engine_types import Prepared
 from .errors import SqlError
 from .row_inserts import takes_batches
 

@@ -15,7 +15,7 @@ from ..wire import messages as m
 from ..wire.capabilities import Framing
 from ..wire.errors import ProtocolError
 from ..wire.primitives import NeedMoreData, Reader
-from .engine import EngineSession
+from .engine_session import EngineSession
 from .errors import SqlError
 from .interrupts import Interrupts
 from .stream import PeerGone, Stream

@@ -11,7 +11,7 @@ from .locks import Mode
 from .sql.classify import Control
 
 if TYPE_CHECKING:
-    from .engine import EngineSession
+    from .engine_session import EngineSession
 
 
 def run(session: EngineSession, control: Control) -> Outcome:

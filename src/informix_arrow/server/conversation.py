@@ -31,7 +31,7 @@ from ..wire.capabilities import Framing, server_answer
 from ..wire.errors import ProtocolError
 from .bulk_lane import BulkLane
 from .client_files import FileDialogue
-from .engine import EngineSession
+from .engine_session import EngineSession
 from .errors import SqlError
 from .execution import Execution
 from .fetching import Fetching

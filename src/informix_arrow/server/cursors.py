@@ -14,7 +14,7 @@ from ..wire.codepages import encoder_table
 from ..wire.describe import Column
 from ..wire.errors import DataError, NotSupportedError
 from ..wire.types import TypeCode, plan_op
-from .engine import QueryResult
+from .engine_types import QueryResult
 from .errors import SqlError
 from .lob_columns import NO_SUCH_OBJECT, LobColumns
 from .positioned import UpdateRows

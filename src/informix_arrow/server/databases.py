@@ -13,6 +13,9 @@ from .catalog import attached, text
 from .errors import SqlError
 from .system_catalog import install, list_tables
 
+OTHER_LOCALE = 0x40
+"""Warning of SQ_DBOPEN's answer: the login's DB_LOCALE is not the database's (SQLI section 5.3)."""
+
 
 @dataclass(frozen=True, slots=True)
 class DatabaseRecord:

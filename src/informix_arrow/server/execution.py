@@ -12,7 +12,7 @@ from .appending import BatchOutcome
 from .bulk import InsertCursor
 from .bulk_replies import execute_replies
 from .cursors import check_columns
-from .engine import Outcome, Prepared
+from .engine_types import Outcome, Prepared
 from .errors import SqlError
 from .generated_keys import key_columns, keys_reply
 from .inserts import MAX_GATHERED, execute_all, following, insert_rows, to_python

@@ -10,7 +10,7 @@ from ..wire.capabilities import Framing
 from ..wire.describe import Column, KeysDescribe
 from ..wire.type_codes import TypeCode
 from ..wire.values import encode_tuple
-from .engine import Outcome, Prepared
+from .engine_types import Outcome, Prepared
 from .errors import not_supported
 from .sql.plans import InsertPlan
 

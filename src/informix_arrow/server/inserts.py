@@ -14,7 +14,8 @@ from ..wire.errors import Error, NotSupportedError
 from ..wire.messages import Bind, BoundValue, EndOfTurn, Execute, Id, Message
 from ..wire.values import bound_to_python
 from .appending import BatchOutcome
-from .engine import EngineSession, Outcome, Prepared
+from .engine_session import EngineSession
+from .engine_types import Outcome, Prepared
 from .errors import SqlError
 from .statements import descriptors
 

@@ -18,7 +18,7 @@ from .sql.keyed import among, columns, single
 from .sql.plans import ModifyPlan
 
 if TYPE_CHECKING:
-    from .engine import EngineSession
+    from .engine_session import EngineSession
 
 _NO_CURSOR, _NO_CURRENT_ROW = -507, -266
 

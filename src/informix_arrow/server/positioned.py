@@ -17,7 +17,7 @@ from .running import values_in
 from .sql.plans import SelectPlan
 
 if TYPE_CHECKING:
-    from .engine import EngineSession
+    from .engine_session import EngineSession
 
 
 class UpdateRows:

@@ -18,7 +18,7 @@ from .sql.keyed import among, touched
 from .sql.plans import ModifyPlan, Needs
 
 if TYPE_CHECKING:
-    from .engine import EngineSession
+    from .engine_session import EngineSession
     from .session_state import SessionState
 
 _NO_PARENT, _STILL_NEEDED = -691, -692

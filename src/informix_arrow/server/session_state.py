@@ -30,7 +30,7 @@ from .spl.nodes import ExecuteRoutine
 from .sql import views
 from .sql.assignments import assign
 from .sql.classify import classify
-from .sql.context import Context, Ex, Output, no_routine_rows
+from .sql.context import Context, Ex, Output, Scope, no_routine_rows
 from .sql.planner import Planner, parse
 from .sql.plans import Needs, Plan, StatementPlan
 from .sql.queries import QueryTranslator, finish_types
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .databases import DatabaseRecord
     from .engine import Engine
     from .spl.space import Routines
+    from .sql.expressions import ExpressionTranslator
 
 
 class SessionState(Transactions):
@@ -73,7 +74,8 @@ class SessionState(Transactions):
         self.open_lob: Callable[[bytes, int], int] | None = None  # set by it, too: ifx_lo_open(locator, mode)
         self._tables: dict[tuple[str, str], TableInfo | None] = {}
         self._tables_version = -1
-        self.stamp = 0  # changes whenever prepared plans may be out of date
+        self.stamp = 0  # grows whenever prepared plans may be out of date
+        self.plan_is_own = True  # the statement planned last means something in this session only
         self._converters: dict[ColumnType, Converter] = {}
 
     # ---- settings -----------------------------------------------------------------------------
@@ -197,8 +199,6 @@ class SessionState(Transactions):
             self.dbdate,
             constants,
             find_type=self.types.find,
-            call_routine=self.routines.calls.translate,
-            routine_rows=self.routines.calls.table,
             find_sequence=self.find_sequence,
             view_target=self.view_target,
             server_name=self.engine.server_name,
@@ -211,7 +211,22 @@ class SessionState(Transactions):
                 ctx.tables.update((table.duck, table) for table in self._tables_of(info))
             return info
 
+        def call_routine(
+            tr: ExpressionTranslator, name: str, nodes: list[exp.Expression], scope: Scope
+        ) -> Ex | None:
+            call = self.routines.calls.translate(tr, name, nodes, scope)
+            ctx.own = ctx.own or call is not None
+            return call
+
+        def routine_rows(
+            tr: ExpressionTranslator, name: str, nodes: list[exp.Expression], scope: Scope
+        ) -> tuple[str, tuple[Output, ...]]:
+            ctx.own = True
+            return self.routines.calls.table(tr, name, nodes, scope)
+
         ctx.find_table = find_table
+        ctx.call_routine = call_routine
+        ctx.routine_rows = routine_rows
         return ctx
 
     def _tables_of(self, info: TableInfo) -> list[TableInfo]:
@@ -244,13 +259,17 @@ class SessionState(Transactions):
 
     def plan_typed(self, sql: str) -> tuple[int, Plan]:
         kind, statement = classify(sql, self.delimident)
+        self.plan_is_own = True
         if isinstance(statement, ExecuteRoutine):
             self.require_database()
             return self.routines.plan_call(statement)
         if statement is not None:
             return kind, StatementPlan(statement)
         self.require_database()
-        return Planner(self.context(), self.describe).plan(self.parse(sql))
+        ctx = self.context()
+        found = Planner(ctx, self.describe).plan(self.parse(sql))
+        self.plan_is_own = ctx.own
+        return found
 
     def describe(self, sql: str, needs: Needs) -> list[str]:
         """DuckDB's types of a query's columns; binds it, which finds what our own rules do not."""

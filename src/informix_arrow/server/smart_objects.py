@@ -9,7 +9,7 @@ from enum import IntFlag
 
 from ..wire import messages as m
 from ..wire.capabilities import Framing
-from .engine import EngineSession
+from .engine_session import EngineSession
 from .errors import SqlError
 from .interrupts import Interrupts
 from .stream import Stream

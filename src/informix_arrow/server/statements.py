@@ -13,7 +13,7 @@ from ..wire.messages import BoundValue
 from ..wire.types import TypeCode
 from .bulk import InsertCursor, RowReader
 from .cursors import ScrollCursor, SelectCursor, UpdateCursor
-from .engine import Prepared
+from .engine_types import Prepared
 from .errors import SqlError
 
 MAX_STATEMENTS = 32768

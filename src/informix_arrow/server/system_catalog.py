@@ -27,7 +27,7 @@ from .catalog import (
     text,
 )
 from .spl.catalog import SCHEMA as ROUTINE_SCHEMA
-from .system_views import MASTER_VIEWS, PLAIN_TABLES, VIEWS
+from .system_views import MASTER_VIEWS, VIEWS
 
 _NAMES = [
     "systables",
@@ -153,7 +153,7 @@ def install(con: Writer, database: str, locale: str) -> None:
         )
     views = {**VIEWS, **(MASTER_VIEWS if master else {})}
     names = [*_NAMES, *(MASTER_VIEWS if master else ())]
-    made_of = hashlib.sha256(repr((names, views, PLAIN_TABLES)).encode()).hexdigest()
+    made_of = hashlib.sha256(repr((names, views)).encode()).hexdigest()
     row = first_row(con, f"SELECT viewtext FROM {db}._ifx.tables WHERE tabname = ' VERSION'")
     if row and row[0] == made_of:
         return
@@ -161,7 +161,6 @@ def install(con: Writer, database: str, locale: str) -> None:
     for table in ("tables", "columns", "indexes", "constraints"):
         con.execute(f"DELETE FROM {db}._ifx.{table} WHERE tabid < 100")
     con.execute(f"DELETE FROM {db}._ifx.xtdtypes WHERE mode = 'B'")
-    con.execute(f"CREATE OR REPLACE VIEW {db}._ifx.systables AS {PLAIN_TABLES.format(db=db)}")
     for tabid, name in enumerate(names, 1):
         declared, query = views.get(name, ("", ""))
         columns = _columns(declared) if declared else ()

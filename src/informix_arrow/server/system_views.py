@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from .spl.catalog import VIEWS as ROUTINE_VIEWS
 
 View = tuple[str, str]
@@ -44,26 +46,54 @@ def _empty(declared: str) -> View:
 _NOT_NULL_NUMBER = "(1073741824 + tabid * 2048 + colno)::INTEGER"
 _NOT_NULLS = "{db}._ifx.columns WHERE required AND tabid >= 100"
 
-_PLAIN = (
-    "SELECT t.tabname, t.owner, CASE WHEN t.tabtype = 'T' THEN 1048576 + t.tabid ELSE 0 END::INTEGER AS partnum, "
-    "t.tabid, 0::DOUBLE AS nrows, t.created, "
-    "((t.tabid % 32768) * 65536 + 1)::INTEGER AS version, t.tabtype, t.locklevel, 0::DOUBLE AS npused, "
-    "coalesce((t.details::JSON->'storage'->>'extent')::INTEGER, 16) AS fextsize, "
-    "coalesce((t.details::JSON->'storage'->>'next')::INTEGER, 16) AS nextsize, t.flags::SMALLINT AS flags, t.site, "
-    "NULL::VARCHAR AS dbname, 0::INTEGER AS type_xid, 0::INTEGER AS am_id, 2048::INTEGER AS pagesize, "
-    "NULL::TIMESTAMP AS ustlowts, 0::INTEGER AS secpolicyid, '' AS protgranularity, NULL::SMALLINT AS statchange, "
-    "'A' AS statlevel FROM {db}._ifx.tables t "
-)
+# Columns of systables that stand in one row of the hidden table.
+_TABLE_COLUMNS = {
+    "tabname": "t.tabname",
+    "owner": "t.owner",
+    "partnum": "CASE WHEN t.tabtype = 'T' THEN 1048576 + t.tabid ELSE 0 END::INTEGER",
+    "tabid": "t.tabid",
+    "nrows": "0::DOUBLE",
+    "created": "t.created",
+    "version": "((t.tabid % 32768) * 65536 + 1)::INTEGER",
+    "tabtype": "t.tabtype",
+    "locklevel": "t.locklevel",
+    "npused": "0::DOUBLE",
+    "fextsize": "coalesce((t.details::JSON->'storage'->>'extent')::INTEGER, 16)",
+    "nextsize": "coalesce((t.details::JSON->'storage'->>'next')::INTEGER, 16)",
+    "flags": "t.flags::SMALLINT",
+    "site": "t.site",
+    "dbname": "NULL::VARCHAR",
+    "type_xid": "0::INTEGER",
+    "am_id": "0::INTEGER",
+    "pagesize": "2048::INTEGER",
+    "ustlowts": "NULL::TIMESTAMP",
+    "secpolicyid": "0::INTEGER",
+    "protgranularity": "''",
+    "statchange": "NULL::SMALLINT",
+    "statlevel": "'A'",
+}
+# Those that are counted over the whole catalogue.
+_COUNTED = {
+    "rowsize": "coalesce(c.rowsize, 0)::SMALLINT",
+    "ncols": "coalesce(c.ncols, 0)::SMALLINT",
+    "nindexes": "coalesce(i.nindexes, 0)::SMALLINT",
+}
 _COUNTS = (
-    ", coalesce(c.rowsize, 0)::SMALLINT AS rowsize, coalesce(c.ncols, 0)::SMALLINT AS ncols, "
-    "coalesce(i.nindexes, 0)::SMALLINT AS nindexes FROM "
+    f"LEFT JOIN (SELECT tabid, count(*) AS ncols, least(sum({_WIDTH}), 32767) AS rowsize "
+    "FROM {db}._ifx.columns GROUP BY tabid) c ON c.tabid = t.tabid "
+    "LEFT JOIN (SELECT tabid, count(*) AS nindexes FROM {db}._ifx.indexes GROUP BY tabid) i ON i.tabid = t.tabid "
 )
 
-COUNTED = frozenset({"rowsize", "ncols", "nindexes"})
-"""Columns of systables that are counted over the whole catalogue."""
 
-PLAIN_TABLES = f"{_PLAIN} WHERE t.tabtype <> 'H' ORDER BY t.tabid"
-"""systables without them, for queries that do not name them: `FROM systables WHERE tabid = 1` is how one row is had."""
+def tables_query(wanted: Collection[str]) -> str:
+    """systables with the columns that are wanted, and perhaps others: a statement on it is often asked for one row, and
+    reading the text of all its columns costs more than that."""
+    made = {**_TABLE_COLUMNS, **_COUNTED}
+    names = [name for name in made if name in wanted] or ["tabid"]
+    counts = _COUNTS if _COUNTED.keys() & set(names) else ""
+    columns = ", ".join(f"{made[name]} AS {name}" for name in names)
+    return f"SELECT {columns} FROM {{db}}._ifx.tables t {counts}WHERE t.tabtype <> 'H'"
+
 
 VIEWS: dict[str, View] = {
     "systables": (
@@ -73,11 +103,7 @@ VIEWS: dict[str, View] = {
         "dbname NVARCHAR(128), type_xid INTEGER, am_id INTEGER, pagesize INTEGER, "
         "ustlowts DATETIME YEAR TO FRACTION(5), secpolicyid INTEGER, protgranularity CHAR(1), statchange SMALLINT, "
         "statlevel CHAR(1)",
-        _PLAIN.replace(" FROM ", _COUNTS)
-        + f"LEFT JOIN (SELECT tabid, count(*) AS ncols, least(sum({_WIDTH}), 32767) AS rowsize "
-        "FROM {db}._ifx.columns GROUP BY tabid) c ON c.tabid = t.tabid "
-        "LEFT JOIN (SELECT tabid, count(*) AS nindexes FROM {db}._ifx.indexes GROUP BY tabid) i ON "
-        "i.tabid = t.tabid WHERE t.tabtype <> 'H' ORDER BY t.tabid",
+        tables_query({*_TABLE_COLUMNS, *_COUNTED}),
     ),
     "syscolumns": (
         "colname NVARCHAR(128), tabid INTEGER, colno SMALLINT, coltype SMALLINT, collength SMALLINT, colmin INTEGER, "

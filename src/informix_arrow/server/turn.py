@@ -11,7 +11,7 @@ from ..wire.capabilities import Framing, codec_of_locale
 from ..wire.errors import DataError, NotSupportedError, ProtocolError
 from ..wire.messages import BoundValue
 from .cursors import refusal
-from .engine import EngineSession
+from .engine_session import EngineSession
 from .errors import SqlError, can_be_sent
 from .interrupts import Interrupts
 from .query_log import without_secrets

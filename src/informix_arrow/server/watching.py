@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from .appending import BatchOutcome
-from .engine import Engine, EngineSession, Outcome, Prepared, QueryResult
+from .engine import Engine
+from .engine_session import EngineSession
+from .engine_types import Outcome, Prepared, QueryResult
 from .errors import ISAM_INTERRUPTED, UNSUPPORTED, SqlError
 from .faults import Fault, Faults
 from .interrupts import INTERRUPTED

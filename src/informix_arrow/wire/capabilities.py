@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import lru_cache
 
 from .code_sets import codec_of_locale, is_multibyte, locale_code
 
@@ -97,6 +98,7 @@ class Framing:
     encoding: str = "latin-1"  # Python codec of all text on this connection
 
     @classmethod
+    @lru_cache(maxsize=64)
     def negotiate(cls, offer: bytes, answer: bytes, encoding: str = "latin-1") -> Framing:
         """What holds after the client sent ``offer`` and the server ``answer`` (SQLI 5.1, JDBC section 2)."""
         both = (bits_of(offer) & bits_of(answer)) | PRESET

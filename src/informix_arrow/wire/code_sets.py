@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 
@@ -105,6 +105,7 @@ def _find(name: str) -> _CodeSet | None:
     return known
 
 
+@lru_cache(maxsize=64)
 def _parts_of_locale(locale: str) -> tuple[str, _CodeSet]:
     """Split ``en_US.utf8@modifier`` into ``en_US`` and the code set."""
     text = locale.split("@", 1)[0].strip()

@@ -25,7 +25,7 @@ from .registry import Callee
 from .runner import one_row
 
 if TYPE_CHECKING:
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 _TOO_BUSY = -154
 _BATCH = 65536

@@ -18,7 +18,7 @@ from .nodes import DropRoutine, Routine
 from .registry import Callee
 
 if TYPE_CHECKING:
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 
 SCHEMA = """

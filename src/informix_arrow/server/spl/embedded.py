@@ -34,7 +34,7 @@ from .plain import Compute, NotPlain, compile_condition, compile_row
 from .registry import Callee
 
 if TYPE_CHECKING:
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 _SIMPLE = (exp.Tuple, exp.Literal, exp.Neg, exp.Paren, exp.Null)
 

@@ -15,7 +15,7 @@ from .registry import Callee
 from .runner import one_row
 
 if TYPE_CHECKING:
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 _WRONG_ARGUMENTS = -664
 

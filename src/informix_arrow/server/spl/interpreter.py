@@ -27,7 +27,7 @@ from .registry import Callee
 from .runner import RETURNED, Leave, Over, Returned, Run, Values
 
 if TYPE_CHECKING:
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 MAX_DEPTH = 200
 """Calls inside calls; -722 beyond. A real server's limit is the size of its stack."""

@@ -9,7 +9,7 @@ from ..catalog import TableInfo
 from ..locks import Key
 
 if TYPE_CHECKING:
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
     from ..positioned import UpdateRows
 
 

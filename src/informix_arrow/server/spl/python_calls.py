@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from ...wire.types import ColumnType
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 log = logging.getLogger("informix_arrow.server")
 

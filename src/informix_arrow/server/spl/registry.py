@@ -17,7 +17,7 @@ from . import nodes as n
 from .parser import read_routine
 
 if TYPE_CHECKING:
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from .frames import Frame
 from .registry import Callee
 
 if TYPE_CHECKING:
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 T = TypeVar("T")
 Values = tuple[object, ...]

@@ -20,7 +20,7 @@ from .sql_calls import SqlCalls
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 T = TypeVar("T")
 

@@ -34,7 +34,7 @@ from .registry import Callee
 from .runner import one_row
 
 if TYPE_CHECKING:
-    from ..engine import EngineSession
+    from ..engine_session import EngineSession
 
 T = TypeVar("T")
 

@@ -175,6 +175,7 @@ class Context:
     view_target: Callable[[TableInfo], Target] | None = None
     server_name: str = ""  # DBSERVERNAME
     user: str = "informix"
+    own: bool = False  # user routines are called: the text means something in this session only
     sequences: dict[str, list[str]] = field(
         default_factory=dict
     )  # NEXTVAL and CURRVAL of each in the statement

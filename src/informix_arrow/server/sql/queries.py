@@ -7,7 +7,7 @@ from sqlglot import exp
 from ...wire.types import ColumnType
 from ..catalog import TableInfo, attached, quote
 from ..errors import SqlError, no_column, no_table, not_supported
-from ..system_views import COUNTED
+from ..system_views import tables_query
 from . import dialect_nodes as d
 from .context import CONSTANT, Context, Ex, Output, Scope, Source, offset_of, table_outputs
 from .expressions import ExpressionTranslator
@@ -376,8 +376,11 @@ class QueryTranslator:
         outputs = table_outputs(info)
         scope.sources.append(Source(alias, outputs, info if info.kind == "T" else None))
         duck = info.duck
-        if info.kind == "S" and info.name == "systables" and not _counts(node.root()):
-            duck = f"{attached(info.database)}._ifx.systables"
+        if info.kind == "S" and info.name == "systables":
+            wanted = _columns_named(node.root())
+            duck = (
+                f"({tables_query(wanted).format(db=attached(info.database))})" if wanted is not None else duck
+            )
         return f"{duck} AS {quote(alias)}"
 
     def table(self, node: exp.Expression, database: str | None, name: str) -> TableInfo:
@@ -388,14 +391,15 @@ class QueryTranslator:
         return info
 
 
-def _counts(tree: exp.Expression) -> bool:
-    """Whether a statement may want the columns of systables that are costly."""
+def _columns_named(tree: exp.Expression) -> set[str] | None:
+    """The columns that a statement names anywhere; None where it has a star."""
+    found = set()
     for node in tree.walk():
         if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
-            return True
-        if isinstance(node, exp.Column) and node.name in COUNTED:
-            return True
-    return False
+            return None
+        if isinstance(node, exp.Column):
+            found.add(node.name)
+    return found
 
 
 def finish_types(outputs: tuple[Output, ...], duck_names: list[str]) -> list[ColumnType]:

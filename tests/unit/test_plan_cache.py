@@ -1,0 +1,125 @@
+"""Plans that sessions share: found again by their text, and never where they would mean something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine_types import Prepared
+from informix_arrow.server.plan_cache import KEPT, LONGEST_TEXT, PlanCache
+
+from .engine_support import Db, connect, open_engine
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    yield from open_engine()
+
+
+@pytest.fixture
+def pair(engine: Engine) -> tuple[Db, Db]:
+    first, second = connect(engine), connect(engine)
+    first.run("create table t (a int, b varchar(10))")
+    first.run("insert into t values (1, 'one')")
+    return first, second
+
+
+SELECT = "select a, b from t"
+
+
+def test_another_session_need_not_read_a_text_again(pair: tuple[Db, Db]) -> None:
+    first, second = pair
+    assert second.session.prepare(SELECT) is first.session.prepare(SELECT)
+    assert second.rows(SELECT) == [(1, "one")]
+
+
+def test_a_changed_table_is_described_anew_for_all(pair: tuple[Db, Db]) -> None:
+    first, second = pair
+    star = "select * from t"
+    assert [name for name, _ in first.types(star)] == [name for name, _ in second.types(star)] == ["a", "b"]
+    first.run("alter table t add (c int)")
+    assert second.rows(star) == [(1, "one", None)]
+    assert first.rows(star) == [(1, "one", None)]
+
+
+def test_a_table_of_that_name_that_is_made_again_is_another(pair: tuple[Db, Db]) -> None:
+    first, second = pair
+    assert first.rows(SELECT) == second.rows(SELECT)
+    second.run("drop table t")
+    second.run("create table t (b date, a varchar(5))")
+    second.run("insert into t values ('12/31/2025', 'x')")
+    assert first.types(SELECT) == [("a", "VARCHAR(5)"), ("b", "DATE")]
+    assert first.value("select a from t") == "x"
+
+
+def test_a_temporary_table_hides_a_later_one_from_its_session_only(pair: tuple[Db, Db]) -> None:
+    first, second = pair
+    second.run("create temp table u (a varchar(10))")
+    second.run("insert into u values ('two')")
+    first.run("create table u (a int)")
+    first.run("insert into u values (1)")
+    for _ in range(2):
+        assert first.rows("select a from u") == [(1,)]
+        assert second.rows("select a from u") == [("two",)]
+    second.run("drop table u")
+    assert second.rows("select a from u") == [(1,)]
+
+
+def test_a_change_that_is_not_committed_is_its_transaction_s_alone(pair: tuple[Db, Db]) -> None:
+    first, second = pair
+    star = "select * from t"
+    first.session.begin()
+    first.run("alter table t add (c int)")
+    assert first.rows(star) == [(1, "one", None)]
+    assert connect(first.session.engine).types(star) == [("a", "INTEGER"), ("b", "VARCHAR(10)")]
+    first.session.rollback()
+    assert first.rows(star) == [(1, "one")]
+    assert second.rows(star) == [(1, "one")]
+
+
+def test_databases_users_and_settings_have_plans_of_their_own(engine: Engine, pair: tuple[Db, Db]) -> None:
+    first, _ = pair
+    dates = "select date('01/02/2026') from t"
+    assert str(connect(engine, DBDATE="DMY4/").value(dates)) == "2026-02-01"
+    assert str(first.value(dates)) == "2026-01-02"
+    quoted = 'select "a" from t'
+    assert first.value(quoted) == "a"
+    assert connect(engine, DELIMIDENT="y").value(quoted) == 1
+    named = "select user::varchar(20) from t"
+    assert first.value(named) == "informix"
+    other = engine.session("carla", {})
+    other.open_database("stores_demo")
+    assert Db(other).value(named) == "carla"
+    assert connect(engine, "sysmaster").fails(SELECT).sqlcode == -206
+
+
+def test_a_call_of_a_routine_belongs_to_its_session(pair: tuple[Db, Db]) -> None:
+    first, second = pair
+    first.run("create function twice(n int) returning int; return 2 * n; end function")
+    called = "select twice(a) from t"
+    assert first.session.prepare(called) is not second.session.prepare(called)
+    assert (first.value(called), second.value(called)) == (2, 2)
+
+
+def test_texts_that_hold_their_data_in_themselves_are_not_kept(pair: tuple[Db, Db]) -> None:
+    long = f"select a from t where b <> '{'x' * LONGEST_TEXT}'"
+    first, second = pair
+    assert first.session.prepare(long) is not second.session.prepare(long)
+    assert first.session.prepare(long) is not first.session.prepare(long)
+
+
+def test_the_least_recently_used_goes_first_and_versions_do_not_mix() -> None:
+    cache = PlanCache()
+    kept = [Prepared(str(number), 2) for number in range(KEPT)]
+    for number, prepared in enumerate(kept):
+        cache.put(number, 1, prepared)
+    assert cache.get(0, 1) is kept[0]
+    cache.put("new", 1, kept[0])
+    assert cache.get(1, 1) is None
+    assert cache.get(0, 1) is kept[0]
+    assert cache.get(0, 2) is None
+    cache.put("later", 2, kept[1])
+    cache.put("earlier", 1, kept[1])
+    assert (cache.get("later", 2), cache.get(0, 1), cache.get("earlier", 1)) == (kept[1], None, None)
