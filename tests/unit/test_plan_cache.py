@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
 
 from informix_arrow.server.engine import Engine
 from informix_arrow.server.engine_types import Prepared
+from informix_arrow.server.errors import SqlError
 from informix_arrow.server.plan_cache import KEPT, LONGEST_TEXT, PlanCache
 
 from .engine_support import Db, connect, open_engine
@@ -123,3 +125,42 @@ def test_the_least_recently_used_goes_first_and_versions_do_not_mix() -> None:
     cache.put("later", 2, kept[1])
     cache.put("earlier", 1, kept[1])
     assert (cache.get("later", 2), cache.get(0, 1), cache.get("earlier", 1)) == (kept[1], None, None)
+
+
+def test_queries_beside_changes_of_their_table_get_whole_rows_or_an_error(pair: tuple[Db, Db]) -> None:
+    """Each column holds the number in its name, so a row that was read by another description shows."""
+    first, second = pair
+    first.run("create table w (c0 int)")
+    first.run("insert into w values (0)")
+    done = threading.Event()
+    wrong: list[object] = []
+    asked = [0]
+
+    def ask(db: Db) -> None:
+        while not done.is_set():
+            try:
+                prepared = db.session.prepare("select * from w")
+                for batch in db.session.query(prepared, ()).batches():
+                    wrong.extend(
+                        (name, value)
+                        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+                        for value in column.to_pylist()
+                        if value is not None and str(value) != name[1:]
+                    )
+                asked[0] += 1
+            except SqlError as problem:
+                if problem.sqlcode != -710:
+                    wrong.append(problem)
+
+    thread = threading.Thread(target=ask, args=(second,))
+    thread.start()
+    for number in range(1, 40):
+        kind = "int" if number % 2 else "varchar(5)"
+        first.run(f"alter table w add (c{number} {kind})")
+        first.run(f"update w set c{number} = {number}")
+        if number > 4:
+            first.run(f"alter table w drop c{number - 4}")
+    done.set()
+    thread.join()
+    assert not wrong
+    assert asked[0] > 0

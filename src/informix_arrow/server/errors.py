@@ -94,6 +94,8 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
         (r"must appear in the group by clause", -294, 0),
         (r"ambiguous reference to column name \"([^\"]+)\"", -324, 0),
         (r"referenced column \"([^\"]+)\" not found", -217, 0),
+        # Wrong names are found before DuckDB sees them: another session has dropped the column since.
+        (r"does not have a column named", -710, 0),
         (r"table with name \"?([^\"\s!]+)\"? already exists", -310, 0),
         (r"table with name \"?([^\"\s!]+)\"? does not exist", -206, ISAM_NO_FILE),
         (r"aggregate function calls cannot be nested|cannot contain aggregates", -293, 0),
