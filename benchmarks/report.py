@@ -122,7 +122,7 @@ def section(title: str, lead: str, command: str, lines: list[Line], pattern: str
     return "\n\n".join(parts) + "\n\n"
 
 
-def codec(lines: list[Line], bench: str) -> str:
+def codec(lines: list[Line]) -> str:
     """The chapter on decoding and encoding: tables of the whole rows, and one line for each type."""
     rows = group(lines, r"(de|en)code rows .*")
     parts = []
@@ -151,7 +151,7 @@ def codec(lines: list[Line], bench: str) -> str:
             if any(line["who"] == who for found in types.values() for line in found)
         ]
         parts.append(
-            f"### {verb}, a value of each type\n\n`{bench.format('test_codec.py test_encode.py')}`\n\n| type | "
+            f"### {verb}, a value of each type\n\n| type | "
             + " | ".join(whos)
             + " |\n|---|"
             + "---:|" * len(whos)
@@ -255,7 +255,7 @@ def page(lines: list[Line], machine: Line) -> str:
             f"`{bench.format('test_scaling.py')}`\n\n"
             "| what | with | exponent | of the last step |\n|---|---|---:|---:|\n" + "\n".join(rows) + "\n\n"
         )
-    parts.append(codec(lines, bench))
+    parts.append(codec(lines))
     world = r"another world: .*"
     peers = [line for found in group(lines, world).values() for line in found if "server" in line]
     if peers:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from .wire.errors import Error, InterfaceError, ProgrammingError, database_error
 
@@ -236,6 +236,9 @@ def check_parameters(sql: str, parameters: object) -> Sequence[object]:
     return parse(sql).values(parameters)
 
 
+_PLAIN_ROWS = {tuple, list}
+
+
 class RowCheck:
     """Makes of each of many rows of parameters the ``count`` values for the server, or raises."""
 
@@ -248,6 +251,20 @@ class RowCheck:
         if self._sorted:
             return self._statement.values(row)
         return check_row(self._statement.sql, self.count, row)
+
+    def many(self, rows: list[object]) -> tuple[list[Sequence[object]], Exception | None]:
+        """The values of rows up to the first bad one, and its error."""
+        if not self._sorted and set(map(type, rows)) <= _PLAIN_ROWS:  # a load has millions of rows
+            plain = cast("list[Sequence[object]]", rows)
+            if set(map(len, plain)) <= {self.count}:
+                return plain, None
+        good: list[Sequence[object]] = []
+        try:
+            for row in rows:
+                good.append(self(row))
+        except Exception as error:  # noqa: BLE001 - whoever sends the rows before it raises it
+            return good, error
+        return good, None
 
     def sample(self, row: object) -> object:
         """The values of a row if it is a good one, else what it is: its error belongs where it is sent."""

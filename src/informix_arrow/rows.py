@@ -29,6 +29,7 @@ RowFactory: TypeAlias = (
 )
 """What rows are made into: a name, or a function that takes ``Cursor.description`` and returns a function of a
 row's values, a tuple. The classes ``tuple``, ``dict`` and :class:`Row` stand for their names."""
+MakeValues: TypeAlias = Callable[[pa.Array], list[Any]]
 OpenLazily: TypeAlias = Callable[[list[Any]], list[Any]]
 """Makes the values of a large-object column of its handles."""
 
@@ -61,7 +62,7 @@ class Rows:
         self._make = make
         self._lazy = lazy or {}
         self._batch: pa.RecordBatch | None = None  # the batch that rows are being made of
-        self._plain: list[bool] = []  # which of its columns are numbers without NULLs
+        self._makers: list[MakeValues] = []  # of its columns
         self._offset = 0  # its rows already in _tuples
         self._first = 0  # number of its first row
         self._tuples: Iterator[tuple[Any, ...]] = iter(())
@@ -71,14 +72,8 @@ class Rows:
     def add(self, batch: pa.RecordBatch) -> None:
         """Take the next batch. Those before must be used up: :meth:`one` said :data:`NO_ROW`."""
         self._batch, self._offset, self._first = batch, 0, self.given
-        if batch.num_rows <= _FEW:
-            self._plain = [False] * batch.num_columns
-            return
-        # Their numpy form becomes Python numbers ten times as fast.
-        self._plain = [
-            not column.null_count and (_Types.is_integer(column.type) or _Types.is_floating(column.type))
-            for column in batch.columns
-        ]
+        few = batch.num_rows <= _FEW
+        self._makers = [_to_pylist if few else values_maker(column) for column in batch.columns]
 
     def one(self) -> Any:
         """The next row, :data:`NO_ROW` when there is none here."""
@@ -132,15 +127,47 @@ class Rows:
             return False
         piece = self._batch.slice(self._offset, ROWS_AT_ONCE)
         self._offset += piece.num_rows
-        columns = [
-            column.to_numpy().tolist() if plain else column.to_pylist()
-            for column, plain in zip(piece.columns, self._plain, strict=True)
-        ]
+        columns = [make(column) for column, make in zip(piece.columns, self._makers, strict=True)]
         for index, open_lazily in self._lazy.items():
             columns[index] = open_lazily(columns[index])
         self._tuples = zip(*columns, strict=True)
         self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
         return True
+
+
+def values_maker(column: pa.Array) -> MakeValues:
+    """The fastest way to ``to_pylist()`` of a column, the values being the same."""
+    kind = column.type
+    if not column.null_count and (_Types.is_integer(kind) or _Types.is_floating(kind)):
+        return _numbers
+    if _Types.is_date32(kind):
+        return _moments
+    if _Types.is_timestamp(kind) and kind.tz is None and kind.unit != "ns":
+        return _moments
+    if _Types.is_duration(kind) and kind.unit != "ns":
+        return _moments
+    if _Types.is_decimal128(kind) or (_Types.is_time(kind) and kind.unit != "ns"):
+        return _objects
+    return _to_pylist
+
+
+# pyarrow makes these through a scalar for each value; numpy, and pyarrow on the way there, make them in C.
+
+
+def _numbers(column: pa.Array) -> list[Any]:
+    return cast("list[Any]", column.to_numpy().tolist())
+
+
+def _moments(column: pa.Array) -> list[Any]:
+    return cast("list[Any]", column.to_numpy(zero_copy_only=False).astype(object).tolist())
+
+
+def _objects(column: pa.Array) -> list[Any]:
+    return cast("list[Any]", column.to_numpy(zero_copy_only=False).tolist())
+
+
+def _to_pylist(column: pa.Array) -> list[Any]:
+    return cast("list[Any]", column.to_pylist())
 
 
 def row_maker(factory: RowFactory, description: Description) -> MakeRow | None:

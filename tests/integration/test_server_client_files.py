@@ -254,7 +254,7 @@ def test_a_client_that_leaves_when_it_is_asked_ends_its_session_and_its_transact
             insert = "INSERT INTO t_file_gone VALUES (2, filetoblob('/in', 'client'), 2)"
             client.send(m.Command(insert), m.NDescribe(), m.Execute(), m.Release(), EOT)
             assert isinstance(client.receive(), m.FileRequest)
-        assert eventually(lambda: server.sessions == before)
+        assert eventually(lambda: server.sessions <= before)  # one of an earlier test may have been ending
         assert keeper.number("SELECT COUNT(*)::INT FROM t_file_gone") == 0
         keeper.command("DROP TABLE t_file_gone")
 

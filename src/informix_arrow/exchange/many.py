@@ -205,13 +205,7 @@ def _chunks(
     number = 0  # of the next row to be encoded
     most = _FIRST_ROWS
     while not refused:
-        taken: list[Sequence[object]] = []
-        failure: Exception | None = None
-        try:
-            for row in itertools.islice(rows, most):
-                taken.append(check(row))
-        except Exception as error:  # noqa: BLE001 - raised again by _pipeline, when the rows before it are in
-            failure = error
+        taken, failure = _take(rows, most, check)
         if not taken and failure is None:
             return
         first, size = number, 0
@@ -230,6 +224,20 @@ def _chunks(
                 failure.row = number
             refused.append(failure)
         most = max(1, min(CHUNK_ROWS, CHUNK_BYTES * len(taken) // max(size, 1)))
+
+
+def _take(
+    rows: Iterator[object], most: int, check: RowCheck
+) -> tuple[list[Sequence[object]], Exception | None]:
+    """The next rows, at most ``most``, as far as they are good, and what ended them before."""
+    taken: list[object] = []
+    failure: Exception | None = None
+    try:
+        taken.extend(itertools.islice(rows, most))  # what came before an error stays in the list
+    except Exception as error:  # noqa: BLE001 - raised again by _pipeline, when the rows before it are in
+        failure = error
+    good, refused = check.many(taken)
+    return good, refused or failure
 
 
 def _by_columns(

@@ -1,0 +1,128 @@
+"""Would a thread that receives while another decodes win? `python -m benchmarks.experiments.reader_thread`
+
+A process sends the million tuples of test_codec.py; they are drained, received and decoded in turns as the client does
+it, and received by one thread while another decodes, with four buffers between them. All in turns, medians printed.
+
+On two cores it does not win: the sender has one of them, and receiving and decoding share the other either way.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import queue
+import socket
+import statistics
+import threading
+import time
+from collections.abc import Callable
+
+from informix_arrow._decode import FULL, Decoder
+
+from ..test_codec import BATCH_BYTES, COLUMNS, PLAN, ROWS, tuples
+
+ROUNDS = 25
+SIZE = 1 << 20
+HEAD = 1 << 16  # room in front of a buffer for the tuple that the one before ended in
+
+
+def send(ports: multiprocessing.Queue[int], data: bytes, times: int) -> None:
+    """The server: the same bytes to whoever connects."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        ports.put(listening.getsockname()[1])
+        for _ in range(times):
+            client, _ = listening.accept()
+            with client:
+                client.sendall(data)
+
+
+def new_decoder() -> Decoder:
+    ops, names = [op.as_tuple() for op in PLAN.ops], [column.name for column in COLUMNS]
+    return Decoder(ops, names, batch_rows=1 << 30, batch_bytes=BATCH_BYTES, max_tuple=PLAN.max_tuple)
+
+
+def feed(decoder: Decoder, data: bytearray, start: int, end: int) -> int:
+    """Decode what is whole; where the rest begins."""
+    status = FULL
+    while status == FULL:
+        start, status = decoder.feed(data, start, end)
+        if status == FULL:
+            decoder.take()
+    return start
+
+
+def drained(link: socket.socket) -> None:
+    hole = bytearray(SIZE)
+    while link.recv_into(hole):
+        pass
+
+
+def in_turns(link: socket.socket) -> None:
+    decoder, data = new_decoder(), bytearray(SIZE + HEAD)
+    view, start, end = memoryview(data), 0, 0
+    while count := link.recv_into(view[end:]):
+        start = feed(decoder, data, start, end + count)
+        end += count
+        if start == end:
+            start = end = 0
+        elif len(data) - end < HEAD // 2:
+            rest = bytes(view[start:end])
+            data[: len(rest)] = rest
+            start, end = 0, len(rest)
+    decoder.take()
+    assert decoder.total_rows == ROWS
+
+
+def in_two_threads(link: socket.socket) -> None:
+    decoder = new_decoder()
+    free: queue.SimpleQueue[bytearray] = queue.SimpleQueue()
+    full: queue.SimpleQueue[tuple[bytearray, int]] = queue.SimpleQueue()
+    for _ in range(4):
+        free.put(bytearray(HEAD + SIZE // 2))
+
+    def receive() -> None:
+        while True:
+            data = free.get()
+            view, count = memoryview(data)[HEAD:], 0
+            while count < SIZE // 4 and (more := link.recv_into(view[count:])):
+                count += more
+            full.put((data, count))
+            if not count:
+                return
+
+    thread = threading.Thread(target=receive)
+    thread.start()
+    rest = b""
+    while True:
+        data, count = full.get()
+        if not count:
+            break
+        start = HEAD - len(rest)
+        data[start:HEAD] = rest
+        at = feed(decoder, data, start, HEAD + count)
+        rest = bytes(data[at : HEAD + count])
+        free.put(data)
+    thread.join()
+    decoder.take()
+    assert decoder.total_rows == ROWS
+
+
+def main() -> None:
+    ways: tuple[Callable[[socket.socket], None], ...] = (drained, in_turns, in_two_threads)
+    ports: multiprocessing.Queue[int] = multiprocessing.Queue()
+    server = multiprocessing.Process(target=send, args=(ports, tuples(ROWS), ROUNDS * len(ways)), daemon=True)
+    server.start()
+    port = ports.get()
+    seconds: dict[str, list[float]] = {way.__name__: [] for way in ways}
+    for _ in range(ROUNDS):
+        for way in ways:
+            began = time.perf_counter()
+            with socket.create_connection(("127.0.0.1", port)) as link:
+                way(link)
+            seconds[way.__name__].append(time.perf_counter() - began)
+    for name, found in seconds.items():
+        low, middle, high = statistics.quantiles(found[3:])
+        print(f"{name:16s} median {middle * 1e3:6.1f} ms, IQR {(high - low) * 1e3:5.1f} ms")
+
+
+if __name__ == "__main__":
+    main()
