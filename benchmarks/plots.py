@@ -30,7 +30,7 @@ def draw(lines: list[Line], machine: Line) -> None:
     import matplotlib.pyplot as plt
 
     PLOTS.mkdir(exist_ok=True)
-    note = f"commit {str(machine['commit'].get('id'))[:12]}, {machine['datetime'][:10]}"
+    note = f"commit {machine['commits']}, {machine['datetime'][:10]}"
 
     def save(figure: Any, name: str, command: str) -> None:
         figure.text(

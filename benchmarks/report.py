@@ -30,9 +30,14 @@ def load(paths: list[str]) -> tuple[list[Line], Line]:
     """The lines of all files that have a subject, and what is known of the machine. Later files win."""
     found: dict[tuple[str, str], Line] = {}
     machine: Line = {}
+    commits: dict[str, None] = {}  # in their order
     for path in paths:
         data = json.loads(Path(path).read_text())
-        machine = {**data["machine_info"], "commit": data["commit_info"], "datetime": data["datetime"]}
+        commit = data["commit_info"]
+        commits[str(commit.get("id"))[:12] + (" with uncommitted changes" if commit.get("dirty") else "")] = (
+            None
+        )
+        machine = {**data["machine_info"], "commits": " and ".join(commits), "datetime": data["datetime"]}
         for entry in data["benchmarks"]:
             info, stats = entry["extra_info"], entry["stats"]
             if "subject" in info:
@@ -43,7 +48,6 @@ def load(paths: list[str]) -> tuple[list[Line], Line]:
 
 def provenance(machine: Line) -> str:
     """Where the figures come from, in one paragraph."""
-    commit = machine["commit"]
     compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=False).stdout
     packages = []
     for package in PACKAGES:
@@ -52,12 +56,11 @@ def provenance(machine: Line) -> str:
         except ImportError:
             packages.append(f"{package} not installed")
     cpu = machine.get("cpu", {})
-    changed = " with uncommitted changes" if commit.get("dirty") else ""
     return (
         f"{cpu.get('brand_raw', 'unknown processor')}, {cpu.get('count', '?')} cores, {machine['system']} "
         f"{machine['release']}; Python {platform.python_version()}; "
         f"{compiler.splitlines()[0] if compiler else 'no cc'}; "
-        f"{', '.join(packages)}; commit {str(commit.get('id'))[:12]}{changed}, {machine['datetime'][:10]}."
+        f"{', '.join(packages)}; commit {machine['commits']}, {machine['datetime'][:10]}."
     )
 
 
@@ -296,7 +299,7 @@ def readme(lines: list[Line], machine: Line) -> str:
     by = {(line["subject"], line["who"]): line for line in lines}
     out = [
         "Medians, the embedded server's work included, commit "
-        f"{str(machine['commit'].get('id'))[:12]}. All figures and what they were measured on: "
+        f"{machine['commits']}. All figures and what they were measured on: "
         "[docs/benchmarks.md](docs/benchmarks.md); `make bench bench-report` makes them anew.",
         "",
         "| | " + " | ".join(name for name, _ in columns) + " |",
