@@ -405,3 +405,37 @@ def test_the_routines_that_jdbc_calls_read_type_words(db: Db) -> None:
     db.run("drop table t")
     db.run("drop type euro restrict")
     db.run("create table t (a integer)")
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("select TABNAME, TabId from SYSTABLES where TABID = 1", [("systables", 1)]),
+        ("select s.tabname[1,3] from systables s where s.tabid = 1", [("sys",)]),
+        ("select owner::char(8) from systables where tabid = 1 and tabtype = 'T'", [("informix",)]),
+        (
+            "select t.tabname from systables t where t.tabid = 1 and exists "
+            "(select 1 from syscolumns c where c.tabid = t.tabid and c.colno = t.ncols)",
+            [("systables",)],
+        ),
+        (
+            "select first 1 tabname from systables where (tabid, tabtype) in "
+            "(select tabid, 'T' from systables where fextsize > 0) order by tabid",
+            [("systables",)],
+        ),
+        ("select max(nindexes) >= 0, sum(nrows) from systables where tabid = 1 group by tabtype", [(True, 0.0)]),
+        ("select nvl(dbname, 'x')::char(1) from systables where tabid = 1 order by created", [("x",)]),
+    ],
+)  # fmt: skip
+def test_statements_get_the_columns_of_systables_that_they_name(
+    db: Db, sql: str, expected: list[object]
+) -> None:
+    """Only those are read, wherever in the statement they stand."""
+    assert db.rows(sql) == expected
+
+
+def test_a_star_gets_all_columns_of_systables(db: Db) -> None:
+    names = [name for name, _ in db.types("select * from systables")]
+    assert [name for name, _ in db.types("select t.* from systables t where tabid = 1")] == names
+    assert {"tabname", "rowsize", "ncols", "nindexes", "statlevel"} <= set(names)
+    assert len(db.rows("select * from systables")) == int(db.value("select count(*) from systables"))
