@@ -231,13 +231,23 @@ def page(lines: list[Line], machine: Line) -> str:
             "### Over a slow link\n\nThe round trips of one such operation, counted at the link.\n\n"
             "| what | who | median | round trips |\n|---|---|---:|---:|\n" + "\n".join(rows) + "\n\n"
         )
-    parts.append(section("Several at once", "", bench.format("test_concurrency.py"), lines, r"(64|two) .*"))
+    fair = ", ".join(
+        f"{line['who']} {line['fairness']:.2f}"
+        for line in lines
+        if line.get("workers", 1) > 1 and "fairness" in line
+    )
+    lead = (
+        "A pool, each who takes the next read when done. Two recorded reads have two processes that send, on the "
+        "same cores."
+    )
+    lead += f" Fairness, the fewest reads of one over the most: {fair}." if fair else ""
+    parts.append(section("Several at once", lead, bench.format("test_concurrency.py"), lines, r"(64|two) .*"))
     memory = [line for found in group(lines, r"memory for .*").values() for line in found]
     if memory:
         rows = [
             f"| {line['who']} | {line['rows']:,} | {line['growth_mb']:.0f} MB "
             f"| {line['arrow_mb']:.0f} MB | {line['bytes_per_row']:.0f} |"
-            for line in memory
+            for line in sorted(memory, key=lambda line: (line["who"], line["rows"]))
         ]
         parts.append(
             f"## Memory\n\nGrowth of the resident set to its peak, a process each. "
