@@ -205,7 +205,7 @@ def page(lines: list[Line], machine: Line) -> str:
             r"(load|insert|write_arrow|the embedded server takes) (?!.* over ).*",
         ),
     ]
-    live = group(lines, r"SELECT 1|prepared again|connect and close")
+    live = group(lines, r"SELECT 1( through a pool)?|prepared again|connect and close")
     if live:
         parts.append(f"## Latency\n\n`{bench.format('test_latency.py')}`\n\n")
         parts += [f"### {subject}\n\n{latency_table(found)}\n\n" for subject, found in live.items()]

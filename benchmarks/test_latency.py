@@ -122,15 +122,23 @@ def test_live_floor(benchmark: BenchmarkFixture, address: Address, what: str) ->
     measure(benchmark, what, "floor: our messages, a bare socket", work, rows=count, rounds=20)
 
 
-def test_pool(benchmark: BenchmarkFixture, address: Address) -> None:
+@pytest.mark.parametrize("who", ["informix-arrow", "informix-driver"])
+def test_pool(benchmark: BenchmarkFixture, address: Address, who: str) -> None:
     """Acquire, a query, give back."""
-    with ifx.Pool(**address.arguments, autocommit=True, min_size=1, max_size=2) as pool:
+    pool: Any
+    if who == "informix-arrow":
+        pool = ifx.Pool(**address.arguments, autocommit=True, min_size=1, max_size=2)
+    else:
+        driver = pytest.importorskip("informix_db")
+        locale = {"client_locale": "en_US.utf8", "autocommit": True}
+        pool = driver.create_pool(**address.arguments, **locale, min_size=1, max_size=2)
+    with pool:
 
         def work() -> None:
             with pool.connection() as connection:
                 one(connection)
 
-        distribution(benchmark, "SELECT 1", "informix-arrow, through a pool", work)
+        distribution(benchmark, "SELECT 1 through a pool", who, work)
 
 
 @pytest.mark.parametrize("who", ["informix-arrow", "informix-driver"])
