@@ -16,9 +16,9 @@ import threading
 import time
 from collections.abc import Callable
 
-from informix_arrow._decode import FULL, Decoder
+from informix_arrow._decode import Decoder
 
-from ..test_codec import BATCH_BYTES, COLUMNS, PLAN, ROWS, tuples
+from ..test_codec import ROWS, feed, new_decoder, tuples
 
 ROUNDS = 25
 SIZE = 1 << 20
@@ -35,19 +35,8 @@ def send(ports: multiprocessing.Queue[int], data: bytes, times: int) -> None:
                 client.sendall(data)
 
 
-def new_decoder() -> Decoder:
-    ops, names = [op.as_tuple() for op in PLAN.ops], [column.name for column in COLUMNS]
-    return Decoder(ops, names, batch_rows=1 << 30, batch_bytes=BATCH_BYTES, max_tuple=PLAN.max_tuple)
-
-
-def feed(decoder: Decoder, data: bytearray, start: int, end: int) -> int:
-    """Decode what is whole; where the rest begins."""
-    status = FULL
-    while status == FULL:
-        start, status = decoder.feed(data, start, end)
-        if status == FULL:
-            decoder.take()
-    return start
+def dropped(decoder: Decoder) -> None:
+    decoder.take()
 
 
 def drained(link: socket.socket) -> None:
@@ -60,7 +49,7 @@ def in_turns(link: socket.socket) -> None:
     decoder, data = new_decoder(), bytearray(SIZE + HEAD)
     view, start, end = memoryview(data), 0, 0
     while count := link.recv_into(view[end:]):
-        start = feed(decoder, data, start, end + count)
+        start = feed(decoder, data, start, end + count, dropped)
         end += count
         if start == end:
             start = end = 0
@@ -98,7 +87,7 @@ def in_two_threads(link: socket.socket) -> None:
             break
         start = HEAD - len(rest)
         data[start:HEAD] = rest
-        at = feed(decoder, data, start, HEAD + count)
+        at = feed(decoder, data, start, HEAD + count, dropped)
         rest = bytes(data[at : HEAD + count])
         free.put(data)
     thread.join()

@@ -108,7 +108,7 @@ class EngineSession(NestedWrites, RunningSession):
         if prepared is None:
             prepared = self._planned(sql)
             # Of a change of the schema in the meantime nobody knows which side of it was seen.
-            if shared and not self.plan_is_own and version == self.engine.schema_version:
+            if shared and not prepared.own and version == self.engine.schema_version:
                 self.engine.plans.put(shared, version, prepared)
         if not isinstance(prepared.plan, StatementPlan) and len(sql) <= LONGEST_TEXT:
             self._plans.put(sql, self.stamp, prepared)
@@ -122,7 +122,7 @@ class EngineSession(NestedWrites, RunningSession):
         return self.database, self.user, self.dbdate, self.delimident, sql
 
     def _planned(self, sql: str) -> Prepared:
-        kind, plan = self.plan_typed(sql)
+        kind, plan, own = self.plan_typed(sql)
         columns: tuple[Column, ...] = ()
         parameters: tuple[ColumnType, ...] = ()
         if not isinstance(plan, StatementPlan):
@@ -139,7 +139,7 @@ class EngineSession(NestedWrites, RunningSession):
             isinstance(plan, CallPlan) and bool(columns)
         )
         for_update = isinstance(plan, SelectPlan) and plan.for_update
-        return Prepared(sql, int(kind), columns, parameters, returns_rows, for_update, plan)
+        return Prepared(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own)
 
     def _current(self, prepared: Prepared, params: Sequence[object]) -> Prepared:
         """The statement as it must be run now: planned again when the schema has changed since."""

@@ -29,6 +29,7 @@ class Prepared:
     returns_rows: bool = False
     for_update: bool = False
     plan: Any = field(default=None, repr=False)
+    own: bool = True
 
 
 @dataclass

@@ -75,7 +75,6 @@ class SessionState(Transactions):
         self._tables: dict[tuple[str, str], TableInfo | None] = {}
         self._tables_version = -1
         self.stamp = 0  # grows whenever prepared plans may be out of date
-        self.plan_is_own = True  # the statement planned last means something in this session only
         self._converters: dict[ColumnType, Converter] = {}
 
     # ---- settings -----------------------------------------------------------------------------
@@ -257,19 +256,17 @@ class SessionState(Transactions):
         """Read and describe a statement (planner.py, classify.py)."""
         return self.plan_typed(sql)[1]
 
-    def plan_typed(self, sql: str) -> tuple[int, Plan]:
+    def plan_typed(self, sql: str) -> tuple[int, Plan, bool]:
+        """The statement's type, its plan, and whether that means something in this session only."""
         kind, statement = classify(sql, self.delimident)
-        self.plan_is_own = True
         if isinstance(statement, ExecuteRoutine):
             self.require_database()
-            return self.routines.plan_call(statement)
+            return *self.routines.plan_call(statement), True
         if statement is not None:
-            return kind, StatementPlan(statement)
+            return kind, StatementPlan(statement), True
         self.require_database()
         ctx = self.context()
-        found = Planner(ctx, self.describe).plan(self.parse(sql))
-        self.plan_is_own = ctx.own
-        return found
+        return *Planner(ctx, self.describe).plan(self.parse(sql)), ctx.own
 
     def describe(self, sql: str, needs: Needs) -> list[str]:
         """DuckDB's types of a query's columns; binds it, which finds what our own rules do not."""
