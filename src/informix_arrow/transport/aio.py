@@ -203,9 +203,8 @@ class AsyncTransport:
         context = self._tls.make_context() if step.tls else None
         name = (self._tls.hostname or step.host) if context is not None else None
         where = f"{step.host}:{step.port}"
-        whole = self._limits.left(time.monotonic(), math.inf)
         limit = math.inf if self._connect_timeout is None else self._connect_timeout
-        seconds = min(whole, limit)
+        ends = time.monotonic() + limit
         loop = asyncio.get_running_loop()
         # A name may have several addresses, some of them dead. uvloop does not know that option.
         racing = not is_address(step.host) and isinstance(loop, asyncio.BaseEventLoop)
@@ -221,15 +220,16 @@ class AsyncTransport:
             )
         )
         try:
-            # Not wait_for(), which before Python 3.12 may swallow a cancellation.
-            done, _ = await asyncio.wait({connecting}, timeout=None if seconds == math.inf else seconds)
-        except asyncio.CancelledError:
+            while not connecting.done():
+                now = time.monotonic()
+                left = min(self._limits.left(now, math.inf), ends - now)
+                if left <= 0:
+                    raise ConnectionLost(f"no connection to {where} within {limit:g} s (connect_timeout)")
+                # Not wait_for(), which before Python 3.12 may swallow a cancellation. It may return a little early.
+                await asyncio.wait({connecting}, timeout=None if left == math.inf else left)
+        except (asyncio.CancelledError, ConnectionLost):
             _give_up(connecting)
             raise
-        if not done:
-            _give_up(connecting)
-            self._limits.left(time.monotonic(), math.inf)
-            raise ConnectionLost(f"no connection to {where} within {limit:g} s (connect_timeout)")
         try:
             _, self._wire = connecting.result()
         except ssl.SSLError as error:
