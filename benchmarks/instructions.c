@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decode_core.h"
+#include "native/decode_core.h"
+#include "native/decode_plan.h"
 
 static __attribute__((noinline)) int counted(struct ia_decoder *d, const uint8_t *data, const uint8_t *end)
 {

@@ -204,6 +204,20 @@ def page(lines: list[Line], machine: Line) -> str:
             lines,
             r"(load|insert|write_arrow|the embedded server takes) (?!.* over ).*",
         ),
+        section(
+            "Polars and pandas",
+            "Their own functions for databases beside our calls that do the same work.",
+            bench.format("test_consumers.py"),
+            lines,
+            r"frames: .*",
+        ),
+        section(
+            "SQLAlchemy",
+            "Its Core and ORM beside our cursor.",
+            bench.format("test_sqlalchemy.py"),
+            lines,
+            r"SQLAlchemy: .*",
+        ),
     ]
     live = group(lines, r"SELECT 1( through a pool)?|prepared again|connect and close")
     if live:

@@ -4,16 +4,28 @@ own."""
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.soaking import SECONDS
 from tests.tls_certificates import certificates as certificates
 
 if TYPE_CHECKING:
     from informix_arrow.server import Server
+
+#: SQLAlchemy's suite has a pytest of its own (tests/ecosystem); random work is only worth its time when there is much.
+collect_ignore = ["sqlalchemy_suite"] if SECONDS else ["soak", "sqlalchemy_suite"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Random work has as much more time than other tests as it was told to take."""
+    for item in items:
+        if SECONDS and item.get_closest_marker("soak"):
+            item.add_marker(pytest.mark.timeout(SECONDS + 900), append=False)
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +52,15 @@ def server_process() -> Iterator[str]:
         finally:
             process.terminate()
             assert process.wait(30) == 0
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Python's own handler of SIGINT, which raises KeyboardInterrupt.
+
+    A shell starts what it runs in the background (``make test &`` in a script) with SIGINT ignored, and children
+    inherit that: a test that sends the signal would wait for ever.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)

@@ -1,6 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.Date;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -18,6 +19,7 @@ import java.sql.Types;
  *   connect N          N connections, each closed again: N nanoseconds
  *   batch N SIZE SQL   N rows of INT, VARCHAR, INT, FLOAT, DATE by addBatch, executed every SIZE rows, one transaction: N
  *   each N SQL         the same rows, executed one by one, one transaction: N
+ *   metadata CALL T    a call of DatabaseMetaData about table T: the rows
  */
 public class Peer {
     private static long sink;
@@ -52,7 +54,23 @@ public class Peer {
                 return load(c, Integer.parseInt(part[0]), Integer.parseInt(size[0]), size[1]);
             }
             case "each": return load(c, Integer.parseInt(part[0]), 0, part[1]);
+            case "metadata":
+                try (ResultSet r = metadata(c.getMetaData(), part[0], part[1])) {
+                    return String.valueOf(drain(r));
+                }
             default: throw new IllegalArgumentException(what);
+        }
+    }
+
+    private static ResultSet metadata(DatabaseMetaData m, String call, String table) throws Exception {
+        switch (call) {
+            case "getTables": return m.getTables(null, null, table, null);
+            case "getColumns": return m.getColumns(null, null, table, "%");
+            case "getPrimaryKeys": return m.getPrimaryKeys(null, null, table);
+            case "getImportedKeys": return m.getImportedKeys(null, null, table);
+            case "getExportedKeys": return m.getExportedKeys(null, null, table);
+            case "getIndexInfo": return m.getIndexInfo(null, null, table, false, false);
+            default: throw new IllegalArgumentException(call);
         }
     }
 

@@ -3,56 +3,124 @@
 >>> import informix_arrow as ifx
 >>> with ifx.connect("informix://user:password@host:9088/stores?server=ol_informix") as conn:
 ...     table = conn.read_arrow("SELECT * FROM orders WHERE order_num > ?", (1000,))
+
+To import the package costs next to nothing: what stands behind a name, pyarrow too, is imported when it is first used.
 """
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from .bulk.report import WriteReport
-from .connecting import connect, read_arrow, write_arrow
-from .connection import Connection
-from .cursor import Cursor
-from .large_object import LargeObject
-from .pool import Pool
-from .result import Result
-from .rows import Row
-from .scroll_cursor import ScrollCursor
-from .transactions import Rollback
-from .wire.errors import (
-    DatabaseError,
-    DataError,
-    Error,
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-    ProtocolError,
-    QueryCanceled,
-    QueryTimeout,
-    Warning,
-)
-from .wire.intervals import YearMonthInterval
+if _TYPE_CHECKING:
+    from .bulk.report import WriteReport
+    from .connection import Connection, connect
+    from .copies.api import CopyFailed, TableCopy, copy
+    from .cursor import Cursor
+    from .dbapi import (
+        BINARY,
+        DATETIME,
+        NUMBER,
+        ROWID,
+        STRING,
+        Binary,
+        Date,
+        DateFromTicks,
+        Time,
+        TimeFromTicks,
+        Timestamp,
+        TimestampFromTicks,
+        apilevel,
+        paramstyle,
+        threadsafety,
+    )
+    from .large_object import LargeObject
+    from .one_call import read_arrow, write_arrow
+    from .parallel import PartitionedResult, plan_partitions
+    from .partitioned import partition_read
+    from .partitions.partition import Partition
+    from .pool import Pool
+    from .result import Result
+    from .retrying import run_transaction
+    from .scroll_cursor import ScrollCursor
+    from .shaping.rows import Row
+    from .transactions import Rollback
+    from .wire.errors import (
+        CommitUnknown,
+        DatabaseError,
+        DataError,
+        Error,
+        InexactWarning,
+        IntegrityError,
+        InterfaceError,
+        InternalError,
+        NotSupportedError,
+        OperationalError,
+        ProgrammingError,
+        ProtocolError,
+        QueryCanceled,
+        QueryTimeout,
+        Warning,
+    )
+    from .wire.intervals import YearMonthInterval
 
-try:
-    __version__ = version("informix-arrow")
-except PackageNotFoundError:  # a source tree that was put on the path, not installed
-    __version__ = "0+source"
+    __version__: str
+
+#: The same for the interpreter: the module of each public name.
+_ROOMS = {
+    ".bulk.report": "WriteReport",
+    ".connection": "Connection connect",
+    ".copies.api": "CopyFailed TableCopy copy",
+    ".cursor": "Cursor",
+    ".dbapi": (
+        "BINARY Binary DATETIME Date DateFromTicks NUMBER ROWID STRING Time TimeFromTicks Timestamp "
+        "TimestampFromTicks apilevel paramstyle threadsafety"
+    ),
+    ".large_object": "LargeObject",
+    ".one_call": "read_arrow write_arrow",
+    ".parallel": "PartitionedResult plan_partitions",
+    ".partitioned": "partition_read",
+    ".partitions.partition": "Partition",
+    ".pool": "Pool",
+    ".result": "Result",
+    ".retrying": "run_transaction",
+    ".scroll_cursor": "ScrollCursor",
+    ".shaping.rows": "Row",
+    ".transactions": "Rollback",
+    ".wire.errors": (
+        "CommitUnknown DataError DatabaseError Error InexactWarning IntegrityError InterfaceError "
+        "InternalError NotSupportedError OperationalError ProgrammingError ProtocolError "
+        "QueryCanceled QueryTimeout Warning"
+    ),
+    ".wire.intervals": "YearMonthInterval",
+}
+_MODULES = ("aio", "dbapi")
 
 __all__ = [
+    "BINARY",
+    "DATETIME",
+    "NUMBER",
+    "ROWID",
+    "STRING",
+    "Binary",
+    "CommitUnknown",
     "Connection",
+    "CopyFailed",
     "Cursor",
     "DataError",
     "DatabaseError",
+    "Date",
+    "DateFromTicks",
     "Error",
+    "InexactWarning",
     "IntegrityError",
     "InterfaceError",
     "InternalError",
     "LargeObject",
     "NotSupportedError",
     "OperationalError",
+    "Partition",
+    "PartitionedResult",
     "Pool",
     "ProgrammingError",
     "ProtocolError",
@@ -62,11 +130,52 @@ __all__ = [
     "Rollback",
     "Row",
     "ScrollCursor",
+    "TableCopy",
+    "Time",
+    "TimeFromTicks",
+    "Timestamp",
+    "TimestampFromTicks",
     "Warning",
     "WriteReport",
     "YearMonthInterval",
     "__version__",
+    "apilevel",
     "connect",
+    "copy",
+    "paramstyle",
+    "partition_read",
+    "plan_partitions",
     "read_arrow",
+    "run_transaction",
+    "threadsafety",
     "write_arrow",
 ]
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("informix-arrow")
+    except PackageNotFoundError:  # a source tree that was put on the path, not installed
+        return "0+source"
+
+
+if not _TYPE_CHECKING:  # a type checker would take every name for known
+
+    def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            return _import_module(f".{name}", __name__)
+        if name == "__version__":
+            found: object = _version()
+        else:
+            module = next((module for module, names in _ROOMS.items() if name in names.split()), None)
+            if module is None:
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            found = getattr(_import_module(module, __name__), name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

@@ -5,8 +5,14 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "decode_bulk.h"
-#include "decode_python.h"
+#include "native/decode_batch.h"
+#include "native/decode_bulk.h"
+#include "native/decode_plan.h"
+#include "native/decode_python.h"
+#include "native/decode_text.h"
+#include "native/decode_value.h"
+#include "native/plan.h"
+#include "native/stable_api.h"
 
 typedef struct {
     PyObject_HEAD
@@ -43,7 +49,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive, max_tuple 0..2147483647");
         return NULL;
     }
-    BulkReader *self = (BulkReader *)type->tp_alloc(type, 0);
+    BulkReader *self = ia_instance(type);
     if (!self)
         return NULL;
     Py_ssize_t count = 0;
@@ -73,10 +79,8 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 
 static void reader_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
     ia_decoder_free(&((BulkReader *)object)->core);
-    type->tp_free(object);
-    Py_DECREF(type);
+    ia_instance_free(object);
 }
 
 /* ---- methods ------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,14 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "decode_python.h"
+#include "native/decode_batch.h"
+#include "native/decode_core.h"
+#include "native/decode_plan.h"
+#include "native/decode_python.h"
+#include "native/decode_text.h"
+#include "native/decode_value.h"
+#include "native/plan.h"
+#include "native/stable_api.h"
 
 struct module_state {
     PyObject *protocol_error;
@@ -33,9 +40,9 @@ static void raise_core_error(Decoder *self)
         PyErr_NoMemory();
         return;
     }
-    const struct module_state *state = PyType_GetModuleState(Py_TYPE(self));
+    const struct module_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)self));
     PyObject *cls = error->status == IA_PROTOCOL ? state->protocol_error : state->data_error;
-    PyObject *name = error->column >= 0 ? PyTuple_GET_ITEM(self->names, error->column) : Py_None;
+    PyObject *name = error->column >= 0 ? PyTuple_GetItem(self->names, error->column) : Py_None;
     PyObject *message;
     if (error->column >= 0)
         message = PyUnicode_FromFormat("column %R, row %lld, offset %lld in the tuple: %s", name, (long long)error->row,
@@ -76,12 +83,13 @@ static void leave(Decoder *self)
 
 static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"ops", "names", "batch_rows", "batch_bytes", "max_tuple", "codepage", "framing", NULL};
+    static char *keywords[] = {"ops", "names", "batch_rows", "batch_bytes", "max_tuple", "codepage", "framing", "text_limit",
+                               NULL};
     PyObject *ops_object, *names_object, *codepage = Py_None;
-    int framing = IA_FRAMING_TUPLE;
+    int framing = IA_FRAMING_TUPLE, text_limit = INT32_MAX;
     long long batch_rows = LLONG_MIN, batch_bytes = LLONG_MIN, max_tuple = LLONG_MIN;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLOi:Decoder", keywords, &ops_object, &names_object,
-                                     &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLOii:Decoder", keywords, &ops_object, &names_object,
+                                     &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing, &text_limit))
         return NULL;
     if (batch_rows == LLONG_MIN || batch_bytes == LLONG_MIN || max_tuple == LLONG_MIN) {
         PyErr_SetString(PyExc_TypeError, "Decoder() needs the keywords batch_rows, batch_bytes and max_tuple");
@@ -96,7 +104,11 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE) or 1 (SQ_PUT), not %d", framing);
         return NULL;
     }
-    Decoder *self = (Decoder *)type->tp_alloc(type, 0);
+    if (text_limit < 1) {
+        PyErr_Format(PyExc_ValueError, "text_limit must be positive, not %d", text_limit);
+        return NULL;
+    }
+    Decoder *self = ia_instance(type);
     if (!self)
         return NULL;
     Py_ssize_t count = 0;
@@ -107,12 +119,12 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     self->names = PySequence_Tuple(names_object);
     if (!self->names || !(ops = ia_ops_from(ops_object, &count)))
         goto failed;
-    if (PyTuple_GET_SIZE(self->names) != count) {
-        PyErr_Format(PyExc_ValueError, "%zd ops but %zd names", count, PyTuple_GET_SIZE(self->names));
+    if (PyTuple_Size(self->names) != count) {
+        PyErr_Format(PyExc_ValueError, "%zd ops but %zd names", count, PyTuple_Size(self->names));
         goto failed;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (!PyUnicode_Check(PyTuple_GET_ITEM(self->names, i))) {
+        if (!PyUnicode_Check(PyTuple_GetItem(self->names, i))) {
             PyErr_SetString(PyExc_TypeError, "names must be strings");
             goto failed;
         }
@@ -123,13 +135,14 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
                             codepage != Py_None ? self->page : NULL, &bad);
     if (wrong) {
         if (bad >= 0)
-            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GET_ITEM(self->names, bad),
+            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GetItem(self->names, bad),
                          (int)ops[bad].kind, (int)ops[bad].width, (int)ops[bad].arg, (int)ops[bad].flags, wrong);
         else
             PyErr_NoMemory();
         goto failed;
     }
     self->core.framing = framing;
+    ia_limit_text(&self->core, text_limit);
     PyMem_Free(ops);
     return (PyObject *)self;
 failed:
@@ -141,11 +154,9 @@ failed:
 static void decoder_dealloc(PyObject *object)
 {
     Decoder *self = (Decoder *)object;
-    PyTypeObject *type = Py_TYPE(self);
     ia_decoder_free(&self->core);
     Py_XDECREF(self->names);
-    type->tp_free(object);
-    Py_DECREF(type);
+    ia_instance_free(object);
 }
 
 /* ---- methods ------------------------------------------------------------------------------------------------- */
@@ -224,6 +235,30 @@ static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
     return capsule;
 }
 
+PyDoc_STRVAR(inexact_doc,
+             "inexact()\n--\n\n"
+             "For each column of doubles that were DECIMALs of more digits than a double gives back: (column, how many\n"
+             "values of the rows decoded so far, row of the first).");
+
+static PyObject *decoder_inexact(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    Decoder *self = (Decoder *)object;
+    if (enter(self))
+        return NULL;
+    PyObject *found = PyList_New(0);
+    for (int i = 0; found && i < self->core.count; i++) {
+        const struct ia_column *c = &self->core.columns[i];
+        if (c->inexact == 0)
+            continue;
+        PyObject *one = Py_BuildValue("(iLL)", i, (long long)c->inexact, (long long)c->inexact_row);
+        if (one == NULL || PyList_Append(found, one))
+            Py_CLEAR(found);
+        Py_XDECREF(one);
+    }
+    leave(self);
+    return found;
+}
+
 static PyObject *decoder_rows(PyObject *self, void *Py_UNUSED(closure))
 {
     return PyLong_FromLongLong(__atomic_load_n(&((Decoder *)self)->rows, __ATOMIC_RELAXED));
@@ -237,6 +272,7 @@ static PyObject *decoder_total_rows(PyObject *self, void *Py_UNUSED(closure))
 static PyMethodDef decoder_methods[] = {
     {"feed", (PyCFunction)(void (*)(void))decoder_feed, METH_FASTCALL, feed_doc},
     {"take", decoder_take, METH_NOARGS, take_doc},
+    {"inexact", decoder_inexact, METH_NOARGS, inexact_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -247,13 +283,16 @@ static PyGetSetDef decoder_getset[] = {
 };
 
 PyDoc_STRVAR(decoder_doc,
-             "Decoder(ops, names, *, batch_rows, batch_bytes, max_tuple, codepage=None, framing=0)\n--\n\n"
+             "Decoder(ops, names, *, batch_rows, batch_bytes, max_tuple, codepage=None, framing=0, text_limit=2147483647)\n"
+             "--\n\n"
              "Turn the tuples of one result into Arrow record batches.\n\n"
              "ops: one (kind, width, arg, flags) per column, the numbers of plan.h; names: the columns' names, for errors;\n"
              "batch_rows, batch_bytes: a batch is full at so many rows or Arrow bytes, whichever comes first (a row larger\n"
              "than batch_bytes makes a batch of its own); max_tuple: the longest payload allowed; codepage: None for\n"
              "UTF-8 (checked strictly), else 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}; framing: 0 for\n"
-             "the SQ_TUPLE messages of a result, 1 for the SQ_PUT messages of an insert cursor.\n\n"
+             "the SQ_TUPLE messages of a result, 1 for the SQ_PUT messages of an insert cursor;\n"
+             "text_limit: bytes that one column's 32-bit offsets count in a batch, which ends before a row could exceed\n"
+             "them; a single longer value is a DataError.\n\n"
              "One thread at a time: a call while another runs raises RuntimeError.");
 
 static PyType_Slot decoder_slots[] = {

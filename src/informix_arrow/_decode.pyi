@@ -24,12 +24,15 @@ class Decoder:
         max_tuple: int,
         codepage: bytes | None = None,
         framing: int = 0,
+        text_limit: int = 2147483647,
     ) -> Decoder:
         """``ops`` are ``PlanOp.as_tuple()``; a batch is full at ``batch_rows`` rows or ``batch_bytes`` Arrow bytes.
 
         ``max_tuple`` is the longest payload allowed, bytes. ``codepage`` is None for UTF-8 (checked strictly) or 1024
         bytes: 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}. ``framing`` 0 reads SQ_TUPLE messages,
-        1 SQ_PUT messages: their payloads are alike. Raises ValueError naming a wrong op.
+        1 SQ_PUT messages: their payloads are alike. ``text_limit`` is how many bytes one column's 32-bit offsets count
+        in a batch, which ends before a row could exceed them; a single longer value is a DataError. Raises ValueError
+        naming a wrong op.
         """
 
     def feed(self, data: Buffer, start: int, end: int, /) -> tuple[int, int]:
@@ -41,6 +44,11 @@ class Decoder:
 
     def take(self) -> CapsuleType:
         """Hand over the open batch, an ``arrow_array`` capsule of a struct array, and start the next."""
+
+    def inexact(self) -> list[tuple[int, int, int]]:
+        """For each column of doubles that were DECIMALs of more digits than a double gives back: the column, how many
+        values of the rows decoded so far, the row of the first.
+        """
 
     @property
     def rows(self) -> int:

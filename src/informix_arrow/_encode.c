@@ -3,10 +3,20 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "encode_arrow.h"
-#include "encode_core.h"
+#include "native/arrow_c_data.h"
+#include "native/encode_arrow.h"
+#include "native/encode_bind.h"
+#include "native/encode_column.h"
+#include "native/encode_core.h"
+#include "native/encode_interval.h"
+#include "native/encode_plan.h"
+#include "native/encode_status.h"
+#include "native/encode_text.h"
+#include "native/plan.h"
+#include "native/stable_api.h"
 
 #define CODEPAGE_BYTES 65536
+#define INEXACT_HINT "round it first, or say inexact='round' or inexact='truncate'"
 
 typedef struct {
     PyObject_HEAD
@@ -35,8 +45,13 @@ static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_
     case IA_ENC_RANGE:
         return PyUnicode_FromFormat("%s%llu is outside %s's range of -%llu to %llu", sign, (unsigned long long)f->a, type,
                                     (unsigned long long)c->int_max, (unsigned long long)c->int_max);
+    case IA_ENC_RANGE_DIGITS:
+        return PyUnicode_FromFormat("the number is outside %s's range of -%llu to %llu", type,
+                                    (unsigned long long)c->int_max, (unsigned long long)c->int_max);
+    case IA_ENC_FRACTION:
+        return PyUnicode_FromFormat("the number has a fraction, %s holds whole numbers: " INEXACT_HINT, type);
     case IA_ENC_INEXACT:
-        return PyUnicode_FromFormat("the integer %s%llu has no exact %s: cast the column to float64 first", sign,
+        return PyUnicode_FromFormat("the integer %s%llu has no exact %s: " INEXACT_HINT, sign,
                                     (unsigned long long)f->a, type);
     case IA_ENC_TOO_LONG:
         return PyUnicode_FromFormat("%s of %lld bytes does not fit %s", binary ? "a value" : "text", (long long)f->a,
@@ -55,9 +70,12 @@ static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_
     case IA_ENC_PART_OF_DAY:
         return PyUnicode_FromFormat("the date64 has a time of day, which %s cannot hold: cast it to date32 first", type);
     case IA_ENC_TIME_RANGE: return PyUnicode_FromString("the time is outside 00:00:00 to 23:59:59");
-    case IA_ENC_PRECISION: return PyUnicode_FromFormat("the number has more digits than %s holds", type);
+    case IA_ENC_PRECISION:
+        if (c->decimal.scale < 0)
+            return PyUnicode_FromFormat("the number has more digits than %s holds: " INEXACT_HINT, type);
+        return PyUnicode_FromFormat("the number has more digits than %s holds", type);
     case IA_ENC_SCALE:
-        return PyUnicode_FromFormat("the number has more decimal places than %s keeps: round it or cast it first", type);
+        return PyUnicode_FromFormat("the number has more decimal places than %s keeps: " INEXACT_HINT, type);
     case IA_ENC_EXPONENT:
         return PyUnicode_FromFormat("the number is outside %s's range 1E-130 to 9.99E125", type);
     case IA_ENC_NOT_FINITE: return PyUnicode_FromFormat("NaN and infinity cannot be stored in %s", type);
@@ -65,6 +83,9 @@ static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_
     case IA_ENC_FINER:
         return PyUnicode_FromFormat("the value has parts finer than the last field of %s, which would be lost: "
                                     "truncate or round it first", type);
+    case IA_ENC_FINER_DIGITS:
+        return PyUnicode_FromFormat("the value has parts finer than the last field of %s, which would be lost: "
+                                    INEXACT_HINT, type);
     case IA_ENC_DATETIME_TEXT: return PyUnicode_FromFormat("the text is not a literal of %s", type);
     case IA_ENC_LEADING: return PyUnicode_FromFormat("the value has more digits in its first field than %s holds", type);
     case IA_ENC_CLASS:
@@ -89,7 +110,7 @@ static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_
 static void raise_fault(const Encoder *self, const struct ia_enc_fault *f)
 {
     const struct ia_enc_col *c = self->plan.cols + f->column;
-    PyObject *const name = PyTuple_GET_ITEM(self->names, f->column);
+    PyObject *const name = PyTuple_GetItem(self->names, f->column);
     const long long row = (long long)(self->first_row + f->row);
     PyObject *errors = NULL, *class = NULL, *text = NULL, *args = NULL, *kwargs = NULL, *error = NULL;
     PyObject *reason = fault_reason(f, c);
@@ -129,12 +150,12 @@ static int read_op(PyObject *item, struct ia_op *op)
     int32_t *const field[4] = {&op->kind, &op->width, &op->arg, &op->flags};
     PyObject *values = PySequence_Tuple(item);
     if (values == NULL) return -1;
-    if (PyTuple_GET_SIZE(values) != 4) {
+    if (PyTuple_Size(values) != 4) {
         PyErr_SetString(PyExc_ValueError, "an op is (kind, width, arg, flags)");
         goto failed;
     }
     for (int k = 0; k < 4; k++) {
-        const long v = PyLong_AsLong(PyTuple_GET_ITEM(values, k));
+        const long v = PyLong_AsLong(PyTuple_GetItem(values, k));
         if (v == -1 && PyErr_Occurred()) goto failed;
         if (v < INT32_MIN || v > INT32_MAX) {
             PyErr_SetString(PyExc_ValueError, "an op's numbers have 32 bits");
@@ -151,13 +172,13 @@ failed:
 
 static int read_plan(Encoder *self, PyObject *ops)
 {
-    const Py_ssize_t n = PyTuple_GET_SIZE(ops);
+    const Py_ssize_t n = PyTuple_Size(ops);
     struct ia_enc_plan *const plan = &self->plan;
     size_t bound = IA_ENC_HEADER + 1 + IA_ENC_SLACK;
     size_t bind_bound = 4 + 4 + IA_ENC_SLACK; /* SQ_BIND and its count, SQ_BBIND and its count */
     size_t lobs = 0;
 
-    if (n < 1 || n > 32767 || PyTuple_GET_SIZE(self->names) != n) {
+    if (n < 1 || n > 32767 || PyTuple_Size(self->names) != n) {
         PyErr_SetString(PyExc_ValueError, "an Encoder needs 1 to 32767 ops and as many names");
         return -1;
     }
@@ -169,12 +190,12 @@ static int read_plan(Encoder *self, PyObject *ops)
     plan->n = (int32_t)n;
     for (Py_ssize_t k = 0; k < n; k++) {
         struct ia_op op;
-        PyObject *const name = PyTuple_GET_ITEM(self->names, k);
+        PyObject *const name = PyTuple_GetItem(self->names, k);
         if (!PyUnicode_Check(name)) {
             PyErr_SetString(PyExc_TypeError, "column names must be str");
             return -1;
         }
-        if (read_op(PyTuple_GET_ITEM(ops, k), &op)) return -1;
+        if (read_op(PyTuple_GetItem(ops, k), &op)) return -1;
         const char *why = ia_enc_col_init(plan->cols + k, &op);
         if (why) {
             PyErr_Format(PyExc_ValueError, "column %R: %s (op %d, %d, %d, %d)", name, why, (int)op.kind,
@@ -200,17 +221,17 @@ static int read_codepage(Encoder *self, PyObject *codepage)
 {
     if (codepage == Py_None) return 0;
     if (!PyBytes_Check(codepage)) {
-        PyErr_Format(PyExc_TypeError, "codepage must be bytes or None, not %.100s", Py_TYPE(codepage)->tp_name);
+        PyErr_Format(PyExc_TypeError, "codepage must be bytes or None, not %R", (PyObject *)Py_TYPE(codepage));
         return -1;
     }
-    if (PyBytes_GET_SIZE(codepage) != CODEPAGE_BYTES) {
+    if (PyBytes_Size(codepage) != CODEPAGE_BYTES) {
         PyErr_Format(PyExc_ValueError, "codepage must have 65536 bytes, one for each code point, got %zd",
-                     PyBytes_GET_SIZE(codepage));
+                     PyBytes_Size(codepage));
         return -1;
     }
     Py_INCREF(codepage);
     self->codepage = codepage;
-    self->plan.codepage = (const uint8_t *)PyBytes_AS_STRING(codepage);
+    self->plan.codepage = (const uint8_t *)PyBytes_AsString(codepage);
     self->plan.codepage_is_ascii = 1;
     for (int c = 0; c < 128; c++) self->plan.codepage_is_ascii &= self->plan.codepage[c] == c;
     return 0;
@@ -222,7 +243,7 @@ static PyObject *Encoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     PyObject *ops, *names, *codepage = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$O:Encoder", keywords, &ops, &names, &codepage)) return NULL;
 
-    Encoder *self = (Encoder *)type->tp_alloc(type, 0); /* zeroed */
+    Encoder *self = ia_instance(type); /* zeroed */
     if (self == NULL) return NULL;
     PyObject *list = PySequence_Tuple(ops);
     self->names = list ? PySequence_Tuple(names) : NULL;
@@ -247,15 +268,13 @@ static int Encoder_traverse(PyObject *op, visitproc visit, void *arg)
 static void Encoder_dealloc(PyObject *op)
 {
     Encoder *self = (Encoder *)op;
-    PyTypeObject *type = Py_TYPE(op);
     PyObject_GC_UnTrack(op);
     if (self->batch.release) self->batch.release(&self->batch);
     PyMem_Free(self->plan.cols);
     PyMem_Free(self->plan.lob_at);
     Py_XDECREF(self->names);
     Py_XDECREF(self->codepage);
-    type->tp_free(op);
-    Py_DECREF(type);
+    ia_instance_free(op);
 }
 
 /* ---- load ---------------------------------------------------------------------------------------------------- */
@@ -291,7 +310,7 @@ static int bind_batch(const Encoder *self, struct ia_enc_col *cols, const struct
     for (int32_t k = 0; k < self->plan.n; k++) {
         const struct ArrowArray *child = array->children[k];
         if (ia_enc_bind(cols + k, schema->children[k], child, array->offset, array->length, why, sizeof why)) {
-            PyErr_Format(PyExc_ValueError, "column %R: %s", PyTuple_GET_ITEM(self->names, k), why);
+            PyErr_Format(PyExc_ValueError, "column %R: %s", PyTuple_GetItem(self->names, k), why);
             return -1;
         }
     }
@@ -383,7 +402,7 @@ static int check_framing(const Encoder *self, int framing)
         if (why) {
             char type[80];
             ia_enc_type_text(c, type, sizeof type);
-            PyErr_Format(PyExc_ValueError, "column %R: %s %s", PyTuple_GET_ITEM(self->names, k), type, why);
+            PyErr_Format(PyExc_ValueError, "column %R: %s %s", PyTuple_GetItem(self->names, k), type, why);
             return -1;
         }
     }
@@ -404,11 +423,11 @@ static PyObject *encode_rows(Encoder *self, size_t budget, const struct ia_enc_f
     /* Room for one row behind the budget: the row that exceeds it is written before that is known. */
     if (cap > (size_t)PY_SSIZE_T_MAX - 64 - bound) return PyErr_NoMemory();
     cap += bound;
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)cap);
+    PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)cap);
     if (bytes == NULL) return NULL;
     self->busy = 1;
     for (;;) {
-        uint8_t *out = (uint8_t *)PyBytes_AS_STRING(bytes);
+        uint8_t *out = (uint8_t *)PyByteArray_AsString(bytes);
         Py_BEGIN_ALLOW_THREADS
         result = ia_encode_rows(&self->plan, &row, self->rows, out, &used, cap, budget, frame, &need, &fault);
         Py_END_ALLOW_THREADS
@@ -419,7 +438,10 @@ static PyObject *encode_rows(Encoder *self, size_t budget, const struct ia_enc_f
             break;
         }
         cap = used + need;
-        if (_PyBytes_Resize(&bytes, (Py_ssize_t)cap)) break; /* clears bytes */
+        if (PyByteArray_Resize(bytes, (Py_ssize_t)cap)) {
+            Py_CLEAR(bytes);
+            break;
+        }
     }
     self->busy = 0;
     if (bytes == NULL) return NULL;
@@ -428,16 +450,19 @@ static PyObject *encode_rows(Encoder *self, size_t budget, const struct ia_enc_f
         raise_fault(self, &fault);
         return NULL;
     }
-    if (_PyBytes_Resize(&bytes, (Py_ssize_t)used)) return NULL;
+    if (PyByteArray_Resize(bytes, (Py_ssize_t)used)) {
+        Py_DECREF(bytes);
+        return NULL;
+    }
     self->row = row;
     return Py_BuildValue("(NL)", bytes, (long long)(row - from));
 }
 
 PyDoc_STRVAR(encode_doc,
-"encode(budget, framing=0, head=b'', tail=b'') -> tuple[bytes, int]\n--\n\n"
+"encode(budget, framing=0, head=b'', tail=b'') -> tuple[bytearray, int]\n--\n\n"
 "Encode the next rows as whole messages of at most budget bytes together, at least one row; (bytes, rows).\n\n"
 "framing 0 makes SQ_TUPLE messages, 1 SQ_PUT messages, 2 bind rows: head, SQ_BIND with its large objects, tail.\n"
-"(b'', 0) when nothing remains. A row that cannot be encoded ends the call before it; the call that begins with it\n"
+"(bytearray(), 0) when nothing remains. A row that cannot be encoded ends the call before it; the call that begins with it\n"
 "raises DataError (row and column set) and goes on doing so until another batch is loaded.");
 
 static PyObject *Encoder_encode(PyObject *op, PyObject *args, PyObject *kwargs)

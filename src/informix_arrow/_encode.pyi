@@ -61,13 +61,13 @@ class Encoder:
 
     def encode(
         self, budget: int, framing: int = 0, head: bytes = b"", tail: bytes = b""
-    ) -> tuple[bytes, int]:
-        """The next rows as whole messages of at most ``budget`` bytes, at least one row; ``(bytes, rows)``.
+    ) -> tuple[bytearray, int]:
+        """The next rows as whole messages of at most ``budget`` bytes, at least one row; ``(messages, rows)``.
 
         ``framing`` 0 makes SQ_TUPLE messages, 1 SQ_PUT messages (JDBC section 8), 2 bind rows: for each row
         ``head``, SQ_BIND with a parameter for every column (SQLI section 9), SQ_BBIND and SQ_BLOB chunks of
         1024 bytes when the row has BYTE or TEXT values (SQLI section 14), ``tail``. ``head`` and ``tail`` are
-        whole messages: even numbers of bytes, at most 65,536. ``(b"", 0)`` when nothing remains. The framing
+        whole messages: even numbers of bytes, at most 65,536. ``(bytearray(), 0)`` when nothing remains. The framing
         may change from call to call.
 
         A row that cannot be encoded ends the call before it; the call that begins with it raises DataError,

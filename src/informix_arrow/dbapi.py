@@ -6,10 +6,10 @@ Cursors belong to one thread at a time.
 
 from __future__ import annotations
 
-from .connecting import connect
-from .connection import Connection
+from .connection import Connection, connect
 from .cursor import ArrowStream, Cursor
-from .dbapi_types import (
+from .scroll_cursor import ScrollCursor
+from .shaping.dbapi_types import (
     BINARY,
     DATETIME,
     NUMBER,
@@ -25,8 +25,7 @@ from .dbapi_types import (
     TimestampFromTicks,
     TypeObject,
 )
-from .rows import Row
-from .scroll_cursor import ScrollCursor
+from .shaping.rows import Row
 from .wire.errors import (
     DatabaseError,
     DataError,

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import csv
 
-from informix_arrow.connecting import connect
-from informix_arrow.connection import Connection
+from informix_arrow.connection import Connection, connect
 from informix_arrow.wire.types import ColumnType, TypeOptions, arrow_type
 
 if TYPE_CHECKING:

@@ -5,28 +5,26 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from .exchange.fetch import ServerCursor
-from .exchange.large_objects import ObjectColumn, read_one_blob
+from .exchange.large_objects import read_one_blob
 from .exchange.object_streams import nowhere
+from .exchange.shape import ObjectColumn
 from .exchange.smart_objects import read_object
+from .front.runner import Runner
 from .wire.errors import DataError, InterfaceError
-
-if TYPE_CHECKING:
-    from .connection import Connection
-    from .result import Result
 
 _READ_AHEAD = 256 << 10  # bytes asked for when fewer are wanted
 _SPOOL = 1 << 20  # bytes of a BYTE or TEXT value that are kept in memory; the rest in a temporary file
 
 
 def open_objects(
-    connection: Connection,
+    connection: Runner,
     cursor: ServerCursor,
     column: ObjectColumn,
     handles: Sequence[bytes | None],
-    result: Result | None = None,
+    result: object = None,
 ) -> list[LargeObject | None]:
     """Files for the values of a column of a result with ``lobs = "lazy"``; they keep ``result`` alive."""
     return [
@@ -54,11 +52,11 @@ class LargeObject(io.BufferedIOBase):
 
     def __init__(
         self,
-        connection: Connection,
+        connection: Runner,
         cursor: ServerCursor,
         column: ObjectColumn,
         handle: bytes,
-        result: Result | None = None,
+        result: object = None,
     ) -> None:
         self._result = result  # kept alive: its end would close the server's cursor
         self._connection = connection

@@ -16,6 +16,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from .connection import connect
+from .wire.errors import Error
+
 log = logging.getLogger("informix_arrow.server")
 
 _SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
@@ -76,15 +79,11 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _load_database(url: str, database: str, tables: Mapping[str, Any]) -> None:
-    import informix_arrow
-
     if not _exists(url, database):
         # CREATE DATABASE gives the new database the locale of the session.
-        with informix_arrow.connect(
-            url, database="sysmaster", env=_ENVIRONMENT, autocommit=True
-        ) as connection:
+        with connect(url, database="sysmaster", env=_ENVIRONMENT, autocommit=True) as connection:
             connection.cursor().execute(_CREATE.format(database))
-    with informix_arrow.connect(url, database=database, autocommit=True) as connection:
+    with connect(url, database=database, autocommit=True) as connection:
         cursor = connection.cursor()
         cursor.execute("SELECT tabname FROM systables WHERE tabid >= 100")
         there = {str(row[0]).strip() for row in cursor.fetchall()}
@@ -94,15 +93,13 @@ def _load_database(url: str, database: str, tables: Mapping[str, Any]) -> None:
                 continue
             try:
                 report = connection.write_arrow(table, _opened(data), mode="create")
-            except (informix_arrow.Error, pa.ArrowException, OSError, TypeError, ValueError) as problem:
+            except (Error, pa.ArrowException, OSError, TypeError, ValueError) as problem:
                 raise ValueError(f"load: {database}.{table}: {problem}") from problem
             log.info("load: %d rows into %s.%s", report.rows, database, table)
 
 
 def _exists(url: str, database: str) -> bool:
-    import informix_arrow
-
-    with informix_arrow.connect(url, database="sysmaster", autocommit=True) as connection:
+    with connect(url, database="sysmaster", autocommit=True) as connection:
         cursor = connection.cursor()
         cursor.execute("SELECT COUNT(*) FROM sysdatabases WHERE name = ?", (database,))
         row = cursor.fetchone()

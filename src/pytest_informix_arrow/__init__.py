@@ -11,6 +11,12 @@
     The URL of a fresh, empty, logged UTF-8 database on it; a new one for every test.
 `informix_connection`
     A connection to that database; closed after the test, what it has not committed is gone.
+`informix_transaction`
+    A connection in a transaction that is rolled back after the test: what the test has done is gone, and the tables
+    that it began with are still there. Cheaper than a database of one's own; a test that commits fails.
+`informix_shared_database`
+    The URL of the database that the tests with `informix_transaction` share. Override it in a conftest.py to create
+    tables: ask for the fixture of the same name, connect, commit, return the URL.
 `informix_server_options`
     Keywords for the server, ``{}``. Override it in a conftest.py, with ``scope="session"``, to load tables
     (``{"load": {"shop.orders": "orders.parquet"}}``), to keep databases, for TLS.
@@ -25,6 +31,7 @@ imported before a fixture is used.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from informix_arrow.server import Server
 
 _numbers = itertools.count(1)
+_SHARED = "test_shared"
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +83,41 @@ def informix_connection(informix_database: str) -> Iterator[Connection]:
         yield connection
     finally:
         connection.close()
+
+
+@pytest.fixture(scope="session")
+def informix_shared_database(informix_server: Server) -> Iterator[str]:
+    """URL of the database that tests with `informix_transaction` share: logged, UTF-8, empty; override it."""
+    informix_server.create_database(_SHARED)
+    yield informix_server.url(_SHARED)
+    informix_server.drop_database(_SHARED)
+
+
+@pytest.fixture
+def informix_transaction(informix_server: Server, informix_shared_database: str) -> Iterator[Connection]:
+    """A connection to `informix_shared_database`, in a transaction that is rolled back after the test.
+
+    Fails the test when it has committed, or has turned autocommit on: others would see what it did.
+    """
+    import informix_arrow
+
+    database = re.split(r"[/?]", informix_shared_database.partition("://")[2])[1]
+    before = _commits(informix_server, database)
+    connection = informix_arrow.connect(informix_shared_database)
+    try:
+        yield connection
+        kept = connection.autocommit or _commits(informix_server, database) > before
+    finally:
+        connection.close()
+        informix_server.faults.clear()
+        informix_server.queries.clear()
+    if kept:
+        pytest.fail(
+            f"this test has committed to {database}, which it shares with others: use informix_connection, whose "
+            "database is the test's own",
+            pytrace=False,
+        )
+
+
+def _commits(server: Server, database: str) -> int:
+    return sum(query.database == database for query in server.queries.matching(r"^\s*commit\b"))

@@ -38,6 +38,10 @@ def test_ordinary_user_code_is_typed(tmp_path: Path) -> None:
         "conn.isolation = None\n"
         "conn.transaction(savepoint=1)\n"
         "conn.database = 'other'\n"
+        "ifx.connect('informix://h/d', databse='d')\n"
+        "ifx.Pool('informix://h/d', pasword='d')\n"
+        "ifx.Pool('informix://h/d', autocommit='yes')\n"
+        "ifx.conect('informix://h/d')\n"
     )
     done = check(wrong, tmp_path)
     assert [line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line] == [
@@ -46,4 +50,8 @@ def test_ordinary_user_code_is_typed(tmp_path: Path) -> None:
         "5",
         "6",
         "7",
+        "8",
+        "9",
+        "10",
+        "11",
     ]

@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import assert_type
 
 import informix_arrow as ifx
-from informix_arrow import dbapi
+from informix_arrow import aio, dbapi
 
 URL = "informix://user:password@db1:9088/stores?server=ol_stores"
 
@@ -57,6 +57,34 @@ def cursors(conn: ifx.Connection) -> Iterator[tuple[Any, ...]]:
         yield found
 
 
+def what_belongs_to(conn: ifx.Connection) -> ifx.Connection:
+    assert_type(conn.cursor().connection, ifx.Connection)
+    assert_type(conn.cursor(scrollable=True).connection, ifx.Connection)
+    with conn.transaction() as block:
+        assert_type(block.connection, ifx.Connection)
+    return of_any_cursor(conn.execute("SELECT a FROM orders"))
+
+
+def of_any_cursor(cursor: ifx.Cursor) -> ifx.Connection:
+    conn: ifx.Connection = cursor.connection
+    return conn
+
+
+async def asyncio(conn: aio.AsyncConnection) -> None:
+    assert_type((await conn.execute("SELECT a FROM orders")).connection, aio.AsyncConnection)
+    async with conn.query("SELECT * FROM orders", strings="large") as result:
+        assert_type(result, aio.AsyncResult)
+    async with aio.connect(URL, autocommit=True) as own:
+        assert_type(own, aio.AsyncConnection)
+
+
+class Integration(ifx.Connection):
+    """A subclass that an integration registers: its cursors know it by that class."""
+
+    def cursor_of_mine(self) -> None:
+        assert_type(Integration.cursor(self).connection, Integration)
+
+
 def transactions(conn: ifx.Connection) -> None:
     with conn.transaction() as outer:
         assert_type(outer.savepoint_name, str | None)
@@ -69,6 +97,14 @@ def pooling() -> int:
     with ifx.Pool(URL, min_size=1, max_size=8) as pool, pool.connection() as conn:
         assert_type(conn, ifx.Connection)
         return int(conn.read_arrow("SELECT * FROM orders").num_rows)
+
+
+def repeated(pool: ifx.Pool) -> str:
+    def work(conn: ifx.Connection) -> str:
+        return str(conn.execute("SELECT a FROM orders").fetchone())
+
+    assert_type(ifx.run_transaction(pool, work, retries=5, backoff=0.5), str)
+    return ifx.run_transaction(ifx.connect(URL, tls_ca_password="x"), work)
 
 
 def failing(conn: ifx.Connection) -> str | None:

@@ -31,7 +31,7 @@ static void *limited_malloc(size_t n)
     return may_allocate() ? malloc(n) : NULL;
 }
 
-static void *limited_aligned_alloc(size_t alignment, size_t n)
+__attribute__((unused)) static void *limited_aligned_alloc(size_t alignment, size_t n)
 {
     return may_allocate() ? aligned_alloc(alignment, n) : NULL;
 }
@@ -40,7 +40,8 @@ static void *limited_aligned_alloc(size_t alignment, size_t n)
 #define calloc limited_calloc
 #define malloc limited_malloc
 #define aligned_alloc limited_aligned_alloc
-#include "decode_bulk.h"
+#include "native/decode_bulk.h"
+#include "native/decode_plan.h"
 #undef realloc
 #undef calloc
 #undef malloc
@@ -221,8 +222,73 @@ static void attack(int corruptions)
     total_rows += rows_in_file;
 }
 
+#define DAY_ROW 32
+
+/* One bound row of a DATE and an INTEGER: `day` in days from 1899-12-31. Returns its end. */
+static uint8_t *put_day(uint8_t *p, int32_t day)
+{
+    ia_store_be32(p, 4u << 16 | STATEMENT); /* SQ_ID */
+    p += 4;
+    ia_store_be32(p, 5u << 16 | 2);         /* SQ_BIND, two parameters */
+    ia_store_be32(p + 4, 7u << 16);         /* DATE, not NULL */
+    ia_store_be16(p + 8, 0);
+    ia_store_be32(p + 10, (uint32_t)day);
+    ia_store_be32(p + 14, 2u << 16);        /* INTEGER, not NULL */
+    ia_store_be16(p + 18, 0x0a00);
+    ia_store_be32(p + 20, 12345);
+    ia_store_be32(p + 24, 7u << 16 | 12);   /* SQ_EXECUTE, SQ_EOT */
+    return p + 28;
+}
+
+/* Days that no calendar has end the run before their row, for a DATE column and for DATETIME columns of any unit. */
+static void impossible_days(void)
+{
+    static const int32_t days[] = {INT32_MAX, INT32_MIN + 1, 2958465, -693595, 1 << 30, -(1 << 30)};
+    static const struct ia_op targets[] = {
+        {IA_DATE, 4, 0, 0},
+        {IA_DATETIME_DATE32, 5, 8 << 8 | 4, 0},
+        {IA_DATETIME_TIMESTAMP, 8, 14 << 8 | 10, 0},  /* YEAR TO SECOND: s */
+        {IA_DATETIME_TIMESTAMP, 11, 19 << 8 | 15, 0}, /* YEAR TO FRACTION(5): us */
+    };
+    const struct ia_op after = {IA_INT32, 4, 0, 0};
+    uint8_t rows[3 * DAY_ROW];
+    count = 2;
+    form = 0;
+    for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+        for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+            long position;
+            enum ia_status last;
+            uint64_t sum;
+            ops[0] = targets[t];
+            ops[1] = after;
+            put_day(put_day(put_day(rows, 45000), days[i]), 45001);
+            assert(run(rows, sizeof rows, 64, 0, &position, &last, &sum) == 1);
+            assert(position == DAY_ROW && last == IA_OTHER);
+            put_day(put_day(put_day(rows, 2958464), -693594), 45001); /* the first and the last there are */
+            assert(run(rows, sizeof rows, 64, 0, &position, &last, &sum) == 3);
+        }
+    }
+}
+
+/* A DECIMAL(p, s) with more decimal places than digits is refused before any value is read. */
+static void impossible_decimals(void)
+{
+    for (int32_t precision = 1; precision <= 38; precision++) {
+        for (int32_t scale = 0; scale <= 38; scale++) {
+            const struct ia_op op = {IA_DECIMAL128, 18, precision << 8 | scale, 0};
+            struct ia_decoder d;
+            int bad;
+            const char *const wrong = ia_decoder_init(&d, &op, 1, 64, 1 << 24, 4096, NULL, &bad);
+            assert((wrong != NULL) == (scale > precision) && bad == (wrong ? 0 : -1));
+            ia_decoder_free(&d);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
+    impossible_days();
+    impossible_decimals();
     for (int i = 1; i < argc; i++) {
         if (read_file(argv[i]))
             return 2;

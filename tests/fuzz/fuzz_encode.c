@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode_arrow.h"
+#include "native/encode_arrow.h"
+#include "native/encode_core.h"
+#include "native/encode_plan.h"
 
 #define MAX_COLUMNS 6
 #define MAX_BUFFERS 8
@@ -94,6 +96,19 @@ static void *text(int64_t n)
     return p;
 }
 
+/* What numbers are written with, so that some are whole, some have a fraction and some no end. */
+static void *numbers(int64_t n)
+{
+    static const char *const pieces[] = {"0", "1", "5", "9", "12", "000", "999", "2147483648", "9223372036854775808", ".",
+                                         ".5", "-", "+", "e", "e-3", "e+2"};
+    uint8_t *p = malloc((size_t)n + (n == 0));
+    for (int64_t k = 0; k < n;) {
+        const char *piece = pieces[rnd() % (one_in(3) ? 16 : 10)];
+        for (; *piece && k < n; piece++) p[k++] = (uint8_t)*piece;
+    }
+    return p;
+}
+
 static int width_of(const char *format)
 {
     if (format[0] == 'd')
@@ -153,7 +168,7 @@ static void fill(struct ArrowArray *a, const void **buffers, const char *format,
         const int32_t narrow = (int32_t)end;
         memcpy(offsets + values * (large ? 8 : 4), large ? (const void *)&end : (const void *)&narrow, large ? 8 : 4);
         buffers[1] = realloc(offsets, (size_t)(values + 1) * (large ? 8 : 4));
-        buffers[2] = text(end);
+        buffers[2] = one_in(2) ? numbers(end) : text(end);
         a->n_buffers = 3;
     } else if (format[0] == 'v') {
         const int64_t pieces = (int64_t)(rnd() % 3);
@@ -167,7 +182,7 @@ static void fill(struct ArrowArray *a, const void **buffers, const char *format,
             int32_t *const v = views + k * 4;
             const int64_t len = text_size();
             v[0] = (int32_t)len;
-            uint8_t *const inside = text(12);
+            uint8_t *const inside = one_in(2) ? numbers(12) : text(12);
             memcpy(v + 1, inside, 12);
             free(inside);
             if (len > 12 && pieces > 0) {
@@ -319,6 +334,22 @@ static void check(const uint8_t *out, size_t used, int64_t rows, const struct ia
 /* ---- one batch ------------------------------------------------------------------------------------------------ */
 
 static long batches, bound_columns, refused_columns, rows_out, faults[64], binds_out;
+static long shortened[3][2]; /* integers of decimals, floats and text that came out: exact ones, and such as may lose digits */
+
+/* Digits that a column may lose are never what it refuses. */
+static int refuses_digits(const struct ia_enc_col *c, int status)
+{
+    const int floats = c->kind == IA_DECIMAL_FLOAT64 || c->kind == IA_DECIMAL_STRING;
+    return status == IA_ENC_FRACTION || status == IA_ENC_SCALE || status == IA_ENC_INEXACT ||
+           status == IA_ENC_FINER_DIGITS || (status == IA_ENC_PRECISION && floats && c->decimal.scale < 0);
+}
+
+static void count_integers(const struct ia_enc_col *c, int64_t row)
+{
+    if (c->kind > IA_INT8 || c->all_null || ia_source_is_integer(c->source) || ia_enc_is_null(c, c->base + row)) return;
+    const int kind = ia_source_is_decimal(c->source) ? 0 : ia_source_is_bytes(c->source) ? 2 : 1;
+    shortened[kind][c->decimal.inexact != IA_EXACT]++;
+}
 
 static void run(const uint8_t *codepage)
 {
@@ -333,7 +364,9 @@ static void run(const uint8_t *codepage)
     plan.bind_bound = 4 + 4 + IA_ENC_SLACK;
     for (int tries = 0; plan.n < n && tries < 400; tries++) { /* until an op and an Arrow type meet */
         struct ia_enc_col *c = cols + plan.n;
-        const struct ia_op *op = ops + rnd() % N_OPS;
+        struct ia_op made = ops[rnd() % N_OPS];
+        const struct ia_op *op = &made;
+        if (one_in(2)) made.flags |= one_in(2) ? IA_FLAG_ROUND : IA_FLAG_TRUNCATE;
         assert(ia_enc_col_init(c, op) == NULL);
         make(columns + plan.n, rows, offset);
         if (ia_enc_bind(c, &columns[plan.n].schema, &columns[plan.n].array, offset, rows, why, sizeof why)) {
@@ -376,12 +409,17 @@ static void run(const uint8_t *codepage)
         }
         if (result == IA_ENC_FAULT) {
             assert(used == 0 && row == from && fault.row == row && fault.status > 0 && fault.status < 64);
+            assert(fault.column >= 0 && fault.column < plan.n);
+            assert(!cols[fault.column].decimal.inexact || !refuses_digits(cols + fault.column, fault.status));
             faults[fault.status]++;
             row++;
         } else {
             assert(row > from && (used <= budget || row == from + 1));
             check(out, used, row - from, &frame, plan.n);
             rows_out += row - from;
+            for (int64_t k = from; k < row; k++) {
+                for (int i = 0; i < plan.n; i++) count_integers(cols + i, k);
+            }
             if (frame.framing == IA_FRAME_BIND) binds_out += row - from;
         }
         free(out);
@@ -392,6 +430,7 @@ static void run(const uint8_t *codepage)
 int main(int argc, char **argv)
 {
     const long count = argc > 1 ? atol(argv[1]) : 200000;
+    if (argc > 2) seed ^= strtoull(argv[2], NULL, 10);
     uint8_t *const latin1 = calloc(65536, 1);
     for (int k = 0; k < 256; k++) latin1[k] = (uint8_t)k;
     for (long k = 0; k < count; k++) run(one_in(2) ? latin1 : NULL);
@@ -403,6 +442,7 @@ int main(int argc, char **argv)
         all += faults[k];
     }
     assert(faults[0] == 0);
+    for (int k = 0; k < 3; k++) assert(count < 1000 || (shortened[k][0] > 0 && shortened[k][1] > shortened[k][0]));
     printf("encoder: %ld batches, %ld columns bound and %ld refused, %ld rows of which %ld bind rows, %ld values refused "
            "for %d reasons: ok\n", batches, bound_columns, refused_columns, rows_out, binds_out, all, kinds);
     return rows_out > 0 && kinds >= 15 ? 0 : 1;

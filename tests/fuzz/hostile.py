@@ -1,4 +1,4 @@
-"""Run inside the sanitised interpreter (run_sanitized.py): every prefix and 10,000 corruptions of a recorded reply.
+"""Run inside the sanitised interpreter (run_sanitized.py): every prefix and many corruptions of a recorded reply.
 
 Each ends in the right batch, a clean ProtocolError or DataError, or "more bytes needed"; anything else is a failure,
 and the sanitizers end the process at the first bad read. Rows that a corruption did not touch must be unchanged; the
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import os
 import random
 import sys
 import time
@@ -20,7 +21,7 @@ from typing import Any
 
 SOURCE = Path(__file__).parents[2] / "src" / "informix_arrow"
 ROWS = 150
-CORRUPTIONS = 10_000
+CORRUPTIONS = 100 * int(os.environ.get("FUZZ_SHARE", "100"))
 MAX_TUPLE = 4096
 
 

@@ -6,6 +6,7 @@ Made by the plain Python encoder from a fixed seed, so that a failure can be rep
 from __future__ import annotations
 
 import datetime as dt
+import os
 import random
 import struct
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from informix_arrow.wire.qualifiers import Qualifier
 from informix_arrow.wire.types import ColumnType, PlanOp, TypeOptions, plan_op
 from informix_arrow.wire.values import encode_tuple
 
-SEED = 20260831
+SEED = int(os.environ.get("FUZZ_SEED", "20260831"))
 END_OF_TURN = b"\x00\x0c"
 
 OPTIONS = TypeOptions(floating_decimals="string")

@@ -2,7 +2,7 @@
 
     python tests/fuzz/run_sanitized.py [BUILD_DIRECTORY]
 
-Four programs run: fuzz_core.c, fuzz_encode.c and fuzz_bulk.c (the cores alone, leaks detected too) and hostile.py
+Five programs run: fuzz_core.c, fuzz_encode.c, fuzz_bulk.c and fuzz_unl.c (the cores alone, leaks too) and hostile.py
 (modules in this Python, with the sanitizer's runtime preloaded). Ends with a status other than 0 if anything is found
 or cannot be run.
 """
@@ -29,7 +29,9 @@ SANITIZE = [
     "-O1",
 ]
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
-TIME_LIMIT = 300
+TIME_LIMIT = 600
+#: Percent of the work; FUZZ_SEED is its seed (replies.py).
+SHARE = int(os.environ.get("FUZZ_SHARE", "100"))
 
 
 def run(command: list[str], **environment: str) -> None:
@@ -49,7 +51,7 @@ def runtime(name: str) -> str:
 def build_modules(directory: Path) -> None:
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     include = f"-I{sysconfig.get_path('include')}"
-    for name in ("_decode", "_encode", "_bulk"):
+    for name in ("_decode", "_encode", "_bulk", "_unl"):
         target = directory / f"{name}{suffix}"
         source = str(SOURCE / f"{name}.c")
         run([CC, *WARNINGS, *SANITIZE, "-shared", "-fPIC", include, source, "-o", str(target)])
@@ -65,14 +67,14 @@ def build_core(directory: Path, name: str) -> Path:
     return program
 
 
-RANDOM_PLANS = 60
+RANDOM_PLANS = 60 * SHARE // 100
 
 
 def write_replies(directory: Path) -> list[str]:
     """Replies for fuzz_core.c: all types in one, each type alone and before an INTEGER, and random plans."""
     import replies
 
-    from informix_arrow.wire.types import plan_op
+    from informix_arrow.wire.types import TypeOptions, plan_op
 
     every = list(range(len(replies.OPS)))
     last = every[-1]
@@ -80,6 +82,8 @@ def write_replies(directory: Path) -> list[str]:
     for plan in (every, every[::-1], *([i] for i in every), *([i, last] for i in every[:-1])):
         payloads = replies.payloads(150 if len(plan) > 2 else 12, plan)
         cases.append(([replies.OPS[i].as_tuple() for i in plan], payloads))
+    doubles = TypeOptions(decimals="float64")  # some of which have not all digits of their DECIMAL
+    cases.append(([plan_op(ct, doubles).as_tuple() for ct in replies.TYPES], replies.payloads(12)))
     rng = random.Random(replies.SEED)
     for _ in range(RANDOM_PLANS):
         columns, options, payloads = replies.random_reply(rng, 6)
@@ -107,12 +111,22 @@ def main(directory: Path) -> None:
     undefined = "halt_on_error=1:print_stacktrace=1"
     run([str(program), *files], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined)
     bulk = build_core(directory, "fuzz_bulk")
+    import replies
     import rows
 
     run(
         [str(bulk), *rows.write(directory)], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined
     )
-    run([str(encoder), "50000"], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined)
+    run(
+        [str(encoder), str(500 * SHARE), str(replies.SEED)],
+        ASAN_OPTIONS=f"detect_leaks=1:{options}",
+        UBSAN_OPTIONS=undefined,
+    )
+    run(
+        [str(build_core(directory, "fuzz_unl")), str(500 * SHARE), str(replies.SEED)],
+        ASAN_OPTIONS=f"detect_leaks=1:{options}",
+        UBSAN_OPTIONS=undefined,
+    )
     # PYTHONMALLOC: every bytes object gets its own red zones. libstdc++ comes along because pyarrow throws.
     run(
         [sys.executable, str(HERE / "hostile.py"), str(directory)],

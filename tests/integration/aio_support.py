@@ -11,10 +11,12 @@ import warnings
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, TypeVar
 
+from tests.soaking import seconds
+
 T = TypeVar("T")
 
-#: Seconds of the soaks; the long form is for releases.
-SOAK = float(os.environ.get("INFORMIX_ARROW_SOAK", "20"))
+#: Seconds of random work.
+SOAK = seconds(5.0)
 
 _COMPLAINTS = ("never retrieved", "was destroyed", "unclosed", "Exception in callback", "Unhandled")
 

@@ -271,10 +271,10 @@ WORK: list[Callable[..., object]] = (
 )
 
 
+@pytest.mark.soak
 def test_500_tasks_with_random_cancellations_get_their_own_answers_and_the_pool_serves_on(
     server_process: str,
 ) -> None:
-    """INFORMIX_ARROW_SOAK=60 makes it a minute."""
     with ifx.connect(server_process) as conn:
         conn.execute("CREATE TABLE aio_pool_rows (id INT NOT NULL, text VARCHAR(40), sentinel INT)")
         data = [(n, f"text {n}") for n in range(ROWS)]

@@ -300,6 +300,7 @@ def test_whoever_waits_for_another_thread_has_a_time_limit_too(conn: ifx.Connect
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("restart", [True, False])
 def test_ctrl_c_ends_the_statement_and_the_connection_stays(conn: ifx.Connection, restart: bool) -> None:
     """Also where another library has set up a handler that lets system calls go on."""

@@ -280,3 +280,20 @@ def test_text_that_the_server_cuts_is_a_warning(conn: ifx.Connection) -> None:
             conn.execute("UPDATE err_child SET v = 'longer than five' WHERE id = 1")
     conn.rollback()
     conn.autocommit = True
+
+
+def test_memory_that_runs_out_over_a_reply_is_an_error_of_ours(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conn = ifx.connect(server.url("stores_demo"))
+
+    def none_left(*arguments: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("informix_arrow.exchange.stream.Reader", none_left)
+        patch.setattr("informix_arrow.exchange.turns.Reader", none_left)
+        with pytest.raises(ifx.OperationalError, match="not enough memory"):
+            conn.execute("SELECT tabid FROM systables")
+    assert conn.closed
+    conn.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -76,4 +77,13 @@ def test_answers_are_sent_in_the_code_set_of_the_login(pam_server: Server) -> No
     with ifx.connect(
         pam_server.url("stores_demo"), user="bob", password="", pam=lambda prompt, echo: "grün"
     ) as conn:
+        conn.ping()
+
+
+def test_what_a_person_takes_to_answer_does_not_count(pam_server: Server) -> None:
+    def slowly(prompt: str, echo: bool) -> str:
+        threading.Event().wait(1.2)
+        return "grün"
+
+    with ifx.connect(pam_server.url("stores_demo"), user="bob", pam=slowly, login_timeout=1.0) as conn:
         conn.ping()

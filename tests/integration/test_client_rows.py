@@ -14,8 +14,8 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
-from informix_arrow.rows import NO_ROW, ROWS_AT_ONCE, Rows, row_class
 from informix_arrow.server import Server
+from informix_arrow.shaping.rows import NO_ROW, ROWS_AT_ONCE, Rows, row_class
 
 QUERY = "SELECT id, name, price, day FROM client_rows ORDER BY id"
 
@@ -268,3 +268,22 @@ def test_plain_numbers_are_python_numbers() -> None:
     made = rows.take()
     assert made == [tuple(row.values()) for row in batch.to_pylist()]
     assert [type(value) for value in made[1]] == [int, int, float, float, int]
+
+
+def test_a_floating_decimal_can_be_a_decimal_in_rows_and_text_in_arrow(server: Server) -> None:
+    with ifx.connect(server.url("stores_demo")) as conn:
+        conn.execute("CREATE TEMP TABLE floating (x DECIMAL(32), tail INT)")
+        values = [Decimal("12345678901234567890123456789012"), Decimal("-1E-20"), Decimal("0"), None]
+        conn.cursor().executemany("INSERT INTO floating VALUES (?, 7)", [(value,) for value in values])
+        for scrollable in (False, True):
+            cursor = conn.cursor(scrollable=scrollable)
+            cursor.floating_decimals = "decimal"
+            cursor.execute("SELECT x, tail FROM floating")
+            assert cursor.fetchall() == [(value, 7) for value in values]
+        cursor = conn.cursor()
+        cursor.floating_decimals = "decimal"
+        assert (
+            cursor.execute("SELECT x FROM floating").fetch_arrow_table().schema.field("x").type == pa.utf8()
+        )
+        cursor.floating_decimals = "float64"
+        assert cursor.execute("SELECT x FROM floating WHERE x = 0").fetchall() == [(0.0,)]

@@ -160,17 +160,24 @@ def test_the_server_s_own_text_agrees(conn: ifx.Connection, code_set: CodeSet) -
 
 
 def test_what_is_too_long_is_cut_between_characters(conn: ifx.Connection, code_set: CodeSet) -> None:
-    """By the bytes of the code set: in a literal, a parameter, an expression, and where a query makes the text."""
+    """By the bytes of the code set: in a literal, an expression, and where a query makes the text. What a parameter
+    assigns is refused before it is sent."""
     conn.execute("CREATE TEMP TABLE narrow (id INT, v VARCHAR(7), sentinel INT)")
     word = code_set.words[0] * 4
     want = fitted(word, 7, code_set.codec)
     assert 4 <= len(want.encode(code_set.codec)) <= 7
     with pytest.warns(ifx.Warning, match="cut"):
         conn.execute(f"INSERT INTO narrow VALUES (1, '{word}', 12345)")
-    with pytest.warns(ifx.Warning, match="cut"):
+    with pytest.raises(
+        ifx.DataError, match=f"text of {len(word.encode(code_set.codec))} bytes does not fit VARCHAR"
+    ):
         conn.execute("INSERT INTO narrow VALUES (2, ?, 12345)", (word,))
     with pytest.warns(ifx.Warning, match="cut"):
-        conn.cursor().executemany("INSERT INTO narrow VALUES (?, ?, 12345)", [(3, word), (4, "a"), (5, word)])
+        conn.execute("INSERT INTO narrow VALUES (2, ? || '', 12345)", (word,))
+    with pytest.warns(ifx.Warning, match="cut"):
+        conn.cursor().executemany(
+            "INSERT INTO narrow VALUES (?, ? || '', 12345)", [(3, word), (4, "a"), (5, word)]
+        )
     conn.execute("INSERT INTO narrow VALUES (6, 'a', 12345)")
     with pytest.warns(ifx.Warning, match="cut"):
         conn.execute("UPDATE narrow SET v = (SELECT lv || lv || lv FROM t WHERE id = 0) WHERE id = 6")
@@ -272,3 +279,20 @@ def test_a_server_side_name_of_the_code_set_in_a_login_is_enough(server: Server,
         client.framing = client.framing.with_encoding(code_set.codec)
         (row,) = client.select("SELECT c, sentinel FROM t WHERE id = 0")
         assert row == code_set.words[0].encode(code_set.codec).ljust(16) + (12345).to_bytes(4, "big")
+
+
+def test_a_session_with_a_utf8_db_locale_makes_a_utf8_database(server: Server) -> None:
+    with ifx.connect(server.url(""), db_locale="en_US.utf8") as conn:
+        conn.execute("CREATE DATABASE made_in_utf8 WITH LOG")
+        conn.execute("CREATE TABLE t (name VARCHAR(40), sentinel INT)")
+        conn.execute("INSERT INTO t VALUES (?, ?)", ("Ångström 日本 🦉", 12345))
+    try:
+        with ifx.connect(server.url("made_in_utf8")) as conn:
+            assert conn.read_arrow("SELECT * FROM t").to_pylist() == [
+                {"name": "Ångström 日本 🦉", "sentinel": 12345}
+            ]
+            site = "SELECT site FROM systables WHERE tabname = ' GL_CTYPE'"
+            assert conn.read_arrow(site)["site"].to_pylist()[0].strip().lower().startswith("en_us.")
+            assert conn.encoding == "utf-8"
+    finally:
+        server.drop_database("made_in_utf8")

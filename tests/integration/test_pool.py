@@ -308,10 +308,10 @@ def test_closing_waits_for_what_is_lent_when_told_to(make: Callable[..., Pool]) 
     assert held.closed
 
 
+@pytest.mark.soak
 def test_threads_with_random_cancels_get_their_own_answers_and_the_pool_serves_on(
     server_process: str,
 ) -> None:
-    """INFORMIX_ARROW_SOAK=60 makes it a minute."""
     rows = 2000
     with ifx.connect(server_process) as conn:
         conn.execute("CREATE TABLE pool_soak (id INT NOT NULL, sentinel INT)")

@@ -14,7 +14,8 @@ import pytest
 from tests.fault_proxy import Fault, FaultProxy, eventually
 
 import informix_arrow as ifx
-from informix_arrow import aio, pool_core
+from informix_arrow import aio
+from informix_arrow.front import pool_core
 from informix_arrow.pool import Pool
 from informix_arrow.server import Server
 

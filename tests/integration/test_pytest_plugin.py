@@ -7,6 +7,8 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import pytest
+
 TESTS = """
 import informix_arrow
 import pytest
@@ -114,3 +116,63 @@ def test_a_run_that_wants_no_server_imports_none_of_the_package(tmp_path: Path) 
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+SHARED = """
+import informix_arrow
+import pytest
+
+
+@pytest.fixture(scope="session")
+def informix_shared_database(informix_shared_database):
+    with informix_arrow.connect(informix_shared_database) as connection:
+        connection.execute("CREATE TABLE kept (id SERIAL, b VARCHAR(20), s INT)")
+        connection.execute("INSERT INTO kept VALUES (0, 'first', 7)")
+        connection.commit()
+    return informix_shared_database
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_it_finds_what_there_was_and_leaves_nothing(informix_transaction, turn):
+    cursor = informix_transaction.cursor()
+    cursor.execute("SELECT b, s FROM kept")
+    assert cursor.fetchall() == [("first", 7)]
+    cursor.execute("CREATE TABLE mine (id INT)")
+    cursor.execute("DELETE FROM kept")
+    cursor.execute("INSERT INTO kept VALUES (0, ?, 8)", (f"turn {turn}",))
+    cursor.execute("SELECT b, s FROM kept")
+    assert cursor.fetchall() == [(f"turn {turn}", 8)]
+
+
+def test_a_rollback_is_no_commit(informix_transaction):
+    informix_transaction.execute("DELETE FROM kept")
+    informix_transaction.rollback()
+    assert informix_transaction.read_arrow("SELECT b FROM kept").num_rows == 1
+
+
+def test_a_database_of_ones_own_may_be_committed(informix_connection):
+    informix_connection.execute("CREATE TABLE kept (id INT)")
+    informix_connection.commit()
+
+
+def test_it_commits(informix_transaction):
+    informix_transaction.execute("INSERT INTO kept VALUES (0, 'second', 9)")
+    informix_transaction.commit()
+
+
+def test_it_turns_autocommit_on(informix_transaction):
+    informix_transaction.autocommit = True
+"""
+
+
+def test_a_transaction_is_rolled_back_after_each_test_and_a_commit_is_told(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(SHARED)
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=6, errors=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*ERROR at teardown of test_it_commits*",
+            "this test has committed to test_shared, which it shares with others: use informix_connection*",
+            "*ERROR at teardown of test_it_turns_autocommit_on*",
+        ]
+    )

@@ -13,10 +13,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from tests.soaking import SECONDS
 
 from informix_arrow.server import Server
-from informix_arrow.server.bulk import RowReader
-from informix_arrow.server.engine_session import EngineSession
+from informix_arrow.server.dialogue.bulk import RowReader
+from informix_arrow.server.engine.session import EngineSession
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.messages import BoundValue
@@ -533,6 +534,7 @@ def nameless(groups: list[list[m.Message]]) -> list[list[m.Message]]:
     ]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_lane_and_the_python_way_give_the_same_replies_and_the_same_table(
@@ -540,7 +542,7 @@ def test_the_lane_and_the_python_way_give_the_same_replies_and_the_same_table(
 ) -> None:
     r = random.Random(f"{form} {seed}")
     cases = []
-    for _ in range(4):
+    for _ in range(4 if SECONDS else 2):
         columns, values, rows = random_load(r, form)
         pieces = [r.randrange(1 << 20) for _ in range(r.randrange(4))]
         plan = (r.random() < 0.5, r.choice((10**9, 7, 100)), pieces)

@@ -15,14 +15,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+import duckdb
 import pytest
+from tests.soaking import rounds
 
-from informix_arrow.server import DirectoryInUse, Server
+import informix_arrow
+from informix_arrow.server import DirectoryFormatUnknown, DirectoryInUse, Server
+from informix_arrow.server.edge import listener
+from informix_arrow.server.engine.session import EngineSession
 from informix_arrow.wire import messages as m
 
 from .raw import EOT, RawClient, Refused, one
+from .test_server_login import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,6 +170,7 @@ def test_an_unlogged_database_keeps_every_answered_statement(tmp_path: Path) -> 
         assert client.number("select count(*)::int from t") == 300
 
 
+@pytest.mark.soak
 def test_kills_at_random_moments_lose_no_commit_and_leave_no_half_of_one(tmp_path: Path) -> None:
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")  # shown when it fails
@@ -179,7 +186,7 @@ def test_kills_at_random_moments_lose_no_commit_and_leave_no_half_of_one(tmp_pat
         assert rows == [n * size + row for n in kept for row in range(size)]
         assert set(acknowledged) <= set(kept)
 
-    for round_number in range(5):
+    for round_number in rounds(3):
         with serving(tmp_path / "d") as server:
             if not round_number:
                 create(server, TABLE, "create table twin (a int)")
@@ -230,6 +237,46 @@ def test_a_database_is_never_made_of_what_another_left_behind(tmp_path: Path) ->
             client.command("create table secret (a int)")
 
 
+def test_a_renamed_database_is_there_after_a_restart(tmp_path: Path) -> None:
+    with Server(tmp_path / "d") as server:
+        server.create_database("before")
+        with RawClient(server, "before") as client:
+            client.command("create table t (k serial, a int)")
+            client.command("insert into t values (0, 5)")
+            client.command("create view v (a) as select a from before:t")
+        with RawClient(server, "stores_demo") as client:
+            client.command("rename database before to after")
+            client.command("insert into after:t values (0, 6)")
+        assert not (tmp_path / "d" / "before.duckdb").exists()
+    for _ in range(2):
+        with Server(tmp_path / "d") as server, informix_arrow.connect(server.url("after")) as connection:
+            assert connection.execute("select a from v order by a").fetchall() == [(5,), (6,)]
+    with Server(tmp_path / "d") as server, pytest.raises(informix_arrow.Error, match="-329"):
+        informix_arrow.connect(server.url("before"))
+
+
+@pytest.mark.parametrize("moved", [(), (".wal",), (".wal", "")])
+def test_a_rename_that_was_killed_is_finished_at_the_next_start(
+    tmp_path: Path, moved: tuple[str, ...]
+) -> None:
+    with Server(tmp_path / "d") as server:
+        server.create_database("before")
+        with RawClient(server, "before") as client:
+            client.command("create table t (a int)")
+            client.command("insert into t values (5)")
+            client.command("create synonym s for t")
+            client.command("create view v (a) as select a from before:s")
+    for suffix in moved:
+        file = tmp_path / "d" / f"before.duckdb{suffix}"
+        if file.exists():
+            file.rename(tmp_path / "d" / f"after.duckdb{suffix}")
+    with duckdb.connect(str(tmp_path / "d" / "sysmaster.duckdb")) as con:
+        con.execute("UPDATE _ifx.databases SET name = 'after', was = 'before' WHERE name = 'before'")
+    for _ in range(2):
+        with Server(tmp_path / "d") as server, informix_arrow.connect(server.url("after")) as connection:
+            assert connection.execute("select v.a, s.a from v, s").fetchall() == [(5, 5)]
+
+
 def test_a_directory_has_one_server_at_a_time(tmp_path: Path) -> None:
     with Server(tmp_path / "d"):
         with pytest.raises(DirectoryInUse, match=rf"in use by another server \(process {os.getpid()}\)"):
@@ -247,6 +294,59 @@ def test_a_directory_has_one_server_at_a_time(tmp_path: Path) -> None:
         assert "Traceback" not in run.stderr
     with Server(tmp_path / "d"):
         pass
+
+
+def test_a_directory_of_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
+    place = tmp_path / "d"
+    with Server(place) as server, RawClient(server, "stores_demo") as client:
+        client.command("create table t (a int, b int)")
+    file = place / "informix-arrow.format"
+    known = int(file.read_text())
+    before = {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".duckdb"}
+    for written, message in (
+        (str(known + 1), f"the directory {place} has format {known + 1} of a newer informix-arrow"),
+        ("", f"the file {file} does not hold the number of a format"),
+        ("-1", f"the file {file} does not hold the number of a format"),
+        ("\N{SNOWMAN}", f"the file {file} does not hold the number of a format"),
+    ):
+        file.write_text(written, encoding="utf-8")
+        with pytest.raises(DirectoryFormatUnknown) as caught:
+            Server(place).start()
+        assert str(caught.value).startswith(message)
+        assert "\n" not in str(caught.value)
+    assert before == {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".duckdb"}
+    file.write_text(str(known))
+    with Server(place) as server, RawClient(server, "stores_demo") as client:
+        client.command("insert into t values (1, 2)")
+
+
+def test_a_directory_from_before_there_were_privileges_is_open_to_all_as_it_was(tmp_path: Path) -> None:
+    """Such a one was made by taking away what a newer server adds; its rows of the catalogue are that old."""
+    place = tmp_path / "d"
+    with Server(place) as server, RawClient(server, "stores_demo") as client:
+        client.command("create table t (a int, b int)")
+        client.command("create view v as select a, b from t")
+        client.command("create function f() returning int; return 7; end function")
+    (place / "informix-arrow.format").unlink()
+    for name in ("sysmaster", "stores_demo"):
+        with duckdb.connect(str(place / f"{name}.duckdb")) as con:
+            for table in ("users", "tabauth", "colauth", "procauth", "roleauth"):
+                con.execute(f"DROP TABLE _ifx.{table}")
+            con.execute("UPDATE _ifx.tables SET viewtext = 'older' WHERE tabname = ' VERSION'")
+            if name == "sysmaster":
+                con.execute("ALTER TABLE _ifx.databases DROP COLUMN owner")
+    with Server(place, users={"ann": "f1rst"}) as server:
+        url = server.url("stores_demo").replace("informix:in4mix@", "ann:f1rst@")
+        with informix_arrow.connect(url) as conn:
+            conn.execute("insert into t values (1, 2)")
+            assert conn.execute("select a, b from v").fetchall() == [(1, 2)]
+            assert conn.execute("execute function f()").fetchall() == [(7,)]
+            conn.execute("create table mine (a int, b int)")
+            granted = (
+                "select a.tabauth from systabauth a, systables t where a.tabid = t.tabid and t.tabname = 't'"
+            )
+            assert conn.execute(granted).fetchall() == [("su-idx---",)]
+    assert (place / "informix-arrow.format").read_text() == "3\n"
 
 
 def test_a_killed_server_leaves_no_lock_behind(tmp_path: Path) -> None:
@@ -360,3 +460,51 @@ def test_a_directory_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "d" / "sysmaster.duckdb").unlink()
     with Server(tmp_path / "d"):  # what failed holds nothing
         pass
+
+
+def test_a_statement_that_cannot_be_stopped_does_not_hinder_the_servers_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It made `with Server()` raise that the connection is busy; now its directory is in use until it ends."""
+    stop, query = EngineSession.interrupt, EngineSession.query
+    running: list[EngineSession] = []
+    started = threading.Event()
+
+    def starting(self: EngineSession, *args: Any) -> Any:
+        running.append(self)
+        started.set()
+        return query(self, *args)
+
+    monkeypatch.setattr(EngineSession, "interrupt", lambda self: None)
+    monkeypatch.setattr(listener, "_JOIN_SECONDS", 0.2)
+    ended = threading.Event()
+    with Server(tmp_path) as server:
+        conn = informix_arrow.connect(server.url("stores_demo"), autocommit=True)
+        cursor = conn.cursor()
+        cursor.execute("CREATE TABLE t (k INT, v INT)")
+        cursor.executemany("INSERT INTO t VALUES (?, ?)", [(n, n + 1) for n in range(8000)])
+        monkeypatch.setattr(EngineSession, "query", starting)
+
+        def run() -> None:
+            with pytest.raises(informix_arrow.Error):
+                cursor.execute("SELECT SUM(x.k * y.v), MAX(z.v) FROM t x, t y, t z WHERE x.k + y.k > z.v")
+            ended.set()
+
+        threading.Thread(target=run, daemon=True).start()
+        assert started.wait(60)
+    assert ended.wait(60)
+    assert "statements go on" in caplog.text
+    with pytest.raises(DirectoryInUse):
+        Server(tmp_path).start()
+
+    def free() -> bool:
+        stop(running[0])
+        try:
+            with Server(tmp_path) as again, informix_arrow.connect(again.url("stores_demo")) as conn:
+                cursor = conn.cursor()
+                cursor.execute("SELECT COUNT(*), MAX(v) FROM t")
+                return cursor.fetchall() == [(8000, 8000)]
+        except DirectoryInUse:
+            return False
+
+    assert eventually(free)

@@ -310,7 +310,7 @@ def test_transactions_and_batches_are_written_down(own: Server, client: RawClien
 
 
 def test_old_statements_are_forgotten(own: Server, client: RawClient) -> None:
-    from informix_arrow.server.query_log import KEPT, Query, QueryLog
+    from informix_arrow.server.edge.query_log import KEPT, Query, QueryLog
 
     log = QueryLog(kept=3)
     for number in range(5):
@@ -322,7 +322,7 @@ def test_old_statements_are_forgotten(own: Server, client: RawClient) -> None:
 
 
 def test_huge_statements_are_forgotten_sooner() -> None:
-    from informix_arrow.server.query_log import KEPT_TEXT, Query, QueryLog
+    from informix_arrow.server.edge.query_log import KEPT_TEXT, Query, QueryLog
 
     log = QueryLog()
     huge = "x" * (KEPT_TEXT // 4)  # one text: it takes no memory here to speak of
@@ -348,18 +348,30 @@ def test_huge_statements_are_forgotten_sooner() -> None:
         ("a password 'using ''b' using 'c'", "a password '***' using '***'"),
         ('identified\n by\'pw\' password = "a""b"', "identified\n by'***' password = '***'"),
         ("password", "password"),
+        ("set encryption password /* it's */ 'pw', 2", "set encryption password /* it's */ '***', 2"),
+        ("set encryption password -- 'old'\n 'pw'", "set encryption password -- 'old'\n '***'"),
+        ("set encryption password {to}'pw' {it}", "set encryption password {to}'***' {it}"),
+        ("create user u identified /**/ by /**/ 'pw'", "create user u identified /**/ by /**/ '***'"),
+        ("set password for /* a b */ 'ann' = --x\n'pw'", "set password for /* a b */ 'ann' = --x\n'***'"),
+        (
+            "insert into t values ('-- ', '/*', '{') using 'pw'",
+            "insert into t values ('-- ', '/*', '{') using '***'",
+        ),
+        ("select 1 /* password 'pw' */ from t", "select 1 /* password '***' */ from t"),
+        ("set encryption password /* 'pw'", "set encryption password /* 'pw'"),
+        ("{d using 'pw'}, using /* '", "{d using '***'}, using /* '"),
     ],
 )
 def test_passwords_in_statements_are_hidden(sql: str, shown: str) -> None:
-    from informix_arrow.server.query_log import without_secrets
+    from informix_arrow.server.dialogue.redaction import without_secrets
 
     assert without_secrets(sql) == shown
 
 
-@pytest.mark.parametrize("between", [" ", "for x ", " for"])
+@pytest.mark.parametrize("between", [" ", "for x ", " for", "/* ", "/**/", "{", "--\n", "using/*", "using{"])
 def test_hiding_passwords_takes_no_longer_than_reading_the_statement(between: str) -> None:
     """It took hours for this much, and nobody else's session could run meanwhile."""
-    from informix_arrow.server.query_log import without_secrets
+    from informix_arrow.server.dialogue.redaction import without_secrets
 
     sql = "password" + between * 300_000
     assert without_secrets(sql) == sql

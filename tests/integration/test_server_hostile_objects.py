@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server import Server, large_objects
-from informix_arrow.server.lob_columns import hexadecimal
+from informix_arrow.server import Server
+from informix_arrow.server.dialogue import large_objects
+from informix_arrow.server.dialogue.lob_columns import hexadecimal
 from informix_arrow.wire import messages as m
 
 from .raw import EOT, RawClient, one
@@ -188,7 +189,7 @@ def test_a_session_that_waits_for_its_clients_file_keeps_nobody_waiting(server: 
 
 def test_requests_sent_ahead_of_a_files_answer_are_bounded(server: Server) -> None:
     """Each of them is two bytes on the wire, and an object in memory."""
-    from informix_arrow.server import client_files
+    from informix_arrow.server.dialogue import client_files
 
     with RawClient(server, "stores_demo") as client:
         client.command("CREATE TEMP TABLE t_ahead (id INT, b BLOB)")

@@ -7,10 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from tests.interop.gate import witness_module
 
 from informix_arrow.server import Server
 
-informix_db = pytest.importorskip("informix_db")
+informix_db = witness_module("informix_db")
 
 
 def connect(server: Server, database: str, **options: Any) -> Any:

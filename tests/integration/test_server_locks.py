@@ -193,6 +193,88 @@ def test_update_locks_can_be_retained(client: RawClient, other: RawClient) -> No
     assert executed(other, "UPDATE t_queue SET tail = 0 WHERE id = 1") == (-244, -107)
 
 
+@pytest.mark.parametrize(
+    ("statements", "retained"),
+    [
+        ([], False),
+        (["SET ENVIRONMENT RETAINUPDATELOCKS 'ALL'"], True),
+        (["SET ENVIRONMENT RETAINUPDATELOCKS 'committed read'"], True),
+        (["SET ENVIRONMENT RETAINUPDATELOCKS 'DIRTY READ'"], False),
+        (["SET ENVIRONMENT RETAINUPDATELOCKS 'CURSOR STABILITY'"], False),
+        (["SET ENVIRONMENT RETAINUPDATELOCKS 'CURSOR STABILITY'", "SET ISOLATION TO CURSOR STABILITY"], True),
+        (["SET ENVIRONMENT RETAINUPDATELOCKS 'DIRTY READ'", "SET ISOLATION TO DIRTY READ"], True),
+        (["SET ENVIRONMENT RETAINUPDATELOCKS 'COMMITTED READ'", "SET ISOLATION TO DIRTY READ"], False),
+        (
+            [
+                "SET ENVIRONMENT RETAINUPDATELOCKS 'COMMITTED READ'",
+                "SET ISOLATION TO COMMITTED READ LAST COMMITTED",
+            ],
+            True,
+        ),
+        (["SET ENVIRONMENT RETAINUPDATELOCKS 'ALL'", "SET ENVIRONMENT RETAINUPDATELOCKS 'NONE'"], False),
+        (
+            [
+                "SET ISOLATION TO COMMITTED READ RETAIN UPDATE LOCKS",
+                "SET ENVIRONMENT RETAINUPDATELOCKS 'NONE'",
+            ],
+            False,
+        ),
+        (
+            [
+                "SET ENVIRONMENT RETAINUPDATELOCKS 'NONE'",
+                "SET ISOLATION TO COMMITTED READ RETAIN UPDATE LOCKS",
+            ],
+            True,
+        ),
+        (
+            [
+                "SET ISOLATION TO COMMITTED READ RETAIN UPDATE LOCKS",
+                "SET ENVIRONMENT RETAINUPDATELOCKS 'DIRTY READ'",
+            ],
+            True,
+        ),
+        (["SET ISOLATION TO COMMITTED READ RETAIN UPDATE LOCKS", "SET ISOLATION TO COMMITTED READ"], False),
+        (["SET ISOLATION TO REPEATABLE READ", "SET ENVIRONMENT RETAINUPDATELOCKS 'NONE'"], True),
+    ],
+)
+def test_levels_retain_update_locks_as_the_environment_of_the_session_says(
+    client: RawClient, other: RawClient, statements: list[str], retained: bool
+) -> None:
+    """At the levels that SET ENVIRONMENT names RETAIN UPDATE LOCKS goes without saying; NONE turns it off."""
+    for statement in statements:
+        client.command(statement)
+    query = start(client)
+    ints(client, query)
+    ints(client, query)
+    if retained:
+        assert executed(other, "UPDATE t_queue SET tail = 0 WHERE id = 1") == (-244, -107)
+        client.must(m.Commit())
+    other.command("UPDATE t_queue SET tail = 9 WHERE id = 1")
+    assert tails(other)[1] == 9
+
+
+def test_turning_retained_update_locks_off_frees_none_that_is_held(
+    client: RawClient, other: RawClient
+) -> None:
+    client.command("SET ENVIRONMENT RETAINUPDATELOCKS 'ALL'")
+    query = start(client)
+    ints(client, query)
+    ints(client, query)
+    client.command("SET ENVIRONMENT RETAINUPDATELOCKS 'NONE'")
+    ints(client, query)
+    assert executed(other, "UPDATE t_queue SET tail = 0 WHERE id = 1")[0] == -244
+    other.command("UPDATE t_queue SET tail = 25 WHERE id = 2")
+    assert tails(other) == {1: 10, 2: 25, 3: 30}
+
+
+@pytest.mark.parametrize(
+    "value", ["'REPEATABLE READ'", "'1'", "''", "ALL", "'ALL' 'NONE'", "'ALL', 'NONE'", ""]
+)
+def test_update_locks_are_retained_at_no_other_levels(client: RawClient, value: str) -> None:
+    statement = f"SET ENVIRONMENT RETAINUPDATELOCKS {value}"
+    assert client.error(m.Prepare(0, statement), m.NDescribe(), m.WantDone()) == -201
+
+
 def test_a_locked_row_can_be_fetched_when_it_is_free(client: RawClient, other: RawClient) -> None:
     other.must(m.Begin())
     other.command("UPDATE t_queue SET tail = 15 WHERE id = 1")

@@ -154,6 +154,32 @@ def test_an_answer_that_never_comes_ends_with_the_login_time_limit() -> None:
         assert client.socket.recv(1) == b""
 
 
+@pytest.mark.parametrize("answered", [0, 1])
+def test_a_client_that_has_not_answered_can_park_no_more_than_an_answer_holds(answered: int) -> None:
+    """It could have 64 MiB kept for it until the login's time was over, on each of its connections."""
+    with Server(pam=QUESTIONS, login_timeout=3600) as server, PamClient(server, "ann") as client:
+        client.send(m.Ack(), m.EndOfTurn())
+        for _ in range(2):  # the text that is shown, the first question
+            client.receive()
+            client.receive()
+        if answered:
+            client.send(m.Response("päss wörd"), m.EndOfTurn())
+            client.receive()
+            client.receive()
+        long = m.Prepare(0, "x" * (1 << 20)).encode(client.framing)
+        client.socket.sendall(long[:100])  # its length is enough to know
+        assert everything_until_closed(client.socket) == b""
+
+
+def test_an_answer_of_any_length_is_taken() -> None:
+    answer = "ä" * 16_000
+    with Server(pam={"ann": [("Novel: ", True, answer), ("Sure? ", False, "yes")]}) as server:
+        with PamClient(server, "ann") as client:
+            assert client.talk(answer, "yes")[-1] == m.Accept()
+        with PamClient(server, "ann") as client:
+            assert client.talk(answer + "a", "yes")[-1] == m.Exit()
+
+
 def test_questions_may_come_from_a_function_of_the_user() -> None:
     def questions(user: str) -> list[tuple[str, bool, str | None]] | None:
         return [(f"Who is {user}? ", False, "me")] if user.startswith("x") else None

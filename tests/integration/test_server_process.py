@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import informix_arrow
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -82,6 +84,9 @@ def test_serve_speaks_tls_with_the_certificate_that_it_is_given(certificates: Ce
         (["--tls-key", "key.pem"], "tls_key and tls_ca are nothing without tls_cert"),
         (["--max-sessions", "0"], "max_sessions=0"),
         (["--idle-timeout", "0"], "idle_timeout=0"),
+        (["--host", "0.0.0.0"], "the default password: give one of your own"),
+        (["--host", "::", "--password", "in4mix"], "the default password: give one of your own"),
+        (["--users", "nowhere.txt"], "nowhere.txt"),
         (["--load", "nowhere"], "nowhere is no directory"),
         (["--query-log", "no/where.jsonl"], "no/where.jsonl"),
     ],
@@ -96,3 +101,73 @@ def test_serve_says_in_one_line_what_is_wrong_with_its_options(
     assert run.stderr.startswith("informix-arrow: ")
     assert said in run.stderr
     assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("ann:one\nbob\n", "users.txt, line 2: it must be NAME:PASSWORD"),
+        (":s3cret\n", "users.txt, line 1: it must be NAME:PASSWORD"),
+        ("# who\n\nann:one\nann:s3cret\n", "users.txt, line 4: ann has a line already"),
+    ],
+)
+def test_serve_names_the_line_of_its_users_that_is_wrong_and_no_password(
+    lines: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "users.txt").write_text(lines)
+    (tmp_path / "users.txt").chmod(0o600)
+    run = subprocess.run(
+        [*SERVE, "--port", "0", "--users", "users.txt"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert run.returncode == 1
+    assert said in run.stderr
+    assert "s3cret" not in run.stderr
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_serve_lets_in_the_users_of_its_file_and_nobody_by_the_default_password(
+    host: str, tmp_path: Path
+) -> None:
+    users = tmp_path / "users.txt"
+    users.write_text("# who may\n\nann:one:two \nbörge:três\r\n", encoding="utf-8")
+    users.chmod(0o644)
+    with subprocess.Popen(
+        [*SERVE, "--host", host, "--port", "0", "--users", str(users)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline().rpartition(":")[2])
+
+            def user(name: str, password: str) -> str:
+                with informix_arrow.connect(
+                    host="127.0.0.1",
+                    port=port,
+                    server="informix",
+                    database="sysmaster",
+                    user=name,
+                    password=password,
+                ) as conn:
+                    cursor = conn.cursor()
+                    cursor.execute("SELECT USER, tabid FROM systables WHERE tabid = 1")
+                    row = cursor.fetchone()
+                    assert row is not None
+                    return str(row[0]).strip()
+
+            assert user("ann", "one:two ") == "ann"
+            assert user("börge", "três") == "börge"
+            for name, password in (("ann", "one"), ("ann", "três"), ("informix", "in4mix"), ("informix", "")):
+                with pytest.raises(informix_arrow.Error) as caught:
+                    user(name, password)
+                assert caught.value.sqlcode == -951
+        finally:
+            process.terminate()
+            assert process.wait(30) == 0
+            assert process.stderr is not None
+            assert "others can read the passwords in it" in process.stderr.read()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from informix_arrow.server import Server
-from informix_arrow.server.stream import PACE, Stream
+from informix_arrow.server.edge.stream import PACE, Stream
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.messages import BoundValue
 from informix_arrow.wire.types import ColumnType
@@ -21,6 +21,7 @@ CREATE = {kind: f"function informix.ifx_lo_create( ifx_lo_spec,integer,{kind})" 
 CLOSE = "function informix.ifx_lo_close(integer)"
 STAT = "function informix.ifx_lo_stat(int, ifx_lo_stat)"
 SEEK = "function informix.ifx_lo_seek(integer,int8,integer,int8)"
+RELEASE = "function informix.ifx_lo_release(blob)"
 TRUNCATE = "function informix.ifx_lo_truncate(integer,int8)"
 SBINFO = "function informix.ifx_lo_col_sbinfo(lvarchar,ifx_lo_spec)"
 SPECIFICATION = bytes.fromhex("dadafeed").ljust(596, b"\1")
@@ -350,3 +351,10 @@ def test_a_descriptor_given_by_sql_is_one_as_any_other(client: RawClient) -> Non
     assert tail == 7
     assert lo_data(client, m.LoData.read(descriptor, 100)).data == b"by sql"
     call(client, CLOSE, integer(descriptor))
+
+
+def test_an_object_may_be_released_and_one_that_is_not_there_may_not(client: RawClient) -> None:
+    locator = stored(client, content(1000))
+    assert number(call(client, RELEASE, opaque("blob", locator))) == 0
+    assert open_object(client, locator) >= 0
+    assert client.error(*call_messages(client, RELEASE, [opaque("blob", bytes(72))])) == -9810

@@ -337,8 +337,8 @@ def test_a_load_whose_transaction_the_server_has_ended_does_not_claim_that_nothi
 ) -> None:
     """Rows behind the end of a transaction are final by themselves, and nobody knows how many there are."""
     from informix_arrow.exchange.scope import Scope
-    from informix_arrow.exchange.session import ask
     from informix_arrow.exchange.steps import Exchange
+    from informix_arrow.exchange.turns import ask
     from informix_arrow.wire import messages as m
 
     undo = Scope.undo

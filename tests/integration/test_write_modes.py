@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Iterator
 from datetime import date, datetime, time
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import informix_arrow as ifx
+from informix_arrow import aio
 from informix_arrow.server import Server
 
 Method = Literal["put", "pipeline"]
@@ -59,8 +61,10 @@ def test_create_makes_the_table_and_refuses_one_that_is_there(conn: ifx.Connecti
 
 def test_replace_puts_a_new_table_in_the_place_of_the_old(conn: ifx.Connection, name: str) -> None:
     conn.execute(f"CREATE TABLE {name} (z DATE)")
-    for _ in range(2):
-        assert conn.write_arrow(name, SMALL, mode="replace").created
+    for times in range(2):
+        assert conn.write_arrow(name, SMALL, mode="replace").created == (
+            times == 0
+        )  # then it has these columns
         assert conn.read_arrow(f"SELECT * FROM {name}").to_pylist() == SMALL.to_pylist()
 
 
@@ -160,12 +164,12 @@ def test_what_was_read_is_made_again_exactly(conn: ifx.Connection, name: str) ->
         "'5 06:07:08', 12345)"
     )
     conn.execute(f"INSERT INTO {name} (id, big) VALUES (0, 2)")
-    data = conn.read_arrow(f"SELECT * FROM {name}")
+    data = conn.read_arrow(f"SELECT * FROM {name}", floating_decimals="string")
     copy = f"{name}_copy"
     try:
         conn.write_arrow(copy, data, mode="create")
         assert columns_of(conn, copy) == columns_of(conn, name)
-        again = conn.read_arrow(f"SELECT * FROM {copy}")
+        again = conn.read_arrow(f"SELECT * FROM {copy}", floating_decimals="string")
         assert again.schema.equals(data.schema, check_metadata=True)
         assert again.to_pylist() == data.to_pylist()
     finally:
@@ -277,6 +281,28 @@ def test_adbc_ingest_is_the_same_thing(conn: ifx.Connection, name: str) -> None:
         cursor.execute(f"DROP TABLE {name}_temp")
 
 
+def test_adbc_ingest_folds_no_name_under_delimident(server: Server) -> None:
+    given = {"autocommit": True, "env": {"DELIMIDENT": "y"}}
+    data = pa.table({"Id": [1], "sentinel": [7]})
+
+    async def in_asyncio() -> None:
+        async with await aio.connect(server.url("stores_demo"), **given) as conn, conn.cursor() as cursor:
+            assert await cursor.adbc_ingest("Ingested By", data) == 1
+            assert await cursor.adbc_ingest("Ingested By", data, "append", db_schema_name="informix") == 1
+
+    with ifx.connect(server.url("stores_demo"), **given) as conn, conn.cursor() as cursor:
+        for name in ("Ingested", "order"):
+            assert cursor.adbc_ingest(name, data) == 1
+            assert cursor.adbc_ingest(name, data, "append", catalog_name="stores_demo") == 1
+            assert conn.read_arrow(f'SELECT "Id", sentinel FROM "{name}"').num_rows == 2
+            conn.execute(f'DROP TABLE "{name}"')
+        asyncio.run(in_asyncio())
+        assert conn.read_arrow('SELECT "Id", sentinel FROM "Ingested By"').num_rows == 2
+        conn.execute('DROP TABLE "Ingested By"')
+        with pytest.raises(ifx.InterfaceError, match="owner"):
+            cursor.adbc_ingest("t", data, db_schema_name="a'b")
+
+
 def test_frames_of_polars_pandas_and_other_connections_are_written(
     conn: ifx.Connection, name: str, server: Server
 ) -> None:
@@ -359,3 +385,15 @@ def test_what_is_no_arrow_data_is_refused(conn: ifx.Connection, data: object) ->
 def test_what_is_no_table_name_never_gets_into_a_statement(conn: ifx.Connection, table: str) -> None:
     with pytest.raises(ifx.InterfaceError, match="not a table's name"):
         conn.write_arrow(table, SMALL)
+
+
+def test_a_report_says_whether_its_rows_are_committed(server: Server) -> None:
+    rows = pa.table({"id": pa.array([1, 2], pa.int32()), "sentinel": pa.array([12345] * 2, pa.int32())})
+    with ifx.connect(server.url("stores_demo")) as conn:
+        conn.execute("CREATE TEMP TABLE report_pending (id INT, sentinel INT)")
+        conn.commit()
+        assert "committed" not in str(conn.write_arrow("report_pending", rows))
+        conn.execute("DELETE FROM report_pending WHERE id = 2")
+        assert str(conn.write_arrow("report_pending", rows)).endswith(
+            ", not committed: part of the open transaction"
+        )

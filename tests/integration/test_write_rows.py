@@ -102,7 +102,17 @@ def test_rows_arrive_as_they_were(conn: ifx.Connection, table: str, method: Meth
     report = conn.write_arrow(table, data, method=method)
     assert (report.rows, report.method, report.commits, report.transaction) == (5000, method, 1, "own")
     assert report.rejected.num_rows == 0
-    assert report.rejected.schema.names == ["row", "sqlcode", "isam", "message", "k", "name", "n", "tail"]
+    assert report.rejected.schema.names == [
+        "row",
+        "column",
+        "sqlcode",
+        "isam",
+        "message",
+        "k",
+        "name",
+        "n",
+        "tail",
+    ]
     found = conn.read_arrow(f"SELECT * FROM {table} ORDER BY k")
     assert found.to_pylist() == data.to_pylist()
 

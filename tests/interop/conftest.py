@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The first test with Java may have to wait until Maven has fetched the driver."""
+    for item in items:
+        if "java" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.timeout(900))
+
+
 @pytest.fixture(scope="session")
 def target(server_process: str) -> Target:
     url = urlsplit(server_process)

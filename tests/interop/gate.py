@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -11,8 +12,17 @@ import pytest
 REQUIRE = "INFORMIX_ARROW_REQUIRE_WITNESSES"
 
 
+def required() -> bool:
+    return os.environ.get(REQUIRE, "") not in ("", "0")
+
+
+def witness_module(name: str) -> Any:
+    """A module that a whole file of tests needs: these are skipped without it, or it is an error."""
+    return importlib.import_module(name) if required() else pytest.importorskip(name)
+
+
 def witness_missing(reason: str) -> NoReturn:
     """Skip the test, or fail it when ``INFORMIX_ARROW_REQUIRE_WITNESSES=1``."""
-    if os.environ.get(REQUIRE, "") not in ("", "0"):
+    if required():
         pytest.fail(f"{reason} ({REQUIRE} is set)", pytrace=False)
     pytest.skip(reason)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine import Engine
-from informix_arrow.server.engine_session import EngineSession
-from informix_arrow.server.engine_types import Outcome
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.prepared import Outcome
+from informix_arrow.server.engine.session import EngineSession, open_session
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.routines.session_routines import Library
 
 VERSION = "IBM Informix Dynamic Server Version 14.10.FC7W1DE"
 
@@ -55,12 +56,12 @@ class Db:
 
 
 def open_engine() -> Iterator[Engine]:
-    engine = Engine(None, "informix", VERSION)
+    engine = Engine(None, "informix", VERSION, Library())
     yield engine
     engine.close()
 
 
 def connect(engine: Engine, database: str = "stores_demo", **environment: str) -> Db:
-    session = engine.session("informix", environment)
+    session = open_session(engine, "informix", environment)
     session.open_database(database)
     return Db(session)

@@ -22,9 +22,9 @@ from informix_arrow._bulk import (
     SHAPE_UNKNOWN,
     BulkReader,
 )
-from informix_arrow.server.bulk import OPTIONS
-from informix_arrow.server.conversions import Converter
+from informix_arrow.server.dialogue.bulk import OPTIONS
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.types.conversions import Converter
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.codepages import decoder_table

@@ -83,12 +83,13 @@ def test_mappings_that_cannot_be_are_refused(
 
 def test_column_names_are_quoted_where_they_must_and_can_be() -> None:
     assert [quote(name, True) for name in ("a", "Mixed", "with blank", 'q"')] == [
-        "a",
+        '"a"',
         '"Mixed"',
         '"with blank"',
         '"q"""',
     ]
     assert [quote_new(name, False) for name in ("a", "Mixed")] == ["a", "mixed"]
+    assert [quote_new(name, True) for name in ("order", "Mixed")] == ['"order"', '"Mixed"']
     for name in ("with blank", "a; DROP TABLE t", "", "1a", "a-b"):
         with pytest.raises(ProgrammingError, match="DELIMIDENT"):
             quote(name, False)
@@ -256,9 +257,10 @@ def test_rejects_are_in_the_order_of_the_data_and_keep_no_batch_alive() -> None:
     rejects.add(two, 0, 3, DataError("client too"))
     assert len(rejects) == 4
     table = rejects.table()
-    assert table.schema.names == ["row", "sqlcode", "isam", "message", "data_row", "v"]
+    assert table.schema.names == ["row", "column", "sqlcode", "isam", "message", "data_row", "v"]
     assert table.drop_columns("message").to_pydict() == {
-        "row": [0, 2, 3, 4], "sqlcode": [-268, -391, None, None], "isam": [-100, None, None, None],
+        "row": [0, 2, 3, 4], "column": [None] * 4, "sqlcode": [-268, -391, None, None],
+       "isam": [-100, None, None, None],
         "data_row": ["a", "c", "d", "e"], "v": [1, 3, 4, 5],
     }  # fmt: skip
     assert Rejects(one.schema).table().schema == table.schema

@@ -251,7 +251,9 @@ def test_every_kind_of_the_plan_has_a_reference_decoder() -> None:
 
 def test_the_kinds_of_plan_h_are_those_of_wire_types() -> None:
     """If this fires: enum ia_kind and Kind differ, and the C code takes columns for something else. Make them agree."""
-    header = (Path(__file__).parents[2] / "src" / "informix_arrow" / "plan.h").read_text(encoding="utf-8")
+    header = (Path(__file__).parents[2] / "src" / "informix_arrow" / "native" / "plan.h").read_text(
+        encoding="utf-8"
+    )
     found = {}
     for line in header.splitlines():
         if line.startswith("    IA_") and " = " in line:

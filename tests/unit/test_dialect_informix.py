@@ -6,9 +6,9 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from informix_arrow.server.dialect import InformixExact, InformixExactDelimited
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.sql.lexical import blank_comments
+from informix_arrow.server.grammar.dialect import InformixExact, InformixExactDelimited
+from informix_arrow.server.grammar.lexical import blank_comments
 
 ROUND_TRIPS = [
     "SELECT SKIP 2 FIRST 5 a FROM t",
@@ -75,6 +75,7 @@ def test_comments_are_blanked_at_the_same_length() -> None:
 
 def test_braces_of_a_collection_are_no_comment() -> None:
     assert blank_comments("select 1 from table(set{1}) {c}").rstrip() == "select 1 from table(set{1})"
+    assert blank_comments("select set{'a}b {', list{2}} {c}").rstrip() == "select set{'a}b {', list{2}}"
 
 
 @pytest.mark.parametrize(("sql", "code"), [("select 'x", -282), ("select {x", -283), ("select /* x", -283)])

@@ -238,3 +238,15 @@ def test_time_limits_have_parameters_of_their_own() -> None:
     p = resolve("informix://h/d?login_timeout=2.5&call_timeout=30", {}, connect_timeout=1, read_timeout=9)
     assert (p.login_timeout, p.call_timeout, p.connect_timeout, p.read_timeout) == (2.5, 30.0, 1.0, 9.0)
     assert resolve("jdbc:informix-sqli://h:1/d:LOGINTIMEOUT=2500", {}).connect_timeout == 2.5
+
+
+@pytest.mark.parametrize("given", ["informix://h/d?timeout=3", "informix://h/d"])
+def test_timeout_is_refused_as_it_may_mean_four_things(given: str) -> None:
+    keywords = {} if "timeout" in given else {"timeout": 3}
+    with pytest.raises(InterfaceError, match=r"connect_timeout.*login_timeout.*call_timeout.*read_timeout"):
+        resolve(given, {}, **keywords)
+
+
+def test_a_login_has_a_limit_by_default() -> None:
+    assert resolve("informix://h/d", {}).login_timeout == 30.0
+    assert resolve("informix://h/d?login_timeout=none", {}).login_timeout is None

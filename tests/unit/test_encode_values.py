@@ -243,7 +243,9 @@ def test_a_double_fits_a_fixed_scale_when_its_shortest_text_does(value: float, h
 def test_a_double_is_never_rounded_to_a_fixed_scale(value: float) -> None:
     for op in (plan_op(ColumnType.decimal(8, 2), FLOAT_DECIMALS), plan_op(ColumnType.decimal(8, 2))):
         text = refused(op, pa.array([value]))
-        assert text.endswith("more decimal places than DECIMAL(8,2) keeps: round it or cast it first")
+        assert text.endswith(
+            "more decimal places than DECIMAL(8,2) keeps: round it first, or say inexact='round' or inexact='truncate'"
+        )
 
 
 def test_a_double_with_too_many_digits_before_the_point_is_refused() -> None:

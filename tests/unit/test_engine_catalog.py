@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.session import open_session
+from informix_arrow.server.routines.session_routines import Library
 
 from .engine_support import VERSION, Db, connect, open_engine
 
@@ -212,14 +214,77 @@ def test_databases_are_created_opened_and_dropped(engine: Engine, db: Db) -> Non
     assert db.fails("database testdb").sqlcode == -329
 
 
+def test_a_renamed_database_has_all_that_it_had(engine: Engine, db: Db) -> None:
+    db.run("create database before with log")
+    db.run("create table t (k serial primary key, a varchar(20) check (a <> 'before:t'), c clob)")
+    db.run("insert into t values (7, 'one', null)")
+    db.run("insert into t values (0, 'two', null)")
+    db.run("delete from t where k = 8")
+    db.run("create index backwards on t (a desc)")
+    db.run("create view v (k, said) as select k, 'before:t ' || a from before:informix.t where k > 0")
+    db.run("create view w (k) as select k from v -- of before:v")
+    db.run("create synonym s for t")
+    db.run("create sequence q start with 5")
+    assert db.value("select q.nextval from sysmaster:sysdual") == 5
+    other = connect(engine, "stores_demo")
+    assert db.fails("rename database before to after").sqlcode == -359
+    assert other.fails("rename database before to after").sqlcode == -425
+    db.run("database stores_demo")
+    db.run("rename database before to after")
+    assert other.fails("select k from before:t").sqlcode == -329
+    db.run("database after")
+    assert db.rows("select k, said from v") == [(7, "before:t one")]
+    assert db.rows("select k from w") == db.rows("select k from s") == [(7,)]
+    view = "select v.viewtext from sysviews v, systables t where t.tabid = v.tabid and t.tabname = 'v' order by v.seqno"
+    assert "".join(piece.ljust(64) for (piece,) in db.rows(view)).rstrip() == (
+        "create view v (k, said) as select k, 'before:t ' || a from after:informix.t where k > 0"
+    )
+    assert db.value("select q.nextval from sysmaster:sysdual") == 6
+    assert db.run("insert into t values (0, 'three', null)").serial == 9
+    assert db.fails("insert into t values (9, 'four', null)").sqlcode == -268
+    assert db.fails("insert into t values (10, 'before:t', null)").sqlcode == -530
+    db.run("delete from v where k = 7")
+    assert db.rows("select k, a from t order by k") == [(9, "three")]
+    assert db.value("select count(*) from sysindexes where idxname = 'backwards' and part1 = -2") == 1
+    assert db.rows("select dbsname from sysmaster:systabnames where tabname = 't'") == [("after",)]
+    db.run("drop table t")
+    assert db.value("select count(*) from systables where tabid >= 100 and tabtype <> 'Q'") == 0
+    db.run("database stores_demo")
+    db.run("drop database after")
+    other.session.close()
+
+
+def test_what_cannot_be_renamed_stays_as_it_is(engine: Engine, db: Db) -> None:
+    engine.create_database("one", ("log",), "en_US.57372")
+    engine.create_database("two", ("log",), "en_US.57372")
+    assert db.fails("rename database none to three").sqlcode == -329
+    assert db.fails("rename database one to two").sqlcode == -330
+    assert db.fails("rename database sysmaster to master").sqlcode == -389
+    for name in ('"a b"', "'../x'", "1a"):
+        assert db.fails(f"rename database one to {name}").sqlcode in (-201, -354)
+    db.run("begin work")
+    assert db.fails("rename database one to three").sqlcode == -535
+    db.run("rollback work")
+    writer = connect(engine, "one")
+    writer.run("create table t (a int)")
+    writer.run("database stores_demo")
+    writer.run("begin work")
+    writer.run("insert into one:t values (1)")
+    assert db.fails("rename database one to three").sqlcode == -425
+    writer.run("commit work")
+    db.run("rename database informix.one to three")
+    assert writer.rows("select a from three:t") == [(1,)]
+    assert sorted(db.session.database_names()) == ["stores_demo", "sysmaster", "three", "two"]
+
+
 def test_the_kind_of_a_database_is_told_when_it_is_opened(engine: Engine, db: Db) -> None:
     db.run("create database plain")
     db.run("create database strict with log mode ansi")
-    session = engine.session("informix", {})
+    session = open_session(engine, "informix", {})
     assert [session.open_database(n) for n in ("stores_demo", "plain", "strict", "sysmaster")] == [5, 4, 7, 5]
     session.close()
     for locale, warnings in (("en_us.utf8", 5), ("en_US.57372", 5), ("en_US.819", 0x45), ("klingon", 0x45)):
-        session = engine.session("informix", {"DB_LOCALE": locale})
+        session = open_session(engine, "informix", {"DB_LOCALE": locale})
         assert session.open_database("stores_demo") == warnings
         session.close()
     db.run("database stores_demo")
@@ -306,7 +371,7 @@ def test_checks_and_views_are_kept_in_pieces_and_defaults_with_their_stored_form
         "sysfragments", "syssyntable", "sysusers", "systabauth", "syscolauth", "sysinherits", "sysattrtypes",
         "sysprocedures", "sysprocbody", "sysproccolumns", "sysmaster:sysenv", "sysmaster:syslogs",
         "sysmaster:systabnames", "sysmaster:syssessions", "systables", "syscoldepend", "syssynonyms", "systriggers",
-        "systrigbody", "sysdistrib", "sysroleauth", "sysviolations",
+        "systrigbody", "sysobjstate", "sysdistrib", "sysroleauth", "sysviolations",
     ],
 )  # fmt: skip
 def test_every_catalogue_table_can_be_read_whole(db: Db, table: str) -> None:
@@ -359,24 +424,92 @@ def test_sysmaster_knows_sessions_and_the_tables_of_all_databases(engine: Engine
     assert db.value(named) == 1
 
 
+def test_the_log_is_what_duckdb_has_written_ahead(tmp_path: Path, db: Db) -> None:
+    query = "select number, uniqid, used, is_current, flags, size from sysmaster:syslogs"
+    assert db.rows(query) == [(1, 1, 0, 1, 3, 8192)]
+    kept = Engine(tmp_path, "informix", VERSION, Library())
+    other = connect(kept)
+    other.run("create table t (a lvarchar(3000))")
+    before = other.value("select used from sysmaster:syslogfil")
+    other.many("insert into t values (?)", [(f"{n}" * 2000,) for n in range(9)])
+    assert (
+        other.value("select l.used from sysmaster:syslogfil l, sysmaster:syslogs s where s.used = l.used")
+        > before
+    )
+    other.session.close()
+    kept.close()
+
+
 def test_the_catalogue_of_an_older_server_is_made_anew(tmp_path: Path) -> None:
-    first = Engine(tmp_path, "informix", VERSION)
+    first = Engine(tmp_path, "informix", VERSION, Library())
     db = connect(first)
-    db.run("create table kept (a integer, b varchar(5) not null)")
+    db.run("create table kept (a integer, b varchar(5) not null, unique (b, a) constraint pair)")
+    db.run("create index falling on kept (a desc)")
     db.run("insert into kept values (7, 'x')")
+    keys = "select constrname, owner, constrtype, idxname from sysconstraints where tabid >= 100 order by 1"
+    parts = "part1, part2, part3, part16"
+    indexes = f"select idxname, owner, idxtype, {parts} from sysindexes where tabid >= 100 order by 1"
+    before = db.rows(keys), db.rows(indexes)
+    assert [row[0] for row in before[0]][1] == "pair"
+    assert [row[3:] for row in before[1]] == [(2, 1, 0, 0), (-1, 0, 0, 0)]
     hidden = '"d_stores_demo"._ifx.tables'
-    db.session.con.execute(f"UPDATE {hidden} SET viewtext = 'older' WHERE tabname = ' VERSION'")
-    db.session.con.execute('DROP VIEW "d_stores_demo".main.sysindices')
+    db.session.transaction.con.execute(f"UPDATE {hidden} SET viewtext = 'older' WHERE tabname = ' VERSION'")
+    db.session.transaction.con.execute(f"DELETE FROM {hidden} WHERE tabname = 'sysindices'")
+    con, schema = db.session.transaction.con, '"d_stores_demo"._ifx'
+    con.execute(f"DELETE FROM {schema}.constraints WHERE constrtype = 'N'")
+    for lost in ("delrule", "owner"):
+        con.execute(f"ALTER TABLE {schema}.constraints DROP COLUMN {lost}")
+    for lost in ("owner", *(f"part{n}" for n in range(1, 17))):
+        con.execute(f"ALTER TABLE {schema}.indexes DROP COLUMN {lost}")
     db.session.close()
     first.close()
-    second = Engine(tmp_path, "informix", VERSION)
+    second = Engine(tmp_path, "informix", VERSION, Library())
     db = connect(second)
     assert db.rows("select * from kept") == [(7, "x")]
+    assert (db.rows(keys), db.rows(indexes)) == before
     assert db.value("select ncols from systables where tabname = 'kept'") == 2
     assert db.value("select count(*) from sysindices where tabid < 100") == 0
     assert db.value("select count(*) from systables where tabname = 'syscolumns'") == 1
     db.session.close()
     second.close()
+
+
+def test_a_view_over_the_catalogue_is_there_after_a_restart(tmp_path: Path) -> None:
+    first = Engine(tmp_path, "informix", VERSION, Library())
+    db = connect(first)
+    db.run("create table kept (a integer, b varchar(5))")
+    db.run("create view widths (t, n) as select tabname, ncols from systables where tabid >= 100")
+    db.session.close()
+    first.close()
+    second = Engine(tmp_path, "informix", VERSION, Library())
+    db = connect(second)
+    assert db.rows("select n, t from widths where t = 'kept'") == [(2, "kept")]
+    assert db.rows("select s.tabname, s.tabtype from systables s, widths w where s.tabname = w.t and w.n = 2") == [
+        ("kept", "T"), ("widths", "V"),
+    ]  # fmt: skip
+    db.session.close()
+    second.close()
+
+
+@pytest.mark.parametrize("name", ["later", "größer"])
+def test_systabnames_has_the_tables_of_databases_made_after_the_statement(name: str) -> None:
+    engine = Engine(None, "informix", VERSION, Library())
+    db = connect(engine)
+    asked = "select count(*) c, min(tabname) t from sysmaster:systabnames where dbsname = ?"
+    assert db.rows(asked, name) == [(0, None)]
+    engine.create_database(name, ("log",), "en_US.utf8")
+    other = connect(engine, name)
+    other.run("create table aaa (a integer, b char(3))")
+    other.session.close()
+    assert (
+        db.value("select count(*) from sysmaster:systabnames where tabname = 'aaa' and dbsname = ?", name)
+        == 1
+    )
+    assert db.rows(asked, name)[0][1] == "aaa"
+    engine.drop_database(name)
+    assert db.rows(asked, name) == [(0, None)]
+    db.session.close()
+    engine.close()
 
 
 WORD = (
@@ -439,3 +572,36 @@ def test_a_star_gets_all_columns_of_systables(db: Db) -> None:
     assert [name for name, _ in db.types("select t.* from systables t where tabid = 1")] == names
     assert {"tabname", "rowsize", "ncols", "nindexes", "statlevel"} <= set(names)
     assert len(db.rows("select * from systables")) == int(db.value("select count(*) from systables"))
+
+
+def test_sysenv_names_the_server(engine: Engine) -> None:
+    db = connect(engine, "sysmaster")
+    asked = "select env_value, env_id from sysmaster:sysenv where env_name = 'INFORMIXSERVER'"
+    assert db.rows(asked) == [("informix", 3)]
+
+
+def test_the_scale_of_a_floating_decimal_is_255_for_the_driver(engine: Engine) -> None:
+    db = connect(engine)
+    db.run("create table scales (a decimal(16), b decimal(16,0), c decimal(9,4), d money, tail int)")
+    asked = (
+        "select schema_numscale(coltype, collength) from syscolumns c, systables t "
+        "where c.tabid = t.tabid and tabname = 'scales' order by colno"
+    )
+    assert db.rows(asked) == [(255,), (0,), (4,), (2,), (0,)]
+    db.run("drop table scales")
+
+
+def test_fragments_have_a_partn_each_and_no_row_ids(db: Db) -> None:
+    db.run("create table f_two (a integer, tail integer) fragment by round robin in dbs1, dbs2")
+    db.run("create table f_none (a integer, tail integer)")
+    db.run("insert into f_two values (1, 7)")
+    db.run("insert into f_none values (1, 7)")
+    of_two = "sysfragments f, systables t where f.tabid = t.tabid and tabname = 'f_two'"
+    found = db.rows(f"select f.partn, f.dbspace from {of_two}")
+    assert sorted(space for _, space in found) == ["dbs1", "dbs2"]
+    others = db.rows("select partnum from systables where tabname <> 'f_two'")
+    assert len({partn for partn, _ in found}) == 2
+    assert not {partn for partn, _ in found} & {partnum for (partnum,) in others}
+    for sql in ("select rowid, tail from f_two", "delete from f_two where rowid = 257"):
+        assert db.fails(sql).sqlcode == -857
+    assert db.rows("select rowid, tail from f_none") == [(257, 7)]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
+from tests.soaking import seeds
 
-from informix_arrow.server.engine import Engine
-from informix_arrow.server.engine_types import Outcome
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.prepared import Outcome
 from informix_arrow.server.errors import SqlError
 
 from .engine_support import connect, open_engine
@@ -36,11 +37,6 @@ WRONG = [
     "update bare set v = v / 0",
     "insert into keyed select k, v, u from keyed",
 ]
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
 
 
 class Model:
@@ -211,8 +207,14 @@ class Worker:
         self.changed, self.points, self.history = {}, {}, []
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_random_work_of_many_sessions_is_what_a_model_says(engine: Engine, seed: int) -> None:
+@pytest.mark.soak
+def test_random_work_of_many_sessions_is_what_a_model_says() -> None:
+    for seed in seeds(1, 2):
+        with contextmanager(open_engine)() as engine:
+            random_work(engine, seed)
+
+
+def random_work(engine: Engine, seed: int) -> None:
     db, model = connect(engine), Model()
     db.run("create table keyed (k integer primary key, v integer check (v < 5000), u integer unique)")
     db.run("create table bare (k integer, v integer)")

@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.appending import BatchOutcome
-from informix_arrow.server.bulk import OPTIONS
-from informix_arrow.server.engine import Engine
-from informix_arrow.server.engine_types import Outcome
+from informix_arrow.server.dialogue.bulk import OPTIONS
+from informix_arrow.server.engine.appending import BatchOutcome
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.prepared import Outcome
 from informix_arrow.server.errors import SqlError
 from informix_arrow.wire.datetimes import DatetimeValue
 from informix_arrow.wire.types import Qualifier, arrow_type
@@ -375,7 +375,7 @@ def test_an_interrupted_batch_is_not_tried_row_by_row(db: Db, monkeypatch: pytes
         raise SqlError(-213, -157)
 
     prepared, columns = batch_of(db, "insert into t values (?)", [(1,), (2,)])
-    monkeypatch.setattr("informix_arrow.server.appending._write", interrupted)
+    monkeypatch.setattr("informix_arrow.server.engine.appending._write", interrupted)
     with pytest.raises(SqlError) as caught:
         db.session.execute_batch(prepared, columns)
     assert caught.value.sqlcode == -213

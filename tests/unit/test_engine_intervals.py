@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine import Engine
-from informix_arrow.server.sql import intervals
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.types import intervals
 from informix_arrow.wire.datetimes import IntervalValue
 from informix_arrow.wire.types import Qualifier
 
@@ -382,7 +382,7 @@ def test_the_text_in_python_and_in_duckdb_agree_for_every_qualifier(db: Db) -> N
         }
         for units in sorted(n * sign for n in samples if n < end for sign in (1, -1)):
             sql = f"SELECT {intervals.text_sql(f'CAST({units} AS BIGINT)', qualifier)}"
-            ((text,),) = db.session.con.execute(sql).fetchall()
+            ((text,),) = db.session.transaction.con.execute(sql).fetchall()
             value = intervals.value_of(units, qualifier)
             assert text == intervals.format_units(units, qualifier) == value.text
             assert intervals.parse(text, qualifier) == units == intervals.units_of(value)

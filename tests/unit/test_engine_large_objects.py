@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.lobs import CHUNK
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.lobs import CHUNK, LOCATOR_SIZE
+from informix_arrow.server.routines.session_routines import Library
+from informix_arrow.wire.type_codes import LOCATOR_SIZE
 
 from .engine_support import Db, connect, open_engine
 
@@ -55,7 +57,7 @@ def db(engine: Engine) -> Db:
 @pytest.fixture
 def files(db: Db) -> Files:
     found = Files(x=b"hello", empty=b"", big=content(SIZES[-1])[: SIZES[-1]])
-    db.session.client_files = found
+    db.session.objects.files = found
     db.run(
         "create table b (id integer, d blob, c clob, tail integer) put d in (sbspace1), c in (sbspace1) (log)"
     )
@@ -278,11 +280,11 @@ def test_a_failing_file_leaves_nothing(db: Db, files: Files) -> None:
         "insert into b values (1, filetoblob('x', 'client'), filetoclob('nowhere', 'client'), 77)"
     ).sqlcode
     assert db.rows("select * from b") == []
-    assert db.session.con.execute(sql).fetchall() == [(0,)]
+    assert db.session.transaction.con.execute(sql).fetchall() == [(0,)]
     db.session.begin()
     db.run("insert into b values (1, filetoblob('x', 'client'), null, 77)")
     db.session.rollback()
-    assert db.session.con.execute(sql).fetchall() == [(0,)]
+    assert db.session.transaction.con.execute(sql).fetchall() == [(0,)]
 
 
 @pytest.mark.parametrize(
@@ -316,7 +318,7 @@ def test_what_smart_objects_cannot_do_is_refused_and_no_file_is_touched(
 
 def test_without_a_client_there_are_no_files(db: Db, files: Files) -> None:
     db.run("insert into b values (1, filetoblob('x', 'client'), null, 77)")
-    db.session.client_files = None
+    db.session.objects.files = None
     assert db.fails("insert into b values (2, filetoblob('x', 'client'), null, 77)").sqlcode == -9810
     with pytest.raises(SqlError) as caught:
         db.rows("select lotofile(d, 'x', 'client') from b")
@@ -335,7 +337,7 @@ def test_ifx_lo_open_in_a_query_calls_the_hook_for_each_row(db: Db, files: Files
 
     with pytest.raises(SqlError):
         db.rows("select ifx_lo_open(d, 4) from b")
-    db.session.open_lob = open_lob
+    db.session.objects.open = open_lob
     assert db.types("select ifx_lo_open(d, 4), id from b")[0] == ("(ifx_lo_open)", "INTEGER")
     assert db.rows("select ifx_lo_open(d, ?), tail, id from b order by id", 8) == [
         (41, 77, 1),
@@ -380,7 +382,7 @@ def test_a_copied_locator_shares_its_object_which_goes_with_the_last_table(db: D
         assert db.session.lobs.read(second, 0, 9) == b"Jello"
     db.run("drop table third")
     assert not db.session.lobs.exists(second)
-    assert db.session.con.execute(sql).fetchall() == [(0,)]
+    assert db.session.transaction.con.execute(sql).fetchall() == [(0,)]
 
 
 def test_dropping_a_table_keeps_objects_that_another_sessions_temporary_table_may_hold(
@@ -398,12 +400,12 @@ def test_objects_are_there_after_a_restart(tmp_path: object) -> None:
     from pathlib import Path
 
     assert isinstance(tmp_path, Path)
-    engine = Engine(tmp_path, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1DE")
+    engine = Engine(tmp_path, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1DE", Library())
     db = connect(engine)
     locator = db.session.lobs.create("blob")
     db.session.lobs.write(locator, 0, b"kept")
     engine.close()
-    engine = Engine(tmp_path, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1DE")
+    engine = Engine(tmp_path, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1DE", Library())
     db = connect(engine)
     assert db.session.lobs.read(locator, 0, 9) == b"kept"
     assert db.session.lobs.create("blob") != locator

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
 from .engine_support import Db, connect, open_engine
@@ -77,7 +77,7 @@ def waits(engine: Engine, session: Db) -> None:
     """Return when `session`, in another thread, waits for a lock."""
     event = threading.Event()
     for _ in range(int(PATIENCE / 0.005)):
-        if session.session in engine.locks._waiting:
+        if session.session.owner in engine.locks._waiting:
             return
         event.wait(0.005)
     raise AssertionError("it does not wait")
@@ -187,6 +187,34 @@ def test_a_large_update_locks_the_table(engine: Engine, db: Db, other: Db) -> No
     db.run("commit work")
     other.run("insert into big values (0, 0)")
     assert db.value("select sum(tail) from big") == 10_001
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        "update t set tail = 5",
+        "delete from t where id = 2",
+        "insert into t values (5, 'b', 0)",
+        "lock table t in exclusive mode",
+        "drop table t",
+        "select id from t for update",
+        "select id from t",
+    ],
+)
+def test_a_refused_lock_does_not_stand_in_the_way_of_its_transactions_end(
+    engine: Engine, db: Db, other: Db, refused: str
+) -> None:
+    other.run("begin work")
+    other.run("update r set tail = 1 where id = 1")
+    db.run("begin work")
+    db.run("lock table t in exclusive mode")
+    assert other.fails(refused).isamcode == -113
+    db.run("commit work")
+    other.run("commit work")
+    assert not other.session.in_transaction
+    assert db.value("select tail from r where id = 1") == 1
+    assert not engine.locks._tables
+    assert not engine.locks._mine
 
 
 # ---- waiting -------------------------------------------------------------------------------------
@@ -363,13 +391,111 @@ def test_rows_that_are_loaded_together_lock_their_keys(db: Db, other: Db) -> Non
     assert db.value("select count(*) from t") == 4 + 5000 + 10
 
 
-def test_an_update_of_a_key_locks_the_table(db: Db, other: Db) -> None:
+KEYED = {
+    "primary": "create table u (id integer primary key, k integer, tail integer)",
+    "constraint": "create table u (id integer, k integer, tail integer, unique (id, k))",
+    "index": "create table u (id integer, k integer, tail integer); create unique index u_i on u (k, id)",
+}
+"""In each table `id` is a key, or with `k`, which is 0 in all rows, the whole of one."""
+
+
+@pytest.fixture(params=list(KEYED))
+def keyed(db: Db, request: pytest.FixtureRequest) -> Db:
+    for text in KEYED[request.param].split(";"):
+        db.run(text)
+    db.many("insert into u values (?, 0, ?)", [(n, 70 + n) for n in (-1, 2, 3, 4)])
+    return db
+
+
+def test_an_update_of_a_key_locks_the_old_and_the_new_key_alone(keyed: Db, other: Db) -> None:
+    keyed.run("begin work")
+    assert keyed.run("update u set id = 40 where id = 4").rows == 1
+    other.run("begin work")
+    assert codes(other.fails("insert into u values (40, 0, 0)")) == (-271, -144, "u")
+    assert codes(other.fails("insert into u values (4, 0, 0)"))[0::2] == (-271, "u")
+    assert codes(other.fails("update u set tail = 0 where id = 4")) == (-244, -107, "u")
+    assert codes(other.fails("update u set id = 40 where id = 3")) == (-346, -144, "u")
+    assert codes(other.fails("update u set id = 4 where id = 3"))[0::2] == (-346, "u")
+    assert other.run("update u set id = 30 where id = 3").rows == 1
+    assert other.run("update u set tail = 0 where id = -1").rows == 1
+    other.run("insert into u values (5, 0, 75)")
+    other.run("commit work")
+    keyed.run("commit work")
+    assert other.fails("insert into u values (40, 0, 0)").sqlcode in (-239, -268)
+    assert other.fails("update u set id = 40 where id = 2").sqlcode in (-239, -268)
+    other.run("insert into u values (4, 0, 0)")
+    rows = [(-1, 0), (2, 72), (4, 0), (5, 75), (30, 73), (40, 74)]
+    assert keyed.rows("select id, tail from u order by id") == rows
+
+
+def test_a_key_that_an_update_gives_is_waited_for(engine: Engine, keyed: Db, other: Db) -> None:
+    other.run("set lock mode to wait")
+    for end, taken in (("rollback work", 2), ("commit work", 40)):
+        keyed.run("begin work")
+        keyed.run("update u set id = 40 where id = 4")
+        job = Job(lambda: other.run("update u set id = 40 where id = 2").rows)
+        waits(engine, other)
+        keyed.run(end)
+        if taken == 2:
+            assert job.result() == 1
+            other.run("update u set id = 2 where id = 40")
+        else:
+            assert job.code()[0] in (-239, -268)
+    assert keyed.rows("select id, tail from u order by id") == [(-1, 69), (2, 72), (3, 73), (40, 74)]
+
+
+def test_a_key_that_an_update_leaves_is_free_when_that_is_committed(
+    engine: Engine, keyed: Db, other: Db
+) -> None:
+    other.run("set lock mode to wait")
+    other.run("begin work")
+    other.run("update r set tail = 0 where id = 1")  # DuckDB's snapshot is older
+    keyed.run("begin work")
+    keyed.run("update u set id = 40 where id = 4")
+    job = Job(lambda: other.run("update u set id = 4 where id = 2").rows)
+    waits(engine, other)
+    keyed.run("commit work")
+    assert job.result() == 1
+    other.run("commit work")
+    assert keyed.rows("select id, tail from u order by id") == [(-1, 69), (3, 73), (4, 72), (40, 74)]
+
+
+def test_sessions_that_change_keys_of_one_table_side_by_side_lose_nothing(keyed: Db, other: Db) -> None:
+    keyed.run("begin work")
+    other.run("begin work")
+    for n in range(3):
+        keyed.run(
+            "update u set id = id + 100, tail = tail + 1 where id = ? or id = ?", 2 + 100 * n, 3 + 100 * n
+        )
+        other.run("update u set id = id - 100, tail = tail - 1 where id = ?", -1 - 100 * n)
+        keyed.fails("update u set nothing = 1")
+        keyed.fails("update u set tail = 1 / 0 where id > 100")  # begins again
+    other.run("commit work")
+    keyed.run("commit work")
+    rows = [(-301, 66), (4, 74), (302, 75), (303, 76)]
+    assert keyed.rows("select id, tail from u order by id") == rows
+
+
+def test_a_cursor_for_update_changes_a_key_of_its_row(engine: Engine, db: Db, other: Db) -> None:
     db.run("begin work")
-    db.run("update t set id = 40 where id = 4")
-    assert codes(other.fails("insert into t values (40, 'o', 0)"))[:2] == (-271, -113)
+    cursor = db.session.open_for_update(db.session.prepare("select id from t where id = 4 for update"), ())
+    db.session.cursors["c"] = cursor
+    assert cursor.next() is not None
+    assert db.run("update t set id = 40 where current of c").rows == 1
+    assert codes(other.fails("insert into t values (40, 'o', 0)")) == (-271, -144, "t")
+    other.run("insert into t values (41, 'o', 0)")
     db.run("commit work")
-    assert other.fails("insert into t values (40, 'o', 0)").sqlcode == -268
-    other.run("insert into t values (4, 'o', 0)")
+    assert db.rows("select id, tail from t where id > 3 order by id") == [(40, 74), (41, 0)]
+
+
+def test_many_changed_keys_lock_the_table(db: Db, other: Db) -> None:
+    db.run("create table big (id integer primary key, tail integer)")
+    db.many("insert into big values (?, 0)", [(n,) for n in range(10_001)])
+    db.run("begin work")
+    assert db.run("update big set id = id + 1000000").rows == 10_001
+    assert codes(other.fails("insert into big values (-5, 0)")) == (-271, -113, "big")
+    db.run("commit work")
+    assert db.value("select min(id) from big") == 1_000_000
 
 
 def test_a_parent_cannot_go_while_its_child_is_not_committed(engine: Engine, db: Db, other: Db) -> None:
@@ -620,3 +746,141 @@ def test_a_query_for_update_that_is_taken_whole_locks_all_its_rows(db: Db, other
     assert other.rows("select tail from t where id = 2") == [(72,)]
     assert other.run("update t set tail = 0 where id = 3").rows == 1
     db.run("commit work")
+
+
+# ---- MERGE ---------------------------------------------------------------------------------------
+
+UPSERT = (
+    "merge into t using (select {} id, '{}' b, {} tail from sysmaster:sysdual) s on t.id = s.id when matched "
+    "then update set b = s.b, tail = s.tail when not matched then insert (id, b, tail) values (s.id, s.b, s.tail)"
+)
+
+
+@pytest.fixture
+def source(db: Db) -> Db:
+    """A table `s` with ids 2 and 9: the one is in `t`, the other is not."""
+    db.run("create table s (id integer, b varchar(10), tail integer)")
+    db.many("insert into s values (?, 's', ?)", [(2, 500), (9, -500)])
+    return db
+
+
+MERGE = (
+    "merge into t using s on t.id = s.id when matched then update set b = s.b, tail = s.tail "
+    "when not matched then insert (id, b, tail) values (s.id, s.b, s.tail)"
+)
+
+
+def test_a_merge_locks_its_rows_and_keys_alone(source: Db, other: Db) -> None:
+    source.run("begin work")
+    assert source.run(MERGE).rows == 2
+    other.run("begin work")
+    assert codes(other.fails("update t set tail = 0 where id = 2")) == (-244, -107, "t")
+    assert codes(other.fails("insert into t values (9, 'o', 0)")) == (-271, -144, "t")
+    assert other.fails(MERGE).isamcode == -107
+    assert other.run("update t set tail = 0 where id = 1").rows == 1
+    other.run("insert into t values (10, 'o', 0)")
+    other.run("commit work")
+    source.run("commit work")
+    rows = [(1, "b", 0), (2, "s", 500), (3, "b", 73), (4, "b", 74), (9, "s", -500), (10, "o", 0)]
+    assert source.rows("select id, b, tail from t order by id") == rows
+
+
+def test_two_merges_of_one_key_that_is_not_there_become_one_row(
+    engine: Engine, source: Db, other: Db
+) -> None:
+    other.run("set lock mode to wait")
+    other.run("begin work")
+    other.run("update r set tail = 0 where id = 1")  # DuckDB's snapshot is older
+    source.run("begin work")
+    source.run(MERGE)
+    job = Job(lambda: other.run(MERGE.replace("s.tail", "s.tail + 1")).rows)
+    waits(engine, other)
+    source.run("commit work")
+    assert job.result() == 2
+    other.run("commit work")
+    assert source.rows("select id, tail from t where b = 's' order by id") == [(2, 501), (9, -499)]
+
+
+def test_a_merge_of_a_key_locks_the_key_that_it_gives(source: Db, other: Db) -> None:
+    source.run("begin work")
+    assert source.run("merge into t using s on t.id = s.id when matched then update set id = 40").rows == 1
+    assert codes(other.fails("insert into t values (40, 'o', 0)")) == (-271, -144, "t")
+    other.run("insert into t values (41, 'o', 0)")
+    source.run("commit work")
+    assert source.rows("select id, tail from t order by id") == [(1, 71), (3, 73), (4, 74), (40, 72), (41, 0)]
+
+
+def test_a_merge_that_begins_again_meets_no_rows_that_came_later(source: Db, other: Db) -> None:
+    """`r` has no key, so another session may insert what the source would match."""
+    merge = MERGE.replace("into t", "into r").replace("t.id", "r.id")
+    source.run("begin work")
+    assert source.run(merge).rows == 2
+    other.run("insert into r values (9, 'late', 1)")
+    source.fails("update t set tail = 1 / 0")  # begins again
+    source.run("commit work")
+    assert source.rows("select b, tail from r where id in (2, 9) order by tail") == [
+        ("s", -500),
+        ("late", 1),
+        ("s", 500),
+    ]
+
+
+def test_a_merge_deletes_its_rows_and_inserts_others(source: Db, other: Db) -> None:
+    source.run("begin work")
+    merge = MERGE.replace("update set b = s.b, tail = s.tail", "delete")
+    assert source.run(merge).rows == 2
+    assert codes(other.fails("insert into t values (2, 'o', 0)")) == (-271, -144, "t")
+    assert other.run("delete from t where id = 3").rows == 1
+    source.run("commit work")
+    assert source.rows("select id, b, tail from t order by id") == [
+        (1, "b", 71),
+        (4, "b", 74),
+        (9, "s", -500),
+    ]
+
+
+def test_a_merge_numbers_the_rows_that_it_inserts_and_gives_defaults(db: Db) -> None:
+    db.run("create table n (id serial, b varchar(5) default 'dflt', d decimal(16), tail integer)")
+    db.run("create table s (k integer, d decimal(16))")
+    db.many("insert into s values (?, ?)", [(1, "1.5"), (2, None), (70, "-12345.678")])
+    merge = "merge into n using s on n.tail = s.k when matched then delete "
+    merge += "when not matched then insert (d, tail) values (s.d, s.k)"
+    assert db.run(merge).rows == 3
+    rows = db.rows("select id, b, d, tail from n order by tail")
+    assert [row[1:] for row in rows] == [
+        ("dflt", "1.5", 1),
+        ("dflt", None, 2),
+        ("dflt", "-12345.678", 70),
+    ]
+    assert sorted(row[0] for row in rows) == [1, 2, 3]
+    assert db.run(merge).rows == 3
+    assert db.value("select count(*) from n") == 0
+
+
+def test_a_merge_cannot_change_a_row_twice(db: Db) -> None:
+    db.run("create table s (id integer, tail integer)")
+    db.many("insert into s values (?, ?)", [(2, 1), (2, 2), (3, 3)])
+    for change in ("update set tail = s.tail", "delete"):
+        merge = f"merge into t using s on t.id = s.id when matched then {change}"
+        assert db.fails(merge).sqlcode == -410
+    assert db.rows("select id, tail from t order by id") == [(n, 70 + n) for n in (1, 2, 3, 4)]
+
+
+def test_upserts_of_many_sessions_are_all_done(engine: Engine, db: Db) -> None:
+    def work(seed: int) -> None:
+        mine = connect(engine)
+        mine.run("set lock mode to wait")
+        for n in range(8):
+            mine.run(UPSERT.format(100 + n, f"w{seed}", n))
+            mine.run(UPSERT.format(1000 + 10 * seed + n, f"w{seed}", n))
+        mine.session.close()
+
+    for job in [Job(lambda seed=seed: work(seed)) for seed in range(4)]:  # type: ignore[misc]
+        job.result()
+    assert db.rows("select id, tail from t where id >= 100 and id < 1000 order by id") == [
+        (100 + n, n) for n in range(8)
+    ]
+    assert db.value("select count(*) from t where id >= 1000") == len(
+        {10 * s + n for s in range(4) for n in range(8)}
+    )
+    assert not engine.locks._tables

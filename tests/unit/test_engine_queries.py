@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine import Engine
-from informix_arrow.server.sql.result_types import RESULT_OPTIONS
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.session import open_session
+from informix_arrow.server.types.result_types import RESULT_OPTIONS
 from informix_arrow.wire.types import arrow_type
 
 from .engine_support import VERSION, Db, connect, open_engine
@@ -279,6 +280,10 @@ ERRORS: list[tuple[str, int, str]] = [
     ("select no_such_function(1) from item", -674, "no_such_function"),
     ("select 'open from item", -282, ""),
     ("select { open from item", -283, ""),
+    ("select set{''open'} from item", -282, ""),
+    ("select id from item where name like 'b!' escape '!'", -201, ""),
+    ("select id from item where name like 'b%' escape 'ü'", -201, ""),
+    ('select id from item into temp "_ifx_rows"', -201, ""),
     ("select * from nodb:item", -329, "nodb"),
     ("update item set id = 5", -232, "id"),
     ("select id from item union select id, name from item", -307, ""),
@@ -301,7 +306,7 @@ def test_a_syntax_error_tells_where(db: Db) -> None:
 
 
 def test_a_database_must_be_open(engine: Engine) -> None:
-    db = Db(engine.session("informix", {}))
+    db = Db(open_session(engine, "informix", {}))
     assert db.fails("select 1 from systables").sqlcode == -349
 
 
@@ -331,3 +336,40 @@ def test_the_text_of_a_decimal_has_a_zero_before_the_point_whatever_its_scale(db
     db.run("insert into dz values (-0.00001, -0.01, 2)")
     texts = db.rows("select a::lvarchar, b::lvarchar, tail from dz order by tail")
     assert texts == [("0.50000", "0.01", 1), ("-0.00001", "-0.01", 2)]
+
+
+# ---- LATERAL --------------------------------------------------------------------------------------
+LATERAL = {
+    "select a.n, v.s, a.id from la a, lateral (select sum(x) from lb where aid = a.id) as v(s) order by 1": [
+        ("é1", Decimal("4.00"), 1), ("n2", Decimal("-7.00"), 2), ("n3", None, 3),
+    ],
+    "select a.n, v.x from la a, lateral (select x from lb b where b.aid = a.id and x > 2) v": [("é1", Decimal("2.50"))],
+    "select a.n, v.x from la a left join lateral (select first 1 x from lb where aid = a.id order by x desc) v "
+    "on v.x > 0 order by 1": [("é1", Decimal("2.50")), ("n2", None), ("n3", None)],
+    "select a.id, (select count(*) from lateral (select x from lb where aid = a.id) w) c from la a order by 1": [
+        (1, 2), (2, 1), (3, 0),
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sides(engine: Engine) -> Db:
+    db = connect(engine)
+    db.run("create table la (id int, n varchar(5))")
+    db.run("create table lb (aid int, x decimal(8,2))")
+    for number, name in ((1, "é1"), (2, "n2"), (3, "n3")):
+        db.run("insert into la values (?, ?)", number, name)
+    for number, amount in ((1, "1.5"), (1, "2.5"), (2, "-7"), (None, "9")):
+        db.run("insert into lb values (?, ?)", number, Decimal(amount))
+    return db
+
+
+@pytest.mark.parametrize("sql", LATERAL)
+def test_a_lateral_table_is_made_for_each_row_of_those_before_it(sides: Db, sql: str) -> None:
+    found = sorted(sides.rows(sql), key=lambda row: str(row[0]).replace("é", "a"))
+    assert found == LATERAL[sql]
+
+
+def test_a_lateral_table_does_not_see_those_behind_it_nor_a_derived_one_those_before(sides: Db) -> None:
+    assert sides.fails("select a.n from lateral (select x from lb where aid = a.id) v, la a").sqlcode == -217
+    assert sides.fails("select a.n from la a, (select x from lb where aid = a.id) v").sqlcode == -217

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from informix_arrow.server.engine import Engine
-from informix_arrow.server.locks import MAX_ROWS
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.locks import MAX_ROWS
+from informix_arrow.server.routines.session_routines import Library
 
 from .engine_support import VERSION, Db, connect, open_engine
 
@@ -138,18 +139,18 @@ def test_a_row_keeps_its_identity_when_the_room_of_others_is_given_back(
     tmp_path: Path, directory: bool
 ) -> None:
     """DuckDB packs the rows of a table at a checkpoint, which comes when enough was written."""
-    engine = Engine(tmp_path if directory else None, "informix", VERSION)
+    engine = Engine(tmp_path if directory else None, "informix", VERSION, Library())
     db, other = connect(engine), connect(engine)
     db.run("create table bare (id integer, tail integer)")
-    db.session.con.execute("INSERT INTO bare SELECT i, 0 FROM range(300000) AS r(i)")
+    db.session.transaction.con.execute("INSERT INTO bare SELECT i, 0 FROM range(300000) AS r(i)")
     db.run("begin work")
     cursor = db.session.open_for_update(
         db.session.prepare("select id from bare where id = 290000 for update"), ()
     )
     db.session.cursors["upd"] = cursor
     assert cursor.next() is not None
-    other.session.con.execute("DELETE FROM bare WHERE id % 2 = 1 OR id < 100000")
-    other.session.con.execute("FORCE CHECKPOINT d_stores_demo")
+    other.session.transaction.con.execute("DELETE FROM bare WHERE id % 2 = 1 OR id < 100000")
+    other.session.transaction.con.execute("FORCE CHECKPOINT d_stores_demo")
     assert db.run("update bare set tail = 8 where current of upd").rows == 1
     db.run("commit work")
     assert other.rows("select id, tail from bare where tail <> 0") == [(290000, 8)]

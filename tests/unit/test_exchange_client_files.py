@@ -13,9 +13,10 @@ from informix_arrow.exchange.client_files import refuse_in_pipeline, refuse_unre
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
 from informix_arrow.exchange.object_sources import ClientFiles
 from informix_arrow.exchange.run import run
-from informix_arrow.exchange.session import Session, ask
+from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.statement import Outcome
 from informix_arrow.exchange.steps import ConnectionLost
+from informix_arrow.exchange.turns import ask
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, OperationalError, ProtocolError
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from informix_arrow.exchange.columns import ColumnBinder
+from informix_arrow.exchange.columns import Binding, ColumnBinder
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.errors import DataError
@@ -24,7 +24,7 @@ def by_columns(
     rows: Sequence[Sequence[object]], encoding: str = "latin-1"
 ) -> list[tuple[object, ...]] | None:
     """What a server sees of rows bound as columns; None when they cannot go so."""
-    binder = ColumnBinder(encoding, len(rows[0]), HEAD, TAIL)
+    binder = ColumnBinder(Binding(encoding), len(rows[0]), HEAD, TAIL)
     if not binder.load(rows):
         return None
     data, count = b"", 0
@@ -92,7 +92,8 @@ def plain(moment: object) -> str:
     "values",
     [
         [1, 1.5], [1, "1"], [True, 1], [2**63, 1], [-(2**63), 1], [np.int64(5), np.int64(6)], [b"x", b"y"],
-        [Decimal("NaN"), Decimal(1)], [Decimal(10) ** 33, Decimal(1)], [dt.datetime.now(dt.timezone.utc), None],
+        [Decimal("NaN"), Decimal(1)], [Decimal(10) ** 33, Decimal(1)],
+        [dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc), None],
         [dt.date(2026, 1, 1), dt.datetime(2026, 1, 1)], ["\ud800", "a"], [[1], [2]],
     ],
     ids=repr,
@@ -108,7 +109,7 @@ def test_columns_that_are_not_of_one_plain_type_are_left_to_bind_value(values: l
 )
 def test_a_value_that_cannot_be_sent_ends_the_rows_before_it(bad: object, text: str) -> None:
     good = "a" if isinstance(bad, str) else dt.datetime(2026, 1, 1)
-    binder = ColumnBinder("latin-1", 2, HEAD, TAIL)
+    binder = ColumnBinder(Binding("latin-1"), 2, HEAD, TAIL)
     assert binder.load([(good, 1), (good, 2), (bad, 3), (good, 4)])
     assert binder.encode(1 << 16)[1] == 2
     with pytest.raises(DataError, match=text) as caught:
@@ -117,5 +118,5 @@ def test_a_value_that_cannot_be_sent_ends_the_rows_before_it(bad: object, text: 
 
 
 def test_statements_without_parameters_and_multi_byte_code_sets_do_not_go_as_columns() -> None:
-    assert not ColumnBinder("latin-1", 0, HEAD, TAIL).load([(), ()])
-    assert not ColumnBinder("gbk", 1, HEAD, TAIL).load([("a",)])
+    assert not ColumnBinder(Binding("latin-1"), 0, HEAD, TAIL).load([(), ()])
+    assert not ColumnBinder(Binding("gbk"), 1, HEAD, TAIL).load([("a",)])

@@ -10,8 +10,9 @@ import pytest
 
 from informix_arrow.dsn import Parameters
 from informix_arrow.exchange.connect import connect, leave
-from informix_arrow.exchange.session import Session, settle
+from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import ConnectionLost
+from informix_arrow.exchange.turns import settle
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import server_answer
 from informix_arrow.wire.describe import Column

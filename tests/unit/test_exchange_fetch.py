@@ -10,8 +10,9 @@ import pytest
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
 from informix_arrow.exchange.opening import make_cursor
 from informix_arrow.exchange.run import run
-from informix_arrow.exchange.session import Session, clear_orphans, settle
+from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import ConnectionLost
+from informix_arrow.exchange.turns import clear_orphans, settle
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, NotSupportedError, ProgrammingError, ProtocolError

@@ -10,10 +10,12 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
-from informix_arrow.exchange.large_objects import Filled, ObjectColumn, ObjectReader, read_one_blob
+from informix_arrow.exchange.large_objects import Filled, ObjectReader, read_one_blob
 from informix_arrow.exchange.run import run
-from informix_arrow.exchange.session import Session, settle
+from informix_arrow.exchange.session import Session
+from informix_arrow.exchange.shape import ObjectColumn
 from informix_arrow.exchange.smart_objects import FIRST_READ, READ, read_object
+from informix_arrow.exchange.turns import settle
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column, Describe, StatementType
 from informix_arrow.wire.errors import DataError, Error, OperationalError, ProtocolError

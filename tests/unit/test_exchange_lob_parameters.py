@@ -28,7 +28,7 @@ from informix_arrow.wire.primitives import Reader
 from informix_arrow.wire.types import ColumnType
 
 from .exchange_lob_peer import Dialogue, FilePeer
-from .exchange_peer import FRAMING, Group, new_session, rows, select
+from .exchange_peer import FRAMING, Group, arrived, new_session, rows, select
 
 BYTE, TEXT = ColumnType.byte(), ColumnType.text()
 BLOB, CLOB = ColumnType.parse_sql("BLOB"), ColumnType.parse_sql("CLOB")
@@ -328,13 +328,9 @@ def test_twenty_megabytes_of_blob_are_not_copied_as_a_whole() -> None:
     session, data = new_session(), bytes(20 << 20)
     parameters = bind_row(session, (data,), (BLOB,))
     session.files.opened = OpenFile("x", source=parameters.files[0][2])
-
-    def end(session: Session) -> Any:
-        return m.EndOfTurn()
-        yield
-
+    arrived(session, m.EndOfTurn())
     total, largest, peak = drained(
-        answer(session, m.FileRequest(m.FileOp.READ, buffer_size=32000, amount=-1), end)
+        answer(session, m.FileRequest(m.FileOp.READ, buffer_size=32000, amount=-1))
     )
     assert total > len(data)
     assert largest < 600_000

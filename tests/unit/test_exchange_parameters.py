@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from informix_arrow.parameters import MOST_PARAMETERS, check_parameters, check_row, count_placeholders
+from informix_arrow.shaping.parameters import MOST_PARAMETERS, check_parameters, check_row, count_placeholders
 from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 
@@ -83,7 +83,18 @@ def test_more_placeholders_than_a_bind_counts_are_refused_by_number() -> None:
 
 
 @pytest.mark.parametrize(
-    "row", [{"a": 1, "b": 2}, "ab", b"ab", bytearray(b"ab"), {1, 2}, iter((1, 2)), None, 7], ids=repr
+    "row",
+    [
+        {"a": 1, "b": 2},
+        "ab",
+        b"ab",
+        bytearray(b"ab"),
+        {1, 2},
+        pytest.param(iter((1, 2)), id="iterator"),
+        None,
+        7,
+    ],
+    ids=repr,
 )
 def test_a_row_that_is_no_sequence_is_refused_instead_of_bound_by_its_parts(row: object) -> None:
     with pytest.raises(InterfaceError, match="sequence"):

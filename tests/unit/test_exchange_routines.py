@@ -14,9 +14,9 @@ from informix_arrow.exchange.routines import fast_path_call
 from informix_arrow.exchange.statement import Outcome
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bound_values import bound_to_python
-from informix_arrow.wire.describe import StatementType
+from informix_arrow.wire.describe import InputDescribe, StatementType
 from informix_arrow.wire.errors import DataError, Error, InterfaceError, ProgrammingError, ProtocolError
-from informix_arrow.wire.types import TypeCode
+from informix_arrow.wire.types import ColumnType, TypeCode
 
 from .exchange_peer import FRAMING, Peer, new_session, other, rows, select
 
@@ -209,7 +209,11 @@ def sql_of(peer: Peer) -> list[str]:
 
 
 def test_a_procedure_without_rows_is_executed() -> None:
-    peer, session = Peer([other(StatementType.EXECUTE_PROCEDURE), [m.Done()]]), new_session(autocommit=True)
+    asked = [InputDescribe((ColumnType.integer(), ColumnType.varchar(5)))]
+    peer, session = (
+        Peer([other(StatementType.EXECUTE_PROCEDURE), asked, [m.Done()]]),
+        new_session(autocommit=True),
+    )
     assert isinstance(peer.run(call_procedure(session, "owner.p", (1, "a"), ReadOptions())), Outcome)
     assert sql_of(peer) == ["EXECUTE PROCEDURE owner.p(?, ?)"]
 

@@ -12,8 +12,9 @@ from informix_arrow.exchange.batches import Batches
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
 from informix_arrow.exchange.run import run
 from informix_arrow.exchange.scroll import MOST_AHEAD, Scroller
-from informix_arrow.exchange.session import Session, settle
+from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import Call, Reason
+from informix_arrow.exchange.turns import settle
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import (

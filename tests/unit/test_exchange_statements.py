@@ -12,9 +12,10 @@ from informix_arrow.exchange.fetch import ReadOptions
 from informix_arrow.exchange.many import CHUNK_ROWS, execute_many
 from informix_arrow.exchange.replies import ManyOutcome
 from informix_arrow.exchange.run import run
-from informix_arrow.exchange.session import Session, Transaction, settle
+from informix_arrow.exchange.session import Session, Transaction
 from informix_arrow.exchange.statement import Outcome
 from informix_arrow.exchange.transaction import commit, rollback
+from informix_arrow.exchange.turns import settle
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import DataError, IntegrityError, ProgrammingError, ProtocolError

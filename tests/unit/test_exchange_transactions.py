@@ -18,9 +18,10 @@ from informix_arrow.exchange.read_scope import isolation_of, lock_wait_of, set_r
 from informix_arrow.exchange.routines import fast_path_call
 from informix_arrow.exchange.run import run
 from informix_arrow.exchange.scope import Scope, ScopeKind
-from informix_arrow.exchange.session import Session, Transaction, clear_orphans, settle
+from informix_arrow.exchange.session import Session, Transaction
 from informix_arrow.exchange.statement_cache import StatementCache
 from informix_arrow.exchange.transaction import commit, for_update, goes_back_only, rollback
+from informix_arrow.exchange.turns import clear_orphans, settle
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Describe, StatementType
 from informix_arrow.wire.errors import (
@@ -171,7 +172,9 @@ def test_a_rollback_to_a_savepoint_is_told_from_one_of_everything(sql: str, expe
 def test_a_query_for_update_begins_a_transaction_with_autocommit_off() -> None:
     server, peer, session = start()
     read_on(peer, session, cursor(peer, session, "SELECT a FOR UPDATE"))
-    assert server.log[:2] == ["Begin", "OPEN SELECT a FOR UPDATE"]
+    retaining = "SET ISOLATION TO COMMITTED READ RETAIN UPDATE LOCKS"
+    assert server.log[:3] == ["Begin", retaining, "OPEN SELECT a FOR UPDATE"]
+    assert server.log[-1] == "SET ISOLATION TO COMMITTED READ"
     assert session.transaction is Transaction.OPEN
 
 
@@ -187,6 +190,7 @@ def test_autocommit_sends_neither_begin_nor_commit_in_a_logged_database() -> Non
     do(peer, session, "INSERT 1")
     read_on(peer, session, cursor(peer, session, "SELECT a FOR UPDATE"))
     assert {"Begin", "Commit"}.isdisjoint(server.log)
+    assert not any("RETAIN" in sql for sql in server.log)
 
 
 @pytest.mark.parametrize("sql", ["commit work", "{c} ROLLBACK WORK", "rollback"])

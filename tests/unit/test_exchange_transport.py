@@ -365,6 +365,7 @@ def test_a_server_that_does_not_react_is_left_after_the_grace(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_wait_although_system_calls_are_restarted(listener: socket.socket) -> None:
     """Polars and others set up handlers with SA_RESTART: a recv() without a time limit would go on for ever."""
     done = threading.Event()

@@ -1,4 +1,4 @@
-"""From decoded batches to final ones: informix_arrow.finish."""
+"""From decoded batches to final ones: informix_arrow.shaping.finish."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.finish import Content, Finisher, as_text
+from informix_arrow.shaping.finish import Content, Finisher, as_text
 from informix_arrow.wire.describe import Column, compile_plan
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.types import ColumnType, TypeOptions

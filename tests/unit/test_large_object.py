@@ -12,8 +12,8 @@ import pytest
 
 from informix_arrow.connection import Connection
 from informix_arrow.exchange.fetch import ServerCursor
-from informix_arrow.exchange.large_objects import ObjectColumn
-from informix_arrow.exchange.session import settle
+from informix_arrow.exchange.shape import ObjectColumn
+from informix_arrow.exchange.turns import settle
 from informix_arrow.large_object import LargeObject
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import DataError, Error, InterfaceError

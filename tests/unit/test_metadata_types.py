@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+import datetime
+from typing import Any
 
+import pytest
+from tests.unit.exchange_peer import new_session
+
+from informix_arrow.exchange.session import Session
+from informix_arrow.exchange.steps import Exchange, at_once
+from informix_arrow.metadata import adbc, catalog, queries
 from informix_arrow.metadata.adbc import like, xdbc_type
 from informix_arrow.metadata.names import TableName, catalogue
 from informix_arrow.metadata.types import (
@@ -14,7 +21,7 @@ from informix_arrow.metadata.types import (
     default_text,
     needs_catalogue,
 )
-from informix_arrow.wire.errors import InterfaceError
+from informix_arrow.wire.errors import DataError, InterfaceError
 from informix_arrow.wire.types import ColumnType
 
 
@@ -219,3 +226,96 @@ def test_filters_are_patterns_of_like(pattern: str | None, yes: str, no: str | N
 )  # fmt: skip
 def test_types_have_their_numbers_of_odbc(declared: str, number: int) -> None:
     assert xdbc_type(ColumnType.parse_sql(declared)) == number
+
+
+@pytest.mark.parametrize(
+    ("word", "length", "declared"),
+    [
+        (10, 0x0E04, "DATETIME of length 3588"),
+        (10 + 0x0100, 0, "DATETIME of length 0"),
+        (14, 0x0414, "INTERVAL of length 1044"),
+        (14, -1, "INTERVAL of length 65535"),
+    ],
+)
+def test_types_that_cannot_be_are_shown_as_they_are(word: int, length: int, declared: str) -> None:
+    found = NO_EXTENDED.column_type(word, length, 0)
+    assert found.sql == declared
+    assert catalog.arrow_name(found) is None
+    assert xdbc_type(found) == 1111
+    assert default_text("C", None, found) == "CURRENT"
+
+
+KEY = (7, 101, "\x0e", "k", "ix", 1, *(0,) * 15)
+STRANGE: dict[str, list[tuple[Any, ...]]] = {
+    "systables t WHERE": [
+        ("t", "ann", 101, "\x0e", datetime.date(2024, 2, 29), 2, 1, 8, 0.0, "é"),
+        ("u", "ann", 102, None, None, 2, 0, 8, None, None),
+    ],
+    "sysconstraints k, informix.sysindexes": [KEY],
+    "sysconstraints k WHERE": [],
+    "sysreferences": [],
+    "sysindexes i WHERE": [(101, "ix", "ann", "?", "?", 1, -2, *(0,) * 14)],
+    "SELECT c.tabid, c.colno, c.colname FROM": [(101, 1, "a"), (101, 2, "b")],
+    "syscolumns c WHERE": [(101, 1, "a", 10, 0x0E04, 0), (101, 2, "b", 2, 4, 0)],
+    "sysdefaults": [(101, 1, "\x0e", "x")],
+    "sysdatabases": [("d",)],
+}
+
+
+@pytest.fixture
+def strange(monkeypatch: pytest.MonkeyPatch) -> Session:
+    """A session whose server has letters in its catalogue that nobody knows."""
+
+    def rows_of(session: Session, sql: str, *values: object) -> Exchange[list[tuple[Any, ...]]]:
+        yield from ()
+        return next(rows for words, rows in STRANGE.items() if words in sql)
+
+    monkeypatch.setattr(queries, "rows_of", rows_of)
+    return new_session()
+
+
+def test_letters_of_the_catalogue_that_nobody_knows_are_shown_as_they_are(strange: Session) -> None:
+    tables = at_once(catalog.tables(strange, None, None, None, ""))
+    assert tables.column("table_type").to_pylist() == ["\x0e", ""]
+    assert tables.column("lock_level").to_pylist() == [None, None]
+    assert tables.column("row_count").to_pylist() == [0, None]
+
+
+def test_constraints_and_types_that_nobody_knows_are_shown_as_they_are(
+    strange: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STRANGE, "systables t WHERE", STRANGE["systables t WHERE"][:1])
+    name = TableName("t")
+    indexes = at_once(catalog.indexes(strange, name))
+    assert indexes.column("constraint_type").to_pylist() == ["\x0e", "\x0e"]
+    assert indexes.column("column_name").to_pylist() == ["a", "b"]
+    columns = at_once(catalog.columns(strange, name))
+    assert columns.column("data_type").to_pylist() == ["DATETIME of length 3588", "INTEGER"]
+    assert columns.column("arrow_type").to_pylist() == [None, "int32"]
+    (database,) = at_once(adbc.get_objects(strange)).read_all().to_pylist()
+    (table,) = database["catalog_db_schemas"][0]["db_schema_tables"]
+    assert table["table_type"] == table["table_constraints"][0]["constraint_type"] == "\x0e"
+    assert [column["xdbc_type_name"] for column in table["table_columns"]] == [
+        "DATETIME of length 3588",
+        "INTEGER",
+    ]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        (None, None, 101, "T", None, 2, 0, 8, 0.0, "P"),
+        ("t", "ann", "x", "T", None, 2, 0, 8, 0.0, "P"),
+        ("t", "ann", 101, "T", "no date", 2, 0, 8, 0.0, "P"),
+        ("t", "ann", 101, "T", None, 2, 0, 8, float("inf"), "P"),
+        ("t", "ann", 101),
+        (),
+    ],
+)
+def test_rows_of_the_catalogue_that_nothing_can_be_made_of_are_an_error_of_ours(
+    strange: Session, monkeypatch: pytest.MonkeyPatch, row: tuple[Any, ...]
+) -> None:
+    monkeypatch.setitem(STRANGE, "systables t WHERE", [("é", "ann", 100, "T", None, 2, 0, 8, 0.0, "R"), row])
+    with pytest.raises(DataError, match="catalogue holds what cannot be understood") as caught:
+        at_once(catalog.tables(strange, None, "ann", None, ""))
+    assert strange.usable_after(caught.value)

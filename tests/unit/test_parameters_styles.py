@@ -6,7 +6,13 @@ import io
 
 import pytest
 
-from informix_arrow.parameters import MOST_PARAMETERS, RowCheck, check_parameters, count_placeholders, parse
+from informix_arrow.shaping.parameters import (
+    MOST_PARAMETERS,
+    RowCheck,
+    check_parameters,
+    count_placeholders,
+    parse,
+)
 from informix_arrow.wire.errors import InterfaceError, ProgrammingError, database_error
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.server.engine import Engine
-from informix_arrow.server.engine_types import Prepared
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.plan_cache import KEPT, LONGEST_TEXT, PlanCache
+from informix_arrow.server.engine.prepared import Prepared
+from informix_arrow.server.engine.session import open_session
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.plan_cache import KEPT, LONGEST_TEXT, PlanCache
 
 from .engine_support import Db, connect, open_engine
 
@@ -91,10 +92,59 @@ def test_databases_users_and_settings_have_plans_of_their_own(engine: Engine, pa
     assert connect(engine, DELIMIDENT="y").value(quoted) == 1
     named = "select user::varchar(20) from t"
     assert first.value(named) == "informix"
-    other = engine.session("carla", {})
+    other = open_session(engine, "carla", {})
     other.open_database("stores_demo")
     assert Db(other).value(named) == "carla"
     assert connect(engine, "sysmaster").fails(SELECT).sqlcode == -206
+
+
+NAMES = "select tabname, ncols from systables where tabid >= 100 and tabtype in ('T', 'V') order by tabid"
+
+
+def test_a_query_of_the_catalogue_is_planned_once_whatever_is_made(pair: tuple[Db, Db]) -> None:
+    first, second = pair
+    planned = first.session.prepare(NAMES)
+    first.run("create table u (a int)")
+    second.run("create temp table v (a int) with no log")
+    first.run("begin work")
+    first.run("alter table u add (b int)")
+    assert first.session.prepare(NAMES) is second.session.prepare(NAMES) is planned
+    assert first.rows(NAMES) == [("t", 2), ("u", 2)]
+    assert second.rows(NAMES) == [("t", 2), ("u", 1)]
+    first.run("rollback work")
+    assert first.rows(NAMES) == [("t", 2), ("u", 1)]
+
+
+def test_a_query_of_the_catalogue_and_of_something_else_is_planned_again(pair: tuple[Db, Db]) -> None:
+    first, second = pair
+    first.run("create view seen (k) as select tabid from systables where tabname = 't'")
+    both = "select s.* from seen s, systables y where s.k = y.tabid"
+    assert first.types(both) == second.types(both) == [("k", "SERIAL")]
+    second.run("drop view seen")
+    second.run("create view seen (k, l) as select tabid, tabname from systables where tabname = 't'")
+    assert [name for name, _ in first.types(both)] == ["k", "l"]
+    assert [row[1] for row in first.rows(both)] == ["t"]
+
+
+def test_the_catalogue_of_a_database_that_is_gone_is_not_found(engine: Engine, pair: tuple[Db, Db]) -> None:
+    first, _ = pair
+    engine.create_database("fleeting", ("log",), "en_US.57372")
+    query = "select count(*) from fleeting:systables where tabid >= 100"
+    assert first.value(query) == 0
+    engine.drop_database("fleeting")
+    assert first.fails(query).sqlcode == -329
+    engine.create_database("fleeting", ("log",), "en_US.57372")
+    assert first.value(query) == 0
+
+
+def test_long_answers_of_the_catalogue_are_whole(pair: tuple[Db, Db]) -> None:
+    first, _ = pair
+    columns = first.value("select count(*) from syscolumns")
+    assert columns > 65
+    rows = first.rows("select a.colname, b.tabid, b.colno from syscolumns a, syscolumns b order by 2, 3, 1")
+    assert len(rows) == columns**2
+    assert rows[0][1:] == (1, 1)
+    assert first.value("select count(*) from systables where tabname = 't'") == 1
 
 
 def test_a_call_of_a_routine_belongs_to_its_session(pair: tuple[Db, Db]) -> None:

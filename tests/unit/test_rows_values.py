@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from informix_arrow.rows import Rows, values_maker
+from informix_arrow.shaping.rows import Rows, values_maker
 
 DAYS = st.integers(-719162, 2932896)  # 0001-01-01 to 9999-12-31
 MICROS = st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999)
@@ -114,7 +114,7 @@ def test_pandas_is_not_needed() -> None:
         "        if name.partition('.')[0] == 'pandas': raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, NoPandas())\n"
         "import pyarrow as pa\n"
-        "from informix_arrow.rows import values_maker\n"
+        "from informix_arrow.shaping.rows import values_maker\n"
         "for kind in (pa.date32(), pa.timestamp('us'), pa.time64('us'), pa.duration('us'), pa.decimal128(9, 2)):\n"
         "    column = pa.array([None, None], kind)\n"
         "    assert values_maker(column)(column) == [None, None]\n"

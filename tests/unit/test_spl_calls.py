@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 
@@ -53,12 +53,67 @@ def test_a_routine_is_called_with_its_owner_and_its_database(db: Db, call: str) 
         db.run("drop function other")
 
 
-@pytest.mark.parametrize(
-    "sql", ["execute function sysmaster:twice(3)", "select sysmaster:informix.twice(id) from t"]
-)
-def test_a_routine_of_another_database_is_refused_by_name(db: Db, sql: str) -> None:
-    problem = db.fails(sql)
-    assert (problem.sqlcode, problem.near) == (-201, "a routine of another database, sysmaster")
+@pytest.fixture(scope="module")
+def there(engine: Engine, db: Db) -> Iterator[Db]:
+    """A database beside, with a table and routines of the same names."""
+    engine.create_database("elsewhere", ("log",), "en_US.57372")
+    there = connect(engine, "elsewhere")
+    there.run("create table t (id integer, who varchar(10))")
+    there.run("insert into t values (100, 'there')")
+    there.run("create function twice(n int) returning int; return n * 200; end function")
+    there.run(
+        "create function inner(n int) returning int; define r int; let r = twice(n); return r; end function"
+    )
+    there.run(
+        "create function rows_of(n int) returning int as id, varchar(10) as who, int as most; define i, m int; "
+        "define w varchar(10); foreach select id, who into i, w from t where id >= n "
+        "select max(id) into m from stores_demo:t; return i, w, m with resume; end foreach; end function"
+    )
+    there.run("create procedure add(n int) insert into t values (n, 'added'); end procedure")
+    yield there
+    there.session.close()
+
+
+def test_a_routine_of_another_database_has_that_one_s_tables_and_routines(db: Db, there: Db) -> None:
+    assert db.value("execute function elsewhere:twice(3)") == 600
+    assert db.value("execute function elsewhere:informix.inner(?)", 3) == 600
+    assert db.value("execute function twice(3)") == 6
+    assert db.value("execute function elsewhere:twice((select max(id) from t))") == 600  # the caller's t
+    assert db.rows("execute function elsewhere:rows_of(n = 1)") == [(100, "there", 3)]
+    db.run("begin work")
+    db.run("execute procedure elsewhere:add(101)")
+    assert db.rows("select id from elsewhere:t order by id") == [(100,), (101,)]
+    assert db.rows("execute function elsewhere:rows_of(101)") == [(101, "added", 3)]
+    db.run("rollback work")
+    assert there.rows("select id from t") == [(100,)]
+    assert db.value("select count(*) from t") == 3
+    assert db.session.database == DATABASE
+
+
+def test_spl_calls_routines_of_another_database(db: Db, there: Db) -> None:
+    db.run(
+        "create function both(n int) returning int, int; define a, b int; "
+        "call elsewhere:inner(n) returning a; call twice(n) returning b; return a, b; end function"
+    )
+    assert db.rows("execute function both(5)") == [(1000, 10)]
+    assert there.rows("execute function stores_demo:both(5)") == [(1000, 10)]
+    db.run("drop function both")
+    assert there.fails("execute function stores_demo:both(5)").sqlcode == -674
+
+
+def test_what_is_wrong_with_a_routine_elsewhere_is_said_and_the_session_stays_where_it_is(
+    engine: Engine, db: Db, there: Db
+) -> None:
+    there.run("create procedure wrong() raise exception -746, 0, 'no'; end procedure")
+    assert db.fails("execute procedure elsewhere:wrong()").sqlcode == -746
+    assert db.fails("execute function elsewhere:several(3)").sqlcode == -674
+    assert db.fails("execute function nowhere:twice(3)").sqlcode == -329
+    engine.create_database("unlogged", (), "en_US.57372")
+    assert db.fails("execute function unlogged:twice(3)").sqlcode == -201
+    problem = db.fails("select elsewhere:informix.twice(id) from t")
+    assert (problem.sqlcode, problem.near) == (-201, "a routine of another database, elsewhere")
+    assert db.session.database == DATABASE
+    assert db.value("execute function twice(3)") == 6
 
 
 def test_the_rows_of_a_routine_in_from(db: Db) -> None:

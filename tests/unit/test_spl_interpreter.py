@@ -9,10 +9,10 @@ from decimal import Decimal
 
 import pytest
 
-from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine.calling import registered
+from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.spl.interpreter import MAX_DEPTH
-from informix_arrow.server.spl.registry import registered
+from informix_arrow.server.routines.interpreter import MAX_DEPTH
 
 from .engine_support import Db, connect, open_engine
 
@@ -32,7 +32,7 @@ def clean(engine: Engine) -> Iterator[None]:
     for session in engine.users_of(DATABASE):
         session.close()
     engine.registered.clear()
-    engine.bump_schema()
+    engine.schema_version.bump()
     db = connect(engine, DATABASE)
     for name, types in db.rows("select procname, paramtypes from sysprocedures"):
         db.run(f"drop routine {name}({types})")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.spl import embedded
+from informix_arrow.server.routines import embedded
 
 from .engine_support import Db, connect, open_engine
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from informix_arrow.server.engine import Engine
-from informix_arrow.server.sql.functions import BUILTIN
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.planning.functions.builtin import BUILTIN
 
 from .engine_support import Db, connect, open_engine
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 
@@ -36,6 +37,34 @@ def db(engine: Engine) -> Db:
 
 SECONDS = "datetime(2024-05-17 12:34:56) year to second"
 VALUES: list[tuple[str, Any, str]] = [
+    # intervals
+    (
+        "numtodsinterval(90, 'MINUTE')",
+        pa.MonthDayNano([0, 0, 5_400_000_000_000]),
+        "INTERVAL MINUTE(9) TO MINUTE",
+    ),
+    ("to_dsinterval(-2.9, ' day ')", pa.MonthDayNano([0, -2, 0]), "INTERVAL DAY(9) TO DAY"),
+    ("to_dsinterval('2 03:04:05')", pa.MonthDayNano([0, 2, 11_045_000_000_000]), "INTERVAL DAY(2) TO SECOND"),
+    (
+        "to_dsinterval('-2 03:04:05')",
+        pa.MonthDayNano([0, -2, -11_045_000_000_000]),
+        "INTERVAL DAY(2) TO SECOND",
+    ),
+    ("date('01/31/2024') + numtodsinterval(1, 'DAY')", dt.date(2024, 2, 1), "DATETIME YEAR TO DAY"),
+    ("date('01/31/2024') + to_yminterval('1-02')", dt.date(2025, 3, 31), "DATETIME YEAR TO DAY"),
+    ("date('01/31/2024') - numtoyminterval(2, 'year')", dt.date(2022, 1, 31), "DATETIME YEAR TO DAY"),
+    ("to_char(to_dsinterval(null))", None, "VARCHAR(32)"),
+    # bits
+    ("ifx_bit_leftshift(1, 4)", 16, "INTEGER"),
+    ("ifx_bit_leftshift(1, 31)", -(2**31), "INTEGER"),
+    ("ifx_bit_leftshift(-3, 1)", -6, "INTEGER"),
+    ("ifx_bit_leftshift(-1, 32)", -1, "INTEGER"),
+    ("ifx_bit_leftshift(cast(3 as bigint), 62)", -(2**62), "BIGINT"),
+    ("ifx_bit_leftshift(cast(-9223372036854775807 as bigint), 1)", 2, "BIGINT"),
+    ("ifx_bit_rightshift(1048677, 20)", 1, "INTEGER"),
+    ("ifx_bit_rightshift(-8, 1)", -4, "INTEGER"),
+    ("ifx_bit_rightshift(cast(null as integer), 1)", None, "INTEGER"),
+    ("ifx_bit_rightshift(cast(4611686018427387904 as bigint), 62)", 1, "BIGINT"),
     # texts
     ("instr('hello', 'l')", 3, "INTEGER"),
     ("instr('hello', 'l', 1, 2)", 4, "INTEGER"),
@@ -78,7 +107,9 @@ VALUES: list[tuple[str, Any, str]] = [
     ("bitxor(6, 3)", 5, "INTEGER"),
     ("trunc(12345, -2)", 12300, "INTEGER"),
     ("round(-12.5)", Decimal("-13.0"), "DECIMAL(3,1)"),
+    ("3" + 37 * "0" + " * 1", "3" + 37 * "0", "DECIMAL(32)"),
     ("to_number('12.50')", "12.5", "DECIMAL(32)"),
+    ("to_number(to_char(cast(null as date)))", None, "DECIMAL(32)"),
     ("ceil(1.2) + floor(-1.2)", Decimal("0"), "DECIMAL(32,0)"),
     # dates
     ("months_between(mdy(3, 31, 2024), mdy(2, 29, 2024))", "1", "DECIMAL(32)"),
@@ -95,8 +126,36 @@ VALUES: list[tuple[str, Any, str]] = [
     ("round(mdy(7, 1, 2024), 'YEAR')", dt.date(2025, 1, 1), "DATE"),
     (f"trunc({SECONDS}, 'HH')", dt.datetime(2024, 5, 17, 12), "DATETIME YEAR TO SECOND"),
     (f"round({SECONDS}, 'MI')", dt.datetime(2024, 5, 17, 12, 35), "DATETIME YEAR TO SECOND"),
-    (f"to_char({SECONDS}, '%d.%m.%Y %H:%M')", "17.05.2024 12:34", "VARCHAR(64)"),
-    (f"to_char({SECONDS}, 'YYYY-MM-DD HH24:MI:SS')", "2024-05-17 12:34:56", "VARCHAR(64)"),
+    (f"to_char({SECONDS}, '%d.%m.%Y %H:%M')", "17.05.2024 12:34", "VARCHAR(255)"),
+    (f"to_char({SECONDS}, 'YYYY-MM-DD HH24:MI:SS')", "2024-05-17 12:34:56", "VARCHAR(255)"),
+    *(
+        (
+            f"to_char(datetime (2024-05-07 16:04:05.12345) year to fraction(5), '{layout}')",
+            said,
+            "VARCHAR(255)",
+        )
+        for layout, said in (
+            ("%a %A %b %h %B", "Tue Tuesday May May May"),
+            ("%C %y %Y %iY %iy", "20 24 2024 2024 24"),
+            ("[%d|%e|%j|%w]", "[07| 7|128|2]"),
+            ("%D %x", "05/07/24 05/07/2024"),
+            ("%H %I %p", "16 04 PM"),
+            ("%R %T", "16:04 16:04:05"),
+            ("%r", "04:04:05 PM"),
+            ("%X%%", "16:04:05%"),
+            ("%M%n%S%t.", "04\n05\t."),
+            ("%S%F3", "05.123"),
+            ("%S.%F3", "05.123"),
+            ("%S.%F5", "05.12345"),
+            ("%S%F1|%F2", "05.1|.12"),
+            ("it''s %m", "it's 05"),
+        )
+    ),
+    (
+        "to_date('2024-05-17 12:34:56.123', '%Y-%m-%d %H:%M:%S%F3')",
+        dt.datetime(2024, 5, 17, 12, 34, 56, 123000),
+        "DATETIME YEAR TO FRACTION(5)",
+    ),
     (
         "to_date('17.05.2024 12:34', '%d.%m.%Y %H:%M')",
         dt.datetime(2024, 5, 17, 12, 34),
@@ -130,7 +189,8 @@ def test_a_char_column_counts_its_blanks_where_bytes_and_characters_are_counted(
     [
         ("mdy(13, 1, 2024)", -1205), ("mdy(2, 30, 2024)", -1206), ("mdy(1, 1, 0)", -1204), ("1 / 0", -1202),
         ("mod(1, 0)", -1202), ("to_number('x')", -1213), ("to_date('x', '%Y')", -1277),
-        ("to_char(today, 'DD-MON-YY')", -1268), ("to_char(1.5, '9.9')", -664), ("trunc(today, 'X')", -1268),
+        ("to_char(today, 'DD-MON-YY')", -1268), ("to_char(1.5, '9.9')", -664), ("to_char(today, '%Q')", -1268),
+        ("to_char(today, '%')", -1268), ("trunc(today, 'X')", -1268),
         ("next_day(today, 'nix')", -1268), ("substr('a')", -664), ("nothing(1)", -674), ("hex('a')", -1260),
         ("dbinfo('nothing')", -728),
     ],

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from informix_arrow.server.engine import Engine
+from informix_arrow.server.engine.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 
@@ -225,3 +225,179 @@ def test_delimited_names_keep_their_case(engine: Engine, db: Db) -> None:
     assert delimited.fails("select * from mixed").sqlcode == -206
     assert delimited.fails('select "id" from "Mixed"').sqlcode == -217
     assert delimited.run('update "Mixed" set "Id" = 5').rows == 1
+
+
+# ---- what goes with a table -----------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "made", ["select id, name from par", "select p.id, c.amt from par p, chi c where p.id = c.pid"]
+)
+def test_a_dropped_table_takes_its_views_and_their_views_and_synonyms_along(db: Db, made: str) -> None:
+    db.run(f"create view first_view as {made}")
+    db.run("create view second_view as select id from first_view where id > 0")
+    db.run("create view other_view as select pid from chi")
+    db.run("create synonym par_name for par")
+    db.run("create synonym view_name for second_view")
+    db.run("create synonym chi_name for chi")
+    db.run("drop table par")
+    left = (
+        "select tabname, tabtype from systables where tabid >= 100 and tabtype in ('V', 'S') order by tabname"
+    )
+    assert db.rows(left) == [("chi_name", "S"), ("other_view", "V")]
+    for name in ("first_view", "second_view", "par_name", "view_name"):
+        assert db.fails(f"select * from {name}").sqlcode == -206
+    db.run("create view first_view as select amt from chi")
+    assert db.rows("select * from first_view") == [(Decimal("1.50"),)]
+
+
+def test_what_debezium_asks_before_and_in_a_snapshot(engine: Engine, db: Db) -> None:
+    """Its connector names tables with database and owner; change data capture is not there."""
+    db.run("create table orders (k serial primary key, a varchar(10))")
+    db.run("insert into orders values (0, 'x')")
+    assert db.value("select dbinfo('dbname') as dbname from systables where tabid = 1") == "stores_demo"
+    assert db.types("select sysdate as sysdate from sysmaster:sysdual") == [
+        ("sysdate", "DATETIME YEAR TO FRACTION(5)")
+    ]
+    other = connect(engine)
+    db.run("set isolation to repeatable read")
+    db.run("begin work")
+    db.run("LOCK TABLE stores_demo:informix.orders IN SHARE MODE")
+    assert other.fails("update orders set a = 'y'").sqlcode == -244
+    assert other.rows("select a, k from orders") == [("x", 1)]
+    assert db.rows("SELECT k, a FROM stores_demo:informix.orders") == [(1, "x")]
+    db.run("rollback work")
+    db.run("begin work")
+    db.run("LOCK TABLE stores_demo:informix.orders IN EXCLUSIVE MODE")
+    assert other.fails("select a from orders").sqlcode == -244
+    db.run("rollback work")
+    assert db.fails("select max(seqnum) from syscdcv1:informix.syscdctabs where dbname = 'x'").sqlcode == -329
+    other.session.close()
+
+
+def test_with_restrict_nothing_is_dropped_on_which_others_depend(db: Db) -> None:
+    db.run("create table base (a int primary key, up int references base)")
+    db.run("create synonym other for base")
+    db.run("create table child (b int references base)")
+    db.run("create view seen (a) as select a from base")
+    db.run("create view again (a) as select a from seen")
+    db.run("create view last (a) as select a from again")
+    problem = db.fails("drop table base restrict")
+    assert (problem.sqlcode, problem.near) == (-886, "base")
+    assert "child" in problem.detail
+    assert "seen" in problem.detail
+    assert db.fails("drop view again restrict").sqlcode == -886
+    db.run("drop view last restrict")
+    db.run("drop view seen cascade")
+    assert db.fails("select a from again").sqlcode == -206
+    assert db.fails("drop table base restrict").sqlcode == -886
+    db.run("drop table child restrict")
+    db.run("drop table base restrict")
+    assert db.fails("select a from other").sqlcode == -206
+
+
+def test_a_dropped_view_takes_the_views_that_read_it_along_and_comes_back_with_a_rollback(db: Db) -> None:
+    db.run("create view first_view as select id, name from par")
+    db.run("create view second_view as select name, id from first_view")
+    db.session.begin()
+    db.run("drop view first_view")
+    assert db.fails("select * from second_view").sqlcode == -206
+    db.session.rollback()
+    assert db.rows("select * from second_view where id = 2") == [("two", 2)]
+    db.run("drop view first_view")
+    assert db.fails("select * from second_view").sqlcode == -206
+    assert db.rows("select id, name from par where id = 1") == [(1, "one")]
+
+
+# ---- names ----------------------------------------------------------------------------------------
+def test_ddl_and_lock_table_may_name_the_open_database_and_no_other(engine: Engine, db: Db) -> None:
+    db.run(
+        "create table stores_demo:informix.own (id serial, what varchar(10), pid int references stores_demo:par (id))"
+    )
+    db.run("insert into own values (0, 'a', 1)")
+    db.run("alter table stores_demo@informix:own add (more int default 7)")
+    db.run("create unique index stores_demo:informix.ix_own on stores_demo:informix.own (id)")
+    db.run("create view stores_demo:informix.seen as select what, more from own")
+    db.run("create synonym stores_demo:informix.other for stores_demo:informix.own")
+    db.run("rename column stores_demo:informix.own.what to said")
+    db.session.begin()
+    db.run('lock table stores_demo:"informix".own in share mode')
+    db.session.rollback()
+    assert db.rows("select said, more, pid from other") == [("a", 7, 1)]
+    for text in ("create table sysmaster:informix.t (a int)", "drop table sysmaster:own"):
+        assert db.fails(text).sqlcode == -201
+    assert db.fails("lock table nowhere:own in share mode").sqlcode == -329
+    db.run("drop table stores_demo:informix.own")
+    assert db.fails("select * from own").sqlcode == -206
+
+
+ODD = ["1st", "two words", "été", "it's", 'say ""hi""', "a.b", "select", "UPPER", "?", "%_"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_delimited_name_may_have_any_characters(engine: Engine, name: str) -> None:
+    db = connect(engine, DELIMIDENT="Y")
+    db.run(f'create table odd ("{name}" varchar(9) not null, tail int)')
+    db.run(f'insert into odd ("{name}", tail) values (?, 2)', "x'y")
+    db.run(f'create index odd_ix on odd ("{name}")')
+    assert db.rows(f'select "{name}", tail from odd o where o."{name}" = ?', "x'y") == [("x'y", 2)]
+    db.run(f'update odd set "{name}" = ? where tail = 2', "z")
+    assert db.rows("select * from odd") == [("z", 2)]
+    plain = name.replace('""', '"')
+    assert db.rows(
+        "select colname from syscolumns c, systables t where c.tabid = t.tabid and tabname = 'odd' and colno = 1"
+    ) == [(plain,)]
+    db.run("drop table odd")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_check_may_be_of_a_column_and_a_table_with_a_delimited_name(engine: Engine, name: str) -> None:
+    db = connect(engine, DELIMIDENT="Y")
+    db.run(
+        f'create table "{name}" ("{name}" int check ("{name}" > 0), tail char(3), check (tail <> \'it\'\'s\'))'
+    )
+    db.run(f"insert into \"{name}\" values (1, 'a')")
+    assert db.fails(f"insert into \"{name}\" values (0, 'b')").sqlcode == -530
+    assert db.rows(f'select "{name}", tail from "{name}"') == [(1, "a")]
+    db.run(f'drop table "{name}"')
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "order by a",
+        "group by a",
+        "limit 1",
+        "union select 1 from par",
+        "for update",
+        "into temp x",
+        "having 1 = 1",
+    ],
+)
+def test_a_check_has_nothing_behind_its_condition(db: Db, behind: str) -> None:
+    assert db.fails(f"create table checked_more (a int, b int, check (a > 0 {behind}))").sqlcode == -201
+    assert db.fails("select a from checked_more").sqlcode == -206
+
+
+# ---- quoted strings over several lines ------------------------------------------------------------
+def test_a_quoted_string_goes_over_several_lines_only_where_that_is_allowed(engine: Engine) -> None:
+    db = connect(engine)
+    db.run("create table notes (note varchar(20), tail int)")
+    text = "insert into notes values ('one\ntwo', 1)"
+    assert db.fails(text).sqlcode == -282
+    assert db.fails('insert into notes values ("one\ntwo", 1)').sqlcode == -282
+    db.run("insert into notes values ('it''s', 0) -- a comment's\n")
+    db.run("insert into notes\n values ('a', -- it's\n 5)")
+    db.run("insert into notes values (?, 2)", "one\ntwo")
+    db.run("execute procedure ifx_allow_newline('T')")
+    db.run(text)
+    assert db.rows("select note, tail from notes order by tail") == [
+        ("it's", 0),
+        ("one\ntwo", 1),
+        ("one\ntwo", 2),
+        ("a", 5),
+    ]
+    assert db.rows("select tail from notes where note = 'one\ntwo' order by 1") == [(1,), (2,)]
+    other = connect(engine)
+    assert other.fails(text).sqlcode == -282
+    db.run("execute procedure ifx_allow_newline('f')")
+    assert db.fails(text).sqlcode == -282
+    db.run("drop table notes")

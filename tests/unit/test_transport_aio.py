@@ -20,7 +20,7 @@ from informix_arrow.dsn import resolve
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
 from informix_arrow.exchange.run import run
 from informix_arrow.exchange.steps import Call, Connect, ConnectionLost, Exchange, Reason, Receive, Send
-from informix_arrow.link import AsyncLink
+from informix_arrow.front.link import AsyncLink
 from informix_arrow.server import Server
 from informix_arrow.transport import limits
 from informix_arrow.transport.aio import AsyncTransport

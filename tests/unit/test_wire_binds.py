@@ -266,7 +266,7 @@ def test_numpy_and_pyarrow_scalars_are_unwrapped(value: object, plain: object) -
 @pytest.mark.parametrize(
     ("value", "error"),
     [
-        (object(), ProgrammingError),
+        pytest.param(object(), ProgrammingError, id="object"),
         ([1], DataError),
         ({1}, DataError),
         ((1, 2), DataError),

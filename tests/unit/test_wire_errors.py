@@ -200,6 +200,12 @@ def test_the_isam_code_is_not_pointed_to_where_there_is_none() -> None:
         "select decrypt_char(c, 's3cret') from t",
         "select encrypt_tdes ( (a || b), 's3cret' ) from t",
         "set encryption password 'it''s3cret'",
+        "set encryption password /* of today */ 's3cret'",
+        "set encryption password -- 'no'\n\t's3cret' with hint 'colour'",
+        "set encryption {old} password{'}'s3cret'",
+        "insert into t values (encrypt_aes /* ( */ ('x) -- ', {'} 's3cret'), 1)",
+        "-- set encryption password 's3cret'\nselect decrypt_binary(c, f(1), 's3cret') from t",
+        "set encryption password 's3cret",
     ],
 )
 def test_passwords_in_a_statement_are_not_shown(statement: str) -> None:
@@ -241,3 +247,13 @@ def test_an_isam_code_without_a_known_meaning_is_shown_as_a_number() -> None:
     assert "ISAM -9999)" in str(e.database_error(-244, -9999))
     assert "LOCK MODE" in str(e.database_error(-244, -9999))
     assert "record is locked" in str(e.database_error(-244, -107))
+
+
+def test_passwords_are_hidden_in_whatever_error_quotes_a_statement() -> None:
+    error = e.ProgrammingError("no rows", statement="SET ENCRYPTION /* */ PASSWORD /* */ 's3cret'")
+    assert error.statement == "SET ENCRYPTION /* */ PASSWORD /* */ '******'"
+    error.statement = "SELECT DECRYPT_CHAR(c, 's3cret') FROM t WHERE d = 'shown'"
+    assert error.statement == "SELECT DECRYPT_CHAR(c, '******') FROM t WHERE d = 'shown'"
+    assert "s3cret" not in repr(error.__dict__)
+    long = "-" * 100_000 + "/*{" * 100_000 + " password 's3cret'"
+    assert "s3cret" not in (e.ProgrammingError("", statement=long).statement or "")

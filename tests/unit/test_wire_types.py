@@ -24,7 +24,7 @@ from informix_arrow.wire.types import (
 )
 from informix_arrow.wire.values import DECODERS, ENCODERS
 
-PLAN_H = Path(__file__).parents[2] / "src" / "informix_arrow" / "plan.h"
+PLAN_H = Path(__file__).parents[2] / "src" / "informix_arrow" / "native" / "plan.h"
 
 # Declared type, encoded type word and length, bytes in a tuple at most, Arrow type by default.
 TABLE = [
@@ -462,6 +462,8 @@ def test_kinds_and_flags_have_the_numbers_of_plan_h() -> None:
         "LARGE": t.FLAG_LARGE,
         "REPLACE": t.FLAG_REPLACE,
         "RAW": t.FLAG_RAW,
+        "ROUND": t.FLAG_ROUND,
+        "TRUNCATE": t.FLAG_TRUNCATE,
     }
 
 

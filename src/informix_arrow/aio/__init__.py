@@ -9,8 +9,22 @@ from __future__ import annotations
 
 from .connection import AsyncConnection, connect
 from .cursor import AsyncCursor
+from .parallel import AsyncPartitionedResult, plan_partitions
+from .partitioned import partition_read
 from .pool import AsyncPool
 from .result import AsyncResult
+from .retrying import run_transaction
 from .scroll_cursor import AsyncScrollCursor
 
-__all__ = ["AsyncConnection", "AsyncCursor", "AsyncPool", "AsyncResult", "AsyncScrollCursor", "connect"]
+__all__ = [
+    "AsyncConnection",
+    "AsyncCursor",
+    "AsyncPartitionedResult",
+    "AsyncPool",
+    "AsyncResult",
+    "AsyncScrollCursor",
+    "connect",
+    "partition_read",
+    "plan_partitions",
+    "run_transaction",
+]

@@ -1,39 +1,55 @@
-"""AsyncCursor: PEP 249's cursor with ``await``, and ADBC's names for Arrow results."""
+"""AsyncCursor: PEP 249's cursor, with ADBC's names for Arrow results, for asyncio."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import pyarrow as pa
 
-from ..cursor_base import CursorBase, nothing_to_fetch
 from ..exchange.fetch import ServerCursor
 from ..exchange.statement import Outcome
-from ..parameters import Values
-from ..rows import NO_ROW, RowFactory, Rows
-from ..wire.errors import NotSupportedError
+from ..front.cursor_base import CursorBase, nothing_to_fetch
+from ..front.runner import AsyncConnectionT
+from ..identifiers import exact, exact_owner
+from ..shaping.parameters import Values
+from ..shaping.rows import NO_ROW, RowFactory, Rows
+from ..wire.assignment import Inexact
+from ..wire.errors import NotSupportedError, QueryCanceled
 from .result import AsyncResult
 
+# blocking only:
+# | from ..front.arrow_stream import ArrowStream as ArrowStream
+# | from functools import partial
+# | import itertools
+# both:
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from .connection import AsyncConnection
 
+class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
+    """Runs statements and hands out their rows, as Python objects or as Arrow (PEP 249).
 
-class AsyncCursor(CursorBase):
-    """Runs statements and hands out their rows, as Python objects or as Arrow. Made by
-    :meth:`AsyncConnection.cursor`.
+    Made by :meth:`AsyncConnection.cursor`. Values are those of ``read_arrow(...).to_pylist()``. The ``fetch_arrow*``,
+    ``fetch_record_batch``, ``fetch_df`` and ``fetch_polars`` methods are extensions by ADBC's names; they take the rows
+    that were not fetched yet. An async iterator over the rows that are left.
 
-    As :class:`informix_arrow.Cursor`, whose attributes, parameters and errors are the same; what may wait for the
-    server is awaited. An async iterator over the rows that are left. ``lobs = "lazy"`` is refused: its files read with
-    blocking calls; ``"inline"`` streams the contents batch by batch.
+    In asyncio ``lobs = "lazy"`` is refused: its files read with blocking calls; ``"inline"`` streams the contents batch
+    by batch. A file object among the parameters is read, and the rows of :meth:`executemany` are taken, between awaits,
+    while the event loop stands still.
+
+    A result is closed on the server by COMMIT and ROLLBACK; rows that are not here yet cannot be fetched then. With
+    ``withhold=True`` it outlives both.
+
+    With a ``name``, rows are fetched one by one, each when it is asked for, so that ``UPDATE ... WHERE CURRENT OF
+    name`` and ``DELETE ... WHERE CURRENT OF name``, executed by another cursor of the connection, mean the row that was
+    fetched last. The query must say ``FOR UPDATE`` for that.
     """
 
     def __init__(
         self,
-        connection: AsyncConnection,
+        connection: AsyncConnectionT,
         name: str = "",
         *,
         withhold: bool = False,
@@ -45,31 +61,72 @@ class AsyncCursor(CursorBase):
         self._connection = connection
         self._timeout: float | None = None
         self._result: AsyncResult | None = None
+        # asyncio only:
         self._batches: AsyncIterator[pa.RecordBatch] | None = None
+        # blocking only:
+        # | self._batches: Iterator[pa.RecordBatch] = iter(())
+        # both:
         self._rows = Rows()
 
     @property
-    def connection(self) -> AsyncConnection:
+    def connection(self) -> AsyncConnectionT:
         """The connection that this cursor works on."""
         return self._connection
 
     @property
     def rownumber(self) -> int | None:
-        """0-based number of the row that the next fetch gives; None without a result."""
+        """0-based number of the row that the next fetch gives; None without a result (PEP 249)."""
         return None if self._description is None else self._rows.given
 
     async def execute(
-        self, operation: str, parameters: Values | None = None, *, timeout: float | None = None
+        self,
+        operation: str,
+        parameters: Values | None = None,
+        *,
+        inexact: Inexact | None = None,
+        timeout: float | None = None,
     ) -> Self:
-        """Run one statement and return the cursor itself, as :meth:`informix_arrow.Cursor.execute`. A file object among
-        the parameters is read while the event loop stands still.
+        """Run one statement and return the cursor itself.
+
+        Parameters
+        ----------
+        operation
+            Any one statement, with ``?`` for each parameter, or ``:1``, ``:2`` ..., or ``:name``.
+        parameters
+            One value for each placeholder, a mapping for ``:name``: int, float, Decimal, str, bool, date, datetime,
+            time, timedelta, :class:`~informix_arrow.YearMonthInterval`, ``pyarrow.MonthDayNano`` or None. For BYTE,
+            TEXT, BLOB and CLOB: bytes, bytearray, memoryview, str (TEXT, CLOB) or a file object open for reading, from
+            where it stands to its end; contents are sent in pieces and never copied as a whole. For SET,
+            MULTISET and LIST a list or set, for ROW a dict or tuple; or a str with the literal. Scalars of numpy,
+            pyarrow and pandas stand for what they hold, a UUID for its text.
+        inexact
+            What becomes of digits that a column or argument has no room for, where a value is assigned to it as it is:
+            ``"error"`` (a ``DataError``), ``"round"`` (halves away from zero) or ``"truncate"`` (toward zero). By
+            default what the connection was opened with, which is ``"error"`` by default.
+
+        Raises
+        ------
+        ProgrammingError
+            The number of parameters is wrong (nothing was sent then), or the server refused the statement.
+        DataError
+            A value cannot be sent: out of range, of a kind that the target cannot hold, or with a character
+            that the database's code set lacks. Also an error of a file object passes through; the row has no
+            effect then.
+        Error
+            Whatever else the server reports, by the class of its error.
+
+        Warns
+        -----
+        Warning
+            The server cut text that was too long for its column, as it does in a database that is not ANSI.
         """
         await self._reset()
+        # asyncio only:
         self._refuse_lazy()
+        # both:
+        exchange = self._statement(self._connection, operation, parameters, inexact)
         self._timeout = timeout
-        self._take(
-            await self._connection._run(self._statement(self._connection, operation, parameters), timeout)
-        )
+        self._take(await self._connection._run(exchange, timeout))
         return self
 
     async def executemany(
@@ -77,26 +134,83 @@ class AsyncCursor(CursorBase):
         operation: str,
         seq_of_parameters: Iterable[Values],
         *,
+        stop_on_error: bool = False,
+        inexact: Inexact | None = None,
         timeout: float | None = None,
     ) -> Self:
-        """Execute one statement for each row of parameters, pipelined, as :meth:`informix_arrow.Cursor.executemany`.
+        """Execute one statement for each row of parameters, pipelined: a few round trips, however many rows.
 
-        Rows are taken between awaits, while the event loop stands still. Cancelled, the rows that were sent are in
-        effect, as part of the open transaction, or for good with autocommit.
+        ``seq_of_parameters`` is consumed while rows are sent; it may be a generator. ``rowcount`` becomes the
+        sum over all rows. Values are those of :meth:`execute`; rows with BLOB and CLOB values cost a round
+        trip each.
+
+        Parameters
+        ----------
+        operation, seq_of_parameters
+            The statement and its rows of values.
+        stop_on_error
+            False (default): every row that the server does not refuse goes in, then one error is raised for those
+            that it did. True: the call ends with the first refused row, no row behind it goes in, and those before it
+            stay. That is exact: in a transaction by a savepoint; with autocommit rows are sent one at a time then,
+            which costs a round trip each.
+        inexact
+            As :meth:`execute`.
+        timeout
+            Seconds for the whole call. None (default): the connection's ``call_timeout``.
+
+        Raises
+        ------
+        Error
+            The server's error for the first row that it refused, with ``row`` its 0-based number. ``refused`` has the
+            number and the codes of every refused row, ``rows`` tells which rows went in, and ``rowcount`` how many
+            were changed: as part of the open transaction, which ``rollback()`` undoes, or for good with autocommit. A
+            row that cannot be sent at all (a value of a wrong type, a wrong number of values, an error of the
+            iterable itself) ends the call: the rows before it are in effect then, those after it are not.
+        QueryCanceled, QueryTimeout
+            The call was interrupted. In a transaction it was undone to its beginning: none of its rows is in effect
+            and the transaction stays open. With autocommit ``rows`` says which ones are in effect: how many, where
+            they are the first ones, else their numbers, from 0. At most some 50 ms of the server's work are on
+            their way at a time, and a row that has begun.
+
+        In asyncio, rows are taken between awaits, while the event loop stands still. A task that is cancelled meanwhile
+        gets its ``CancelledError`` when the call was undone, in a transaction; with autocommit the rows that were sent
+        are in effect.
+
+        Warns
+        -----
+        Warning
+            As :meth:`execute`, once, with the number of rows that it happened to.
         """
         await self._reset()
-        exchange = self._many(self._connection, operation, seq_of_parameters)
-        self._did_many(await self._connection._run(exchange, timeout))
+        exchange = self._many(self._connection, operation, seq_of_parameters, stop_on_error, inexact)
+        try:
+            self._did_many(await self._connection._run(exchange, timeout))
+        except QueryCanceled as error:
+            if error.rows is None and not self._connection.closed:
+                error.rows = 0  # it was ended before its first row was sent
+            raise
         return self
 
     async def callproc(
-        self, procname: str, parameters: Sequence[object] | None = None, *, timeout: float | None = None
+        self,
+        procname: str,
+        parameters: Sequence[object] | None = None,
+        *,
+        inexact: Inexact | None = None,
+        timeout: float | None = None,
     ) -> list[object]:
-        """Call a procedure or function, as :meth:`informix_arrow.Cursor.callproc`; what it returns are rows."""
+        """Call a procedure or function; the parameters, which no routine changes. What it returns are rows, to be
+        fetched; ``description`` is None when it returns nothing (PEP 249).
+
+        ``procname`` is ``[database[@server]:][owner.]name``. The routine is called by EXECUTE PROCEDURE, and where the
+        server knows no such procedure, by EXECUTE FUNCTION. Errors, parameters and ``inexact`` as :meth:`execute`.
+        """
         await self._reset()
+        # asyncio only:
         self._refuse_lazy()
+        # both:
+        exchange = self._procedure(self._connection, procname, parameters, inexact)
         self._timeout = timeout
-        exchange = self._procedure(self._connection, procname, parameters)
         self._take(await self._connection._run(exchange, timeout))
         return list(parameters or ())
 
@@ -109,20 +223,31 @@ class AsyncCursor(CursorBase):
         catalog_name: str | None = None,
         db_schema_name: str | None = None,
         temporary: bool = False,
+        inexact: Inexact | None = None,
     ) -> int:
-        """Load Arrow data into a table under ADBC's name; the number of rows loaded. As
-        :meth:`AsyncConnection.write_arrow`.
+        """Load Arrow data into a table under ADBC's name; the number of rows loaded.
+
+        The same as :meth:`AsyncConnection.write_arrow`, its transactions included. ``catalog_name`` is the database,
+        ``db_schema_name`` the owner, who is exact. Under DELIMIDENT the table's name is exact too; without it the
+        server folds it to lower case.
         """
         await self._reset()
-        owned = f"{db_schema_name}.{table_name}" if db_schema_name else table_name
-        whole = f"{catalog_name}:{owned}" if catalog_name else owned
-        report = await self._connection.write_arrow(whole, data, mode=mode, temporary=temporary)
+        whole = exact(table_name, self._connection._parameters.delimident)
+        if db_schema_name:
+            whole = f"{exact_owner(db_schema_name)}.{whole}"
+        if catalog_name:
+            whole = f"{catalog_name}:{whole}"
+        report = await self._connection.write_arrow(
+            whole, data, mode=mode, temporary=temporary, inexact=inexact
+        )
         self.rowcount = report.rows
         return report.rows
 
     async def fetchone(self) -> Any:
         """The next row, None when there is none."""
-        row = await self._next_row()
+        row = self._rows.one()
+        if row is NO_ROW:  # as it is without a result and in a closed cursor, too
+            row = await self._next_row()
         return None if row is NO_ROW else row
 
     async def fetchmany(self, size: int | None = None) -> list[Any]:
@@ -142,6 +267,7 @@ class AsyncCursor(CursorBase):
             rows += self._rows.take()
         return rows
 
+    # asyncio only:
     async def fetch_arrow_table(self) -> pa.Table:
         """The rows that are left as a ``pyarrow.Table``."""
         cursor = self._require_rows()
@@ -151,16 +277,61 @@ class AsyncCursor(CursorBase):
         batches += [batch async for batch in self._batches]
         return pa.Table.from_batches(batches, cursor.plan.schema)
 
+    # blocking only:
+    # | def fetch_arrow(self) -> ArrowStream:
+    # |     """The rows that are left as an object for Arrow consumers:
+    # |     ``polars.DataFrame(cur.fetch_arrow())``.
+    # |     """
+    # |     cursor = self._require_rows()
+    # |     if cursor.lazy:
+    # |         raise NotSupportedError(
+    # |             'large objects are lobs = "lazy" here, which has no place in Arrow columns: set cursor.lobs to '
+    # |             '"inline" or "skip" before execute(), or use connection.query()'
+    # |         )
+    # |     return ArrowStream(cursor.plan.schema, self._rest())
+    # |
+    # | def fetch_arrow_table(self) -> pa.Table:
+    # |     """The rows that are left as a ``pyarrow.Table``."""
+    # |     return self.fetch_record_batch().read_all()
+    # |
+    # | def fetch_record_batch(self) -> pa.RecordBatchReader:
+    # |     """The rows that are left as a ``pyarrow.RecordBatchReader``, streamed."""
+    # |     return self.fetch_arrow().reader()
+    # |
+    # both:
     async def fetch_df(self) -> Any:
-        """The rows that are left as a ``pandas.DataFrame``; needs pandas."""
-        return (await self.fetch_arrow_table()).to_pandas()
+        """The rows that are left as a ``pandas.DataFrame``; needs pandas. A BIGINT column with NULLs becomes ``Int64``:
+        pandas' own default, float64, has not all digits of it.
+        """
+        import pandas  # type: ignore[import-untyped]
+
+        table = await self.fetch_arrow_table()
+        frame = table.to_pandas()
+        whole = {pa.int64(): pandas.Int64Dtype()}
+        for number, column in enumerate(table.columns):
+            if column.type in whole and column.null_count:
+                frame.isetitem(number, column.to_pandas(types_mapper=whole.get))
+        return frame
 
     async def fetch_polars(self) -> Any:
         """The rows that are left as a ``polars.DataFrame``; needs polars."""
         import polars
 
+        # asyncio only:
         return polars.DataFrame(await self.fetch_arrow_table())
+        # blocking only:
+        # | return polars.DataFrame(self.fetch_arrow())
+        # both:
 
+    # blocking only:
+    # | def scroll(self, value: int, mode: str = "relative") -> None:
+    # |     """Refused: rows of this cursor come once, in order. ``connection.cursor(scrollable=True)`` has it."""
+    # |     self._require_rows()
+    # |     raise NotSupportedError(
+    # |         "this cursor reads forward only: make one with connection.cursor(scrollable=True) to scroll"
+    # |     )
+    # |
+    # both:
     async def close(self) -> None:
         """Release the statement and end the cursor's life; later use is an ``InterfaceError``."""
         if not self._closed:
@@ -168,6 +339,7 @@ class AsyncCursor(CursorBase):
             self._description = None
             await self._drop_result()
 
+    # asyncio only:
     def _refuse_lazy(self) -> None:
         if self.lobs == "lazy":
             raise NotSupportedError(
@@ -175,6 +347,7 @@ class AsyncCursor(CursorBase):
                 "contents batch by batch"
             )
 
+    # both:
     async def _reset(self) -> None:
         self._forget()
         await self._drop_result()
@@ -184,13 +357,34 @@ class AsyncCursor(CursorBase):
         if isinstance(done, Outcome):
             self._did(done)
             return
-        result = AsyncResult(self._connection, done, self._timeout)  # dropped when no row can be made
-        self._describes(done)
-        self._result, self._batches, self._rows = result, result.batches(), Rows(self._make)
+        try:
+            self._describes(done)
+        except BaseException:  # no row could be made
+            # asyncio only:
+            self._connection._session.orphans.append(done)  # closed before what comes next
+            # blocking only:
+            # | self._connection._run(done.close(self._connection._session))
+            # both:
+            raise
+        self._open(done)
+
+    def _open(self, cursor: ServerCursor) -> None:
+        """Begin to read a result; how its rows are made is known."""
+        self._result = result = AsyncResult(self._connection, cursor, self._timeout)
+        # asyncio only:
+        self._batches, self._rows = result.batches(), Rows(self._make, self._exact(cursor))
+        # blocking only:
+        # | lazy = {index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()}
+        # | self._batches, self._rows = result.batches(), Rows(self._make, {**lazy, **self._exact(cursor)})
+        # both:
 
     async def _drop_result(self) -> None:
         result, self._result = self._result, None
+        # asyncio only:
         self._batches, self._rows = None, Rows()
+        # blocking only:
+        # | self._batches, self._rows = iter(()), Rows()
+        # both:
         if result is not None:
             await result.close()
 
@@ -209,20 +403,29 @@ class AsyncCursor(CursorBase):
 
     async def _more(self) -> bool:
         """Take the next batch; False at the end of the result."""
+        # asyncio only:
         assert self._batches is not None
+        # both:
         batch = await anext(self._batches, None)
         if batch is None:
             return False
         self._rows.add(batch)
         return True
 
+    # blocking only:
+    # | def _rest(self) -> Iterator[pa.RecordBatch]:
+    # |     """Batches of the rows of which none was handed out."""
+    # |     rest = self._rows.rest()
+    # |     return itertools.chain(() if rest is None else (rest,), self._batches)
+    # |
+    # both:
     def __aiter__(self) -> Self:
         """The cursor itself: an async iterator over the rows that are left."""
         return self
 
     async def __anext__(self) -> Any:
-        row = await self._next_row()
-        if row is NO_ROW:
+        row = self._rows.one()
+        if row is NO_ROW and (row := await self._next_row()) is NO_ROW:
             raise StopAsyncIteration
         return row
 
@@ -232,13 +435,16 @@ class AsyncCursor(CursorBase):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None or isinstance(error, Exception):
-            await self.close()
-        else:  # cancelled: leave without another wait; the result is dropped
+        # asyncio only:
+        if error is not None and not isinstance(error, Exception):  # cancelled: leave without another wait
             self._closed = True
             self._description = None
             self._abandon()
+            return
+        # both:
+        await self.close()
 
+    # asyncio only:
     def _abandon(self) -> None:
         """Drop the result without a wait."""
-        self._result = self._batches = None
+        self._result, self._batches, self._rows = None, None, Rows()

@@ -1,42 +1,81 @@
+# asyncio only:
 """AsyncPool: connections lent to the tasks of one event loop."""
 
+# blocking only:
+# | """A pool of connections for programs with many threads.
+# |
+# |     pool = informix_arrow.Pool("informix://user:pw@host:9088/stores?server=ol_x", max_size=8)
+# |     with pool.connection() as conn:
+# |         table = conn.read_arrow("SELECT * FROM orders")
+# |
+# | No thread of its own: connections are opened, checked and retired when somebody asks for one or gives one back.
+# | Whoever waits is served in the order of asking. For asyncio: :class:`informix_arrow.aio.AsyncPool`.
+# | """
+# both:
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..dsn import Parameters, resolve
+from ..dsn.keywords import ConnectKeywords
 from ..exchange.ping import ping
 from ..exchange.reset import reset as reset_session
-from ..link import AsyncLink
-from ..pool_core import CHECK, Member, Patience, Place, PoolCore, PoolLimits, PoolStatistics, hurried
+from ..front.pool_core import CHECK, Member, Patience, Place, PoolCore, PoolLimits, PoolStatistics, hurried
+from ..front.waiting import AsyncSignal
 from ..wire.errors import Error
-from .connection import AsyncConnection
+from .connection import AsyncConnection, open_connection
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 Hook = Callable[[AsyncConnection], object]
 
 
 class AsyncPool:
-    """Connections that are opened once and lent many times, for asyncio::
+    """Connections that are opened once and lent many times::
 
-        async with aio.AsyncPool("informix://user:pw@host:9088/stores?server=ol_x", max_size=8) as pool:
+        async with AsyncPool("informix://user:pw@host:9088/stores?server=ol_x", max_size=8) as pool:
             async with pool.connection() as conn:
                 table = await conn.read_arrow("SELECT * FROM orders")
 
-    Parameters, order of waiting, checks and statistics are those of :class:`informix_arrow.Pool`. ``min_size``
-    connections are opened by ``async with pool`` or ``await pool``; without either, all are opened when they are asked
-    for. ``configure`` and ``reset`` may be coroutine functions.
+    In asyncio, ``min_size`` connections are opened by ``async with pool`` or ``await pool``; without either, all are
+    opened when they are asked for. ``configure`` and ``reset`` may be coroutine functions. Tasks may be cancelled at
+    any ``await``: whoever waited leaves the line, what was lent comes back, and a connection whose statement could not
+    be ended in good order is replaced.
 
-    Tasks may be cancelled at any ``await``: whoever waited leaves the line, what was lent comes back, and a connection
-    whose statement could not be ended in good order is replaced.
+    Parameters
+    ----------
+    url, keywords
+        As for :func:`informix_arrow.connect`; every connection is made with them.
+    min_size
+        Connections opened at once and kept when idle, 0 by default.
+    max_size
+        Most connections open at a time, 10 by default; further callers wait.
+    timeout
+        Seconds that a caller waits for a connection, one that has to be opened included, 30 by default; None = for
+        ever, 0 = not for others.
+    max_idle
+        Seconds after which an unused connection is closed (beyond ``min_size``), 600 by default; None = never.
+    max_age
+        Seconds after which a connection is not lent again, 3600 by default; None = never.
+    check_after
+        A connection that was idle for longer than so many seconds is asked for a sign of life before it is lent,
+        30 by default; 0 = always, None = never. One whose server has closed it is noticed without that.
+    configure
+        Called with each new connection, to set it up. What it leaves uncommitted is committed.
+    reset
+        Called with each connection that comes back, after it was rolled back. An error closes the connection and
+        reaches whoever gave it back. What it leaves uncommitted is committed.
+
+    Given back, a connection is rolled back if a transaction is open, its results that were not read to their end are
+    closed (reading on is an error), and ``autocommit``, ``isolation``, ``lock_wait`` and ``row_factory`` are as they
+    were. One that is closed, lost or in another database is discarded. What else a session remembers (temporary
+    tables, SET statements) stays with it.
     """
 
     def __init__(
@@ -51,23 +90,23 @@ class AsyncPool:
         check_after: float | None = 30.0,
         configure: Hook | None = None,
         reset: Hook | None = None,
-        **keywords: Any,
+        **keywords: Unpack[ConnectKeywords],
     ) -> None:
         limits = PoolLimits(min_size, max_size, timeout, max_idle, max_age, check_after)
         self._core: PoolCore[AsyncConnection] = PoolCore(limits)
-        self._configure, self._reset = configure, reset
         # Anew for each connection: a server group is begun at a random member.
         self._resolve: Callable[[], Parameters] = partial(resolve, url, **keywords)
+        self._configure, self._reset = configure, reset
+        # blocking only:
+        # | self._fill()
+        # both:
 
-    def connection(self, timeout: float | None = None) -> AbstractAsyncContextManager[AsyncConnection]:
+    @asynccontextmanager
+    async def connection(self, timeout: float | None = None) -> AsyncIterator[AsyncConnection]:
         """Lend a connection for a block: committed when the block ends well, rolled back when it raises.
 
         ``timeout`` overrules the pool's. Raises as :meth:`acquire`, and the error of the commit.
         """
-        return self._lent(timeout)
-
-    @asynccontextmanager
-    async def _lent(self, timeout: float | None) -> AsyncIterator[AsyncConnection]:
         connection = await self.acquire(timeout)
         try:
             yield connection
@@ -77,17 +116,23 @@ class AsyncPool:
             await self.release(connection)
 
     async def acquire(self, timeout: float | None = None) -> AsyncConnection:
-        """Lend a connection; give it back with :meth:`release`. Errors are those of
-        :meth:`informix_arrow.Pool.acquire`.
+        """Lend a connection; give it back with :meth:`release`.
+
+        Raises
+        ------
+        OperationalError
+            None became free within ``timeout`` seconds (the pool's timeout by default), or none could be opened.
+        InterfaceError
+            The pool is closed.
         """
         core = self._core
         with core.patience(timeout) as patience:
             await self._retire()
-            ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            place = core.ask(partial(_wake, ready))
+            ready = AsyncSignal()
+            place = core.ask(ready.set)
             try:
                 if not place.served:
-                    await _within(patience, ready)
+                    await ready.wait(patience.left)
                 member = core.claim(place, patience)
                 if member is not None and core.needs_check(member) and not await self._is_alive(member):
                     core.broken(place)
@@ -100,10 +145,12 @@ class AsyncPool:
                 raise
 
     async def release(self, connection: AsyncConnection) -> None:
-        """Take a connection back: reset, and put by or discarded. Errors are those of
-        :meth:`informix_arrow.Pool.release`.
+        """Take a connection back: reset, and put by or discarded.
 
-        When the task is cancelled meanwhile, the connection is closed.
+        Raises ``InterfaceError`` for a connection that this pool has not lent, or that was given back already, and the
+        error of the ``reset`` hook.
+
+        In asyncio, when the task is cancelled meanwhile, the connection is closed.
         """
         member = self._core.give_back(connection)
         try:
@@ -112,10 +159,10 @@ class AsyncPool:
         except BaseException:
             self._drop(member, "broken")
             raise
-        if not member.usable:
+        if member.usable:
+            await self._put_by(member)
+        else:
             await self._discard(member, "broken")
-        elif not self._core.keep(member):
-            await self._discard(member, "retired")
 
     @property
     def statistics(self) -> PoolStatistics:
@@ -127,38 +174,37 @@ class AsyncPool:
 
         ``timeout`` is how many seconds to wait for that.
         """
-        all_back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if self._core.close(partial(_wake, all_back)):
-            _wake(all_back)
+        all_back = AsyncSignal()
+        if self._core.close(all_back.set):
+            all_back.set()
         await self._retire()
-        if timeout:
-            await _within(Patience(timeout), all_back)
+        if timeout != 0:
+            await all_back.wait(Patience(timeout).left)
 
-    async def _filled(self) -> Self:
+    async def _fill(self) -> None:
         """Open ``min_size`` connections, if they are not there yet."""
         try:
             while self._core.reserve():
-                try:
-                    member = await self._opened()
-                except BaseException:
-                    self._core.failed_to_open()
-                    raise
-                if not self._core.keep(member):
-                    await self._discard(member, "retired")
+                await self._put_by(await self._reserved())
         except BaseException:
             self._core.close(lambda: None)
-            while (member_left := self._core.surplus()) is not None:
-                self._drop(member_left, "retired")
+            while (member := self._core.surplus()) is not None:
+                self._drop(member, "retired")
             raise
-        return self
+
+    async def _reserved(self) -> Member[AsyncConnection]:
+        try:
+            return await self._opened()
+        except BaseException:
+            self._core.failed_to_open()
+            raise
 
     async def _opened(self, patience: Patience | None = None) -> Member[AsyncConnection]:
-        parameters = hurried(self._resolve(), patience)
-        connection = AsyncConnection(parameters, await AsyncLink.open(parameters))
+        connection = await open_connection(hurried(self._resolve(), patience))
         try:
             await _call(self._configure, connection)
         except BaseException:
-            connection._link.abandon()
+            _end(connection)
             raise
         return self._core.opened(connection)
 
@@ -167,7 +213,7 @@ class AsyncPool:
             if not member.connection.closed:
                 await member.connection._run(ping(member.connection._session, CHECK))
         except Error:
-            member.connection._link.abandon()
+            _end(member.connection)
         return not member.connection.closed
 
     async def _clean(self, member: Member[AsyncConnection]) -> None:
@@ -176,7 +222,7 @@ class AsyncPool:
         try:
             await connection._run(reset_session(connection._session, member.ground))
         except Error:
-            connection._link.abandon()
+            _end(connection)
             return
         try:
             await _call(self._reset, connection)
@@ -185,13 +231,17 @@ class AsyncPool:
                 raise
 
     def _leave(self, place: Place[AsyncConnection]) -> None:
-        """Give up a place in the line, without waiting: the task may be cancelled."""
+        """Give up a place in the line."""
         unwanted = self._core.leave(place)
         if unwanted is not None:
             self._drop(unwanted, "broken" if unwanted.connection.closed else "retired")
 
     async def _retire(self) -> None:
         while (member := self._core.surplus()) is not None:
+            await self._discard(member, "retired")
+
+    async def _put_by(self, member: Member[AsyncConnection]) -> None:
+        if not self._core.keep(member):
             await self._discard(member, "retired")
 
     async def _discard(self, member: Member[AsyncConnection], why: str) -> None:
@@ -203,15 +253,23 @@ class AsyncPool:
             self._drop(member, why)
 
     def _drop(self, member: Member[AsyncConnection], why: str) -> None:
-        """Close without a goodbye."""
-        member.connection._link.abandon()
-        self._core.discarded(why)
+        try:
+            _end(member.connection)
+        except Error:
+            pass  # it is gone all the same
+        finally:
+            self._core.discarded(why)
 
+    # asyncio only:
     def __await__(self) -> Generator[Any, Any, Self]:
-        return self._filled().__await__()
+        return self.__aenter__().__await__()
 
+    # both:
     async def __aenter__(self) -> Self:
-        return await self._filled()
+        # asyncio only:
+        await self._fill()
+        # both:
+        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -222,32 +280,24 @@ class AsyncPool:
         return f"<informix_arrow.aio.AsyncPool {self._core!r}>"
 
 
-def _wake(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_result(None)
-
-
-async def _within(patience: Patience, ready: asyncio.Future[None]) -> None:
-    """Wait until something is ready or patience is over; the caller finds out which.
-
-    No wait_for(): before Python 3.12 it may swallow a cancellation.
-    """
-    left = patience.left
-    timer = None
-    if left is not None:
-        timer = ready.get_loop().call_later(left, _wake, ready)
-    try:
-        await ready
-    finally:
-        if timer is not None:
-            timer.cancel()
-
-
 async def _call(hook: Hook | None, connection: AsyncConnection) -> None:
     """Let a hook of the user's set a connection up; what it leaves uncommitted is committed."""
     if hook is not None:
+        # asyncio only:
         done = hook(connection)
         if inspect.isawaitable(done):
             await done
+        # blocking only:
+        # | hook(connection)
+        # both:
         if connection.in_transaction:
             await connection.commit()
+
+
+def _end(connection: AsyncConnection) -> None:
+    """Close a connection that is of no more use."""
+    # asyncio only:
+    connection._link.abandon()  # without a goodbye, which would be a wait: the task may be cancelled
+    # blocking only:
+    # | connection.close()
+    # both:

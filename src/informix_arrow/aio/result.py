@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -9,29 +11,50 @@ import pyarrow as pa
 
 from ..exchange.batches import Batches
 from ..exchange.fetch import ServerCursor
+from ..front.runner import AsyncRunner
 from ..wire.describe import Column
+from ..wire.errors import InexactWarning
 
+# blocking only:
+# | from ..exchange.shape import ObjectColumn, object_columns
+# | from ..large_object import LargeObject, open_objects
+# | from collections.abc import Mapping
+# both:
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from typing_extensions import Self
-
-    from .connection import AsyncConnection
 
 
 class AsyncResult:
+    # asyncio only:
     """The rows of one query, streamed, to be read once. Made by :meth:`AsyncConnection.query`.
 
     ``async for batch in result.batches()``, or ``await result.read_all()``. Several results of one connection may be
-    read in turns, also by several tasks. Everything else is as with :class:`informix_arrow.Result`.
+    read in turns, also by several tasks. Everything else is as with :class:`informix_arrow.Result`, but that it is no
+    Arrow stream: whoever reads one of those waits for it.
 
     When a task is cancelled while it reads, the rows that were on their way to it are lost: the result is over, and
     reading on is an ``InterfaceError``. The connection stays usable.
     """
 
-    def __init__(
-        self, connection: AsyncConnection, cursor: ServerCursor, timeout: float | None = None
-    ) -> None:
+    # blocking only:
+    # | """The rows of one query, streamed, to be read once.
+    # |
+    # | Made by :meth:`Connection.query`. Hand it to whatever takes an Arrow stream (``polars.DataFrame(result)``,
+    # | ``pyarrow.RecordBatchReader.from_stream(result)``, DuckDB's scan of a variable), or use :meth:`batches` or
+    # | :meth:`read_all`. It is deliberately not iterable: libraries that find an iterable take its first batch
+    # | for the whole.
+    # |
+    # | Rows are fetched while they are read; what waits in memory is bounded by the batch being built and two
+    # | fetch replies; batches with large objects end where their contents reach ``batch_bytes``. Several results
+    # | of one connection may be read in turns, also from several threads. COMMIT and ROLLBACK close a result on
+    # | the server: reading on is an error then.
+    # |
+    # | The statement is released at the end of the rows, by :meth:`close`, when a ``with`` block ends, on an
+    # | error, and before the connection's next statement when the result was dropped half read.
+    # | """
+    # both:
+
+    def __init__(self, connection: AsyncRunner, cursor: ServerCursor, timeout: float | None = None) -> None:
         self._connection = connection
         self._cursor = cursor
         self._timeout = timeout  # seconds for each batch
@@ -39,7 +62,9 @@ class AsyncResult:
 
     @property
     def schema(self) -> pa.Schema:
-        """The Arrow schema: known at once, the same for every batch."""
+        """The Arrow schema: known at once, the same for every batch. Field metadata ``informix.type`` holds the
+        declared type, such as ``DECIMAL(8,2)``.
+        """
         return self._rows.schema
 
     @property
@@ -47,14 +72,49 @@ class AsyncResult:
         """Names and Informix types of the columns, as the server described them; those left out are missing."""
         return self._rows.columns
 
+    # blocking only:
+    # | @property
+    # | def lazy_columns(self) -> Mapping[int, ObjectColumn]:
+    # |     """Large-object columns whose values are handles that :meth:`open_lazily` makes files of, by index."""
+    # |     return {column.index: column for column in object_columns(self.columns)} if self._cursor.lazy else {}
+    # |
+    # | def open_lazily(self, column: ObjectColumn, handles: list[bytes | None]) -> list[LargeObject | None]:
+    # |     """Files for the values of one of :attr:`lazy_columns`."""
+    # |     return open_objects(self._connection, self._cursor, column, handles, self)
+    # |
+    # both:
     def batches(self) -> AsyncIterator[pa.RecordBatch]:
-        """Iterate over the record batches with ``async for``; errors as :meth:`informix_arrow.Result.batches`."""
+        """Iterate over the record batches, by ``async for``; none for a result without rows.
+
+        Raises
+        ------
+        InterfaceError
+            The result was read or closed before; at once, not at the first step.
+        DataError
+            A value cannot be held by its Arrow type, or is no text of the database's code set; ``row``
+            (0-based) and ``column`` are set. The rows before it came in the batches before, the result is
+            over, the connection stays usable.
+        Error
+            What the server reported while it fetched.
+
+        Warns
+        -----
+        InexactWarning
+            A floating DECIMAL(p) has digits that float64 has not: once for each column.
+
+        After an error every further step is an ``InterfaceError``: what is missing never passes for the end.
+        """
         self._rows.take()
         return _Reader(self)
 
     async def read_all(self) -> pa.Table:
         """Read all rows into one table. Errors as :meth:`batches`."""
-        return pa.Table.from_batches([batch async for batch in self.batches()], self.schema)
+        # asyncio only:
+        batches = [batch async for batch in self.batches()]
+        # blocking only:
+        # | batches = list(self.batches())
+        # both:
+        return pa.Table.from_batches(batches, self.schema)
 
     async def close(self) -> None:
         """Drop the rows that were not read and release the statement. May be called again."""
@@ -65,9 +125,20 @@ class AsyncResult:
             try:
                 await self._connection._run(self._rows.close(self._connection._session))
             except BaseException:
-                self._rows.abandon(self._connection._session)
+                self._rows.abandon(self._connection._session)  # before what comes next
                 raise
 
+    # blocking only:
+    # | def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+    # |     """Export the rows as an Arrow C stream; the consumer may read it in another thread.
+    # |
+    # |     ``requested_schema`` is honoured by casting where Arrow can cast batch by batch. An error while
+    # |     reading reaches the consumer as text, in an exception class of its own.
+    # |     """
+    # |     reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
+    # |     return reader.__arrow_c_stream__(requested_schema)
+    # |
+    # both:
     def __arrow_c_schema__(self) -> Any:
         """Export the schema; the rows stay untouched."""
         return self.schema.__arrow_c_schema__()
@@ -78,13 +149,17 @@ class AsyncResult:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None or isinstance(error, Exception):
-            await self.close()
-        else:  # cancelled: leave without another wait
+        # asyncio only:
+        if error is not None and not isinstance(error, Exception):  # cancelled: leave without another wait
             self._rows.closed = self._rows.taken = True
             self._rows.abandon(self._connection._session)
+            return
+        # both:
+        await self.close()
 
     def __del__(self) -> None:
+        # Readers hold the result alive, so nobody reads any more. No ResourceWarning: a result of which only the
+        # schema was wanted is ordinary, and its statement is released all the same.
         self._rows.abandon(self._connection._session)
 
     def __repr__(self) -> str:
@@ -96,7 +171,7 @@ class AsyncResult:
 class _Reader:
     """Iterates over the batches of a result, one exchange each.
 
-    No async generator: those have to be closed by the event loop when somebody leaves a loop half way.
+    In asyncio no async generator: those have to be closed by the event loop when somebody leaves a loop half way.
     """
 
     def __init__(self, result: AsyncResult) -> None:
@@ -113,6 +188,8 @@ class _Reader:
                 batch = connection._link.run_here(rows.next(connection._session))
             else:
                 batch = await connection._run(rows.next(connection._session), result._timeout)
+            for text in rows.inexact():
+                warnings.warn(text, InexactWarning, stacklevel=2)
         except BaseException as error:
             rows.fail(error)
             raise
@@ -121,4 +198,8 @@ class _Reader:
         return batch
 
     def __del__(self) -> None:
-        self._result._rows.abandon(self._result._connection._session)
+        # Nobody reads on: the rows are streamed and gone, also when the result itself is still held. Files of lazy
+        # large objects need the cursor as long as that.
+        rows = self._result._rows
+        if not self._result._cursor.lazy:
+            rows.abandon(self._result._connection._session)

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from ..cursor_base import nothing_to_fetch
 from ..exchange.fetch import ServerCursor
 from ..exchange.scroll import Scroller
-from ..exchange.statement import Outcome
 from ..exchange.steps import Exchange
-from ..rows import NO_ROW, RowFactory, Rows
+from ..front.cursor_base import nothing_to_fetch
+from ..front.runner import AsyncConnectionT
+from ..shaping.rows import NO_ROW, RowFactory, Rows
 from .cursor import AsyncCursor
 
-if TYPE_CHECKING:
-    from .connection import AsyncConnection
-
+# blocking only:
+# | from ..exchange.shape import object_columns
+# | from ..large_object import open_objects
+# | from collections.abc import Iterator
+# | from functools import partial
+# | from ..shaping.rows import OpenLazily
+# both:
 T = TypeVar("T")
 
 
-class AsyncScrollCursor(AsyncCursor):
-    """A cursor whose result stays on the server, to be gone through in any direction. Made by
-    ``connection.cursor(scrollable=True)``.
+class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
+    """A cursor whose result stays on the server, to be gone through in any direction.
 
-    As :class:`informix_arrow.ScrollCursor`, with ``await``. After an error, a cancellation among them, the position is
-    what it was.
+    Made by ``connection.cursor(scrollable=True)``. The fetch methods go forward from the current row; :meth:`scroll`
+    (PEP 249) and the methods that begin with ``fetch_`` and end in ``first``, ``last``, ``prior``, ``absolute`` and
+    ``relative`` go anywhere. Rows are counted from 0. The server takes a scroll cursor's rows once and keeps them:
+    later changes do not show, and FOR UPDATE is refused. After an error the position is what it was.
+
+    Each row costs the server a message of its own, though up to 256 share one round trip: to read large results from
+    beginning to end, use a cursor that is not scrollable.
     """
 
     def __init__(
         self,
-        connection: AsyncConnection,
+        connection: AsyncConnectionT,
         name: str = "",
         *,
         withhold: bool = False,
@@ -45,7 +53,20 @@ class AsyncScrollCursor(AsyncCursor):
         return None if self._scroller is None else self._scroller.rownumber
 
     async def scroll(self, value: int = 0, mode: str = "relative") -> None:
-        """Let the next fetch give another row, as :meth:`informix_arrow.ScrollCursor.scroll`."""
+        """Let the next fetch give another row (PEP 249).
+
+        Parameters
+        ----------
+        value
+            How far from the row that would come next, or with ``"absolute"`` the number of the row, from 0.
+        mode
+            ``"relative"`` (default), ``"absolute"``, ``"first"`` or ``"last"``, which do not look at ``value``.
+
+        Raises
+        ------
+        IndexError
+            There is no such row. The position is what it was.
+        """
         await self._run(self._require_scroller().scroll(self._connection._session, value, mode))
 
     async def fetchmany(self, size: int | None = None) -> list[Any]:
@@ -71,13 +92,20 @@ class AsyncScrollCursor(AsyncCursor):
         return await self._row(self._require_scroller().at - 1)
 
     async def fetch_relative(self, offset: int) -> Any:
-        """The row so many behind (negative: before) the current one; None when there is none."""
+        """The row so many behind (negative: before) the current one; None, as :meth:`fetch_absolute`, when there is
+        none.
+        """
         return await self._row(self._require_scroller().at + offset)
 
     async def fetch_absolute(self, number: int) -> Any:
-        """The row of this number, from 0; negative numbers count from the end. None when there is none."""
+        """The row of this number, from 0; negative numbers count from the end, -1 is the last row.
+
+        None when there is none: the position is before the first or behind the last row then, at the end that was
+        missed.
+        """
         return await self._row(number, from_end=number < 0)
 
+    # asyncio only:
     async def fetch_arrow_table(self) -> pa.Table:
         """The rows behind the current one as a ``pyarrow.Table``."""
         scroller, session = self._require_scroller(), self._connection._session
@@ -86,6 +114,13 @@ class AsyncScrollCursor(AsyncCursor):
             batches.append(batch)
         return pa.Table.from_batches(batches, scroller.cursor.plan.schema)
 
+    # blocking only:
+    # | def _rest(self) -> Iterator[pa.RecordBatch]:
+    # |     scroller, session = self._require_scroller(), self._connection._session
+    # |     while (batch := self._run(scroller.next_batch(session))) is not None:
+    # |         yield batch
+    # |
+    # both:
     async def _row(self, number: int, *, from_end: bool = False) -> Any:
         scroller = self._require_scroller()
         found = await self._run(scroller.row(self._connection._session, number, from_end=from_end))
@@ -97,7 +132,7 @@ class AsyncScrollCursor(AsyncCursor):
         try:
             return await self._connection._run(exchange, self._timeout)
         except BaseException:
-            # The exchange may have run to its end when the task was cancelled: its rows are lost.
+            # The exchange may have run to its end, when a time limit was over or the task cancelled: its rows are lost.
             scroller.at = at
             raise
 
@@ -110,34 +145,32 @@ class AsyncScrollCursor(AsyncCursor):
     def _require_rows(self) -> ServerCursor:
         return self._require_scroller().cursor
 
-    def _take(self, done: Outcome | ServerCursor) -> None:
-        if isinstance(done, Outcome):
-            self._did(done)
-            return
-        try:
-            self._describes(done)
-        except BaseException:  # no row could be made
-            self._connection._session.orphans.append(done)
-            raise
-        make = self._make
+    def _open(self, cursor: ServerCursor) -> None:
+        # asyncio only:
+        make, lazy = self._make, self._exact(cursor)
+        # blocking only:
+        # | connection, make = self._connection, self._make
+        # | columns = object_columns(cursor.columns) if cursor.lazy else ()
+        # | opened = {column.index: partial(open_objects, connection, cursor, column) for column in columns}
+        # | lazy: dict[int, OpenLazily] = {**opened, **self._exact(cursor)}
+        # both:
 
         def rows_of(batch: pa.RecordBatch) -> list[Any]:
-            rows = Rows(make)
+            rows = Rows(make, lazy)
             rows.add(batch)
             return rows.take()
 
-        self._scroller = Scroller(done, rows_of)
+        self._scroller = Scroller(cursor, rows_of)
 
     async def _drop_result(self) -> None:
         scroller, self._scroller = self._scroller, None
-        if scroller is None or scroller.cursor.released or self._connection.closed:
-            return
-        session = self._connection._session
-        try:
-            await self._connection._run(scroller.cursor.close(session))
-        except BaseException:
-            session.orphans.append(scroller.cursor)  # closed before what comes next
-            raise
+        if scroller is not None and not scroller.cursor.released and not self._connection.closed:
+            session = self._connection._session
+            try:
+                await self._connection._run(scroller.cursor.close(session))
+            except BaseException:
+                session.orphans.append(scroller.cursor)  # closed before what comes next
+                raise
 
     def _abandon(self) -> None:
         scroller, self._scroller = self._scroller, None

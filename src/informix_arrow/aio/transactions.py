@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
 from ..exchange.blocks import begin_block, end_block
-from ..transactions import TransactionState
+from ..front.runner import AsyncConnectionT
+from ..front.transaction_state import Rollback, TransactionState
 from ..wire.errors import OperationalError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from .connection import AsyncConnection
+__all__ = ["AsyncTransactionBlock", "Rollback"]
 
 
-class AsyncTransactionBlock(TransactionState):
+class AsyncTransactionBlock(TransactionState, Generic[AsyncConnectionT]):
     """One ``async with conn.transaction():`` block. Made by :meth:`AsyncConnection.transaction`."""
 
-    def __init__(self, connection: AsyncConnection, savepoint_name: str | None, force_rollback: bool) -> None:
+    def __init__(
+        self, connection: AsyncConnectionT, savepoint_name: str | None, force_rollback: bool
+    ) -> None:
         super().__init__(savepoint_name, force_rollback)
         self._connection = connection
 
     @property
-    def connection(self) -> AsyncConnection:
+    def connection(self) -> AsyncConnectionT:
         """The connection that the block is on."""
         return self._connection
 
@@ -43,11 +46,9 @@ class AsyncTransactionBlock(TransactionState):
             try:
                 await connection._run(end_block(session, block, keep=keep))
             except BaseException as failure:
-                if (
-                    block in session.blocks
-                ):  # cancelled before anything was sent: it is undone before what comes next
+                if block in session.blocks:
+                    # Nothing was sent: it is undone before what comes next.
                     session.orphans.append(block)
-                if isinstance(failure, OperationalError) and self._passes_on(error, connection.closed):
-                    return False
-                raise
+                if not isinstance(failure, OperationalError) or not self._passes_on(error, connection.closed):
+                    raise
         return self._swallows(error)

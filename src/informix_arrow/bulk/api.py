@@ -7,6 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..wire.assignment import Inexact, inexact_option
 from ..wire.errors import InterfaceError
 from .progress import Bar, ProgressCallback
 from .report import WriteReport
@@ -36,6 +40,9 @@ class WriteKeywords(TypedDict, total=False):
     types: Mapping[str, str] | None
     progress: bool | ProgressCallback | None
     temporary: bool
+    cascade: bool
+    inexact: Inexact | None
+    time_zone: str | None
     group_bytes: int
     window_bytes: int
     window_rows: int
@@ -43,9 +50,10 @@ class WriteKeywords(TypedDict, total=False):
 
 
 def plan(
-    table: str, data: Any, delimident: bool, options: Mapping[str, Any]
+    table: str, data: Any, delimident: bool, options: Mapping[str, Any], inexact: Inexact = "error"
 ) -> tuple[Request, Source, ProgressCallback | Bar | None]:
-    """Check the arguments; nothing is sent. ``InterfaceError`` for a wrong one."""
+    """Check the arguments; nothing is sent. ``InterfaceError`` for a wrong one. ``inexact`` holds where the options say
+    nothing of it."""
     unknown = sorted(options.keys() - WriteKeywords.__annotations__.keys())
     if unknown:
         raise InterfaceError(f"write_arrow() has no option {', '.join(unknown)}")
@@ -72,6 +80,12 @@ def plan(
     ):
         if given and not creating:
             raise InterfaceError(f"{name} goes with a mode that makes the table, not with mode={mode!r}")
+    if options.get("cascade") and mode != "replace":
+        raise InterfaceError(f"cascade goes with mode='replace', not with mode={mode!r}")
+    zone = options.get("time_zone")
+    if zone is not None:
+        _check_zone(zone)
+    chosen = options.get("inexact")
     knobs = {name: options[name] for name in _KNOBS if name in options}
     for name, value in knobs.items():
         _at_least_one(name, value)
@@ -90,6 +104,9 @@ def plan(
         types=options.get("types") or {},
         temporary=bool(options.get("temporary", False)),
         delimident=delimident,
+        cascade=bool(options.get("cascade", False)),
+        inexact=inexact if chosen is None else inexact_option(chosen),
+        time_zone=zone,
         **knobs,
     )
     progress = options.get("progress")
@@ -110,7 +127,7 @@ def writing(
 ) -> Iterator[Exchange[WriteReport]]:
     """Check the arguments and give the exchange that writes ``data`` into ``table``, to be run within the block."""
     began = time.monotonic()
-    request, source, progress = plan(table, data, delimident, options)
+    request, source, progress = plan(table, data, delimident, options, session.inexact)
     seen = (0, 0)
 
     def told(rows: int, size: int, seconds: float) -> None:
@@ -131,6 +148,15 @@ def _one_of(name: str, value: object, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise InterfaceError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
     return str(value)
+
+
+def _check_zone(zone: object) -> None:
+    try:
+        pc.local_timestamp(pa.array([0], pa.timestamp("s", zone)))
+    except (pa.ArrowException, TypeError):
+        raise InterfaceError(
+            f"time_zone={zone!r}: expected the name of a zone, such as 'Europe/Berlin'"
+        ) from None
 
 
 def _at_least_one(name: str, value: object) -> None:

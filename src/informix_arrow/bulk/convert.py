@@ -10,21 +10,28 @@ nearest number they have.
 from __future__ import annotations
 
 import codecs
+import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._encode import Encoder
+from ..wire.assignment import Inexact
 from ..wire.code_sets import is_multibyte
 from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
 from ..wire.describe import Column
 from ..wire.errors import DataError, ProgrammingError
+from ..wire.intervals import parse_interval, to_month_day_nano
 from ..wire.nested import format_literal
-from ..wire.plan_ops import Kind, PlanOp, TypeOptions, plan_op
+from ..wire.plan_ops import FLAG_ROUND, FLAG_TRUNCATE, Kind, PlanOp, TypeOptions, plan_op
+from ..wire.qualifiers import Qualifier
 
 Step = Callable[[pa.Array], pa.Array]
+
+_LOST = {"error": 0, "round": FLAG_ROUND, "truncate": FLAG_TRUNCATE}
+_VIEWS = {pa.string_view(): pa.utf8(), pa.binary_view(): pa.binary()}
 
 #: What a conversion raises for a value that cannot be converted.
 UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
@@ -71,8 +78,19 @@ class Converter:
                     pending += [(start + half, count - half), (start, half)]
 
 
-def converter(column: Column, name: str, source: pa.DataType, encoding: str) -> Converter:
+def converter(
+    column: Column,
+    name: str,
+    source: pa.DataType,
+    encoding: str,
+    *,
+    inexact: Inexact = "error",
+    time_zone: str | None = None,
+) -> Converter:
     """The way of data of type ``source`` into ``column`` of a database with the code set ``encoding``.
+
+    ``inexact`` says what becomes of digits that the column has no room for, ``time_zone`` into which zone's local time
+    timestamps with a zone are converted; without it they are refused.
 
     Raises ``ProgrammingError`` for a type that does not fit the column, naming both and what to do, and
     ``NotSupportedError`` for a column that no codec knows.
@@ -82,8 +100,16 @@ def converter(column: Column, name: str, source: pa.DataType, encoding: str) -> 
         return _content(column, name, source, encoding)
     steps: list[Step] = []
     plain = _plain_layout(source, steps)
+    if time_zone is not None and pa.types.is_timestamp(plain) and plain.tz is not None:
+        steps.append(lambda array: _local(array, time_zone))
+        plain = pa.timestamp(plain.unit)
+    if _is_uuid(source) and ct.content_width:
+        steps[:] = [_uuid_texts]
+        plain = pa.utf8()
     # A row that is put holds BOOLEAN as the byte that SQ_RET_TYPE asks for, a bound one 't' or 'f' whatever this says.
     op = plan_op(ct, _options(ct, plain), bool_binary=True, column=column.name)
+    if op.kind in (Kind.INTERVAL_MONTHS, Kind.INTERVAL_DURATION) and _is_text(plain):
+        op = plan_op(ct, TypeOptions(intervals="month_day_nano"), column=column.name)
     if op.kind == Kind.DECIMAL128 and _is_text(plain):  # the digits go as they are written
         op = PlanOp(Kind.DECIMAL_STRING, ct.max_width, ct.encoded_length & 0xFFFF, 0)
     if _is_text(plain) and op.kind in (*_TEXTS, Kind.LOB) and is_multibyte(encoding):
@@ -93,12 +119,13 @@ def converter(column: Column, name: str, source: pa.DataType, encoding: str) -> 
     elif _is_text(plain):
         steps.append(_checked)
     if not _native(op, plain):
-        step = _cast(op, ct, plain)
+        step = _cast(op, ct, plain, inexact)
         if step is None:
             raise ProgrammingError(_no_way(op, column, name, source), column=column.name)
         steps.append(step)
     if ct.code in SERIALS:
         steps.append(_next_serial)
+    op = replace(op, flags=op.flags | _LOST[inexact])
     return Converter(column, name, op, tuple(steps), source)
 
 
@@ -136,6 +163,12 @@ def _plain_layout(source: pa.DataType, steps: list[Step]) -> pa.DataType:
             value = source.value_type
             steps.append(lambda array, value=value: array.cast(value))  # type: ignore[misc]
             source = value
+        elif (
+            pa.types.is_dictionary(source) and source.value_type in _VIEWS
+        ):  # which pyarrow makes no arrays of
+            wide = _VIEWS[source.value_type]
+            steps.append(lambda array, wide=wide: _without_views(array, wide))  # type: ignore[misc]
+            source = pa.dictionary(source.index_type, wide)
         else:
             return source
 
@@ -187,16 +220,38 @@ def _no_way(op: PlanOp, column: Column, name: str, source: pa.DataType) -> str:
         said = f" ({error})"
     advice = "convert it before writing"
     if pa.types.is_timestamp(source) and source.tz is not None:
-        advice = "Informix keeps no time zone: convert it to the zone you store in (pyarrow.compute.local_timestamp)"
+        advice = "Informix keeps no time zone: say into which it is to be converted, as in time_zone='Europe/Berlin'"
     return f"{source} data cannot go into the column {column.name!r}, a {column.type.sql}: {advice}{said}"
 
 
 def _next_serial(array: pa.Array) -> pa.Array:
     """NULL in a serial column asks for the next number, which Informix writes as 0."""
-    return array if not array.null_count else pc.fill_null(array, pa.scalar(0, array.type))
+    if not array.null_count:
+        return array
+    if _is_text(array.type):
+        return pc.fill_null(array.cast(pa.utf8()), "0")
+    return pc.fill_null(array, pa.scalar(0, pa.int64()).cast(array.type))
 
 
-def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType) -> Step | None:
+def _without_views(array: pa.Array, wide: pa.DataType) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(wide))
+
+
+def _local(array: pa.Array, time_zone: str) -> pa.Array:
+    """Moments as what clocks of a zone show."""
+    return pc.local_timestamp(array.cast(pa.timestamp(array.type.unit, time_zone)))
+
+
+def _is_uuid(source: pa.DataType) -> bool:
+    return getattr(source, "extension_name", "") == "arrow.uuid"
+
+
+def _uuid_texts(array: pa.Array) -> pa.Array:
+    values = array.storage.to_pylist()
+    return pa.array([None if value is None else str(uuid.UUID(bytes=value)) for value in values], pa.utf8())
+
+
+def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> Step | None:
     """The conversion into something native; None when there is none without a loss or a guess."""
     kind = op.kind
     if ct.code in COMPLEX_CODES:
@@ -219,19 +274,13 @@ def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType) -> Step | None:
         return lambda array: array.cast(pa.binary())
     if kind == Kind.DATE and pa.types.is_timestamp(source) and source.tz is None:
         return _to_date
-    return _from_text(kind, source)
+    return _from_text(kind, ct, source)
 
 
 def _to_integer(wanted: pa.DataType, source: pa.DataType) -> Step | None:
-    if _is_text(source):
-        return lambda array: _decimal_digits(array.cast(pa.utf8())).cast(wanted)
-    if pa.types.is_boolean(source) or pa.types.is_floating(source):
+    if pa.types.is_boolean(source):
         return lambda array: array.cast(wanted)
-    if pa.types.is_decimal(source):
-        return lambda array: (
-            array.cast(pa.decimal128(38, 0)).cast(wanted) if source.scale <= 0 else array.cast(wanted)
-        )
-    return None
+    return (lambda array: array.cast(pa.float32())) if pa.types.is_float16(source) else None
 
 
 def _to_float(wanted: pa.DataType, source: pa.DataType) -> Step | None:
@@ -244,14 +293,6 @@ def _to_float(wanted: pa.DataType, source: pa.DataType) -> Step | None:
     if pa.types.is_integer(source) or pa.types.is_boolean(source):
         return lambda array: array.cast(pa.int8() if pa.types.is_boolean(source) else source).cast(wanted)
     return None
-
-
-def _decimal_digits(array: pa.Array) -> pa.Array:
-    """Text as it is; ``ArrowInvalid`` for hexadecimal numbers, which a cast would read and no Informix does."""
-    odd = pc.match_substring_regex(array, "[xX]")
-    if pc.any(odd).as_py():
-        raise pa.ArrowInvalid(f"{array.filter(odd)[0].as_py()!r} is no whole number")
-    return array
 
 
 def _finite(array: pa.Array) -> pa.Array:
@@ -286,15 +327,54 @@ def _to_date(array: pa.Array) -> pa.Array:
     return days
 
 
-def _from_text(kind: Kind, source: pa.DataType) -> Step | None:
+def _from_text(kind: Kind, ct: ColumnType, source: pa.DataType) -> Step | None:
+    if not _is_text(source):
+        return None
+    if kind == Kind.BOOL:
+        return _booleans
+    if kind in (Kind.DATETIME_TIME32, Kind.DATETIME_TIME64):
+        return _times
+    if kind == Kind.INTERVAL_MDN and ct.qualifier is not None:
+        qualifier = ct.qualifier
+        return lambda array: _intervals(array, qualifier)
     wanted = {
         Kind.DATE: pa.date32(),
         Kind.DATETIME_DATE32: pa.date32(),
         Kind.DATETIME_TIMESTAMP: pa.timestamp("us"),
     }.get(kind)
-    if wanted is None or not _is_text(source):
-        return None
-    return lambda array: array.cast(pa.utf8()).cast(wanted)
+    return None if wanted is None else lambda array: array.cast(pa.utf8()).cast(wanted)
+
+
+def _booleans(array: pa.Array) -> pa.Array:
+    """t, f, true, false, 1 and 0 in any case as BOOLEAN; ``ArrowInvalid`` for any other text."""
+    text = pc.utf8_lower(array.cast(pa.utf8()))
+    true = pc.is_in(text, pa.array(["t", "true", "1"]))
+    odd = pc.invert(pc.or_(pc.or_(true, pc.is_in(text, pa.array(["f", "false", "0"]))), pc.is_null(text)))
+    if pc.any(odd).as_py():
+        raise pa.ArrowInvalid(
+            f"{array.filter(odd)[0].as_py()!r} is no BOOLEAN: write t or f, true or false, 1 or 0"
+        )
+    return pc.if_else(pc.is_null(text), pa.scalar(None, pa.bool_()), true)
+
+
+def _times(array: pa.Array) -> pa.Array:
+    """ISO texts (``10:15:30.5``) as times of day, by way of a day, as there is no other."""
+    return (
+        pc.binary_join_element_wise("1970-01-01", array.cast(pa.utf8()), "T")
+        .cast(pa.timestamp("us"))
+        .cast(pa.time64("us"))
+    )
+
+
+def _intervals(array: pa.Array, qualifier: Qualifier) -> pa.Array:
+    """Informix's literals (``5-03``, ``-3 04:05:06``) as intervals. One Python object per value: they are parsed."""
+    return pa.array(
+        [
+            None if text is None else to_month_day_nano(parse_interval(text, qualifier))
+            for text in array.to_pylist()
+        ],
+        pa.month_day_nano_interval(),
+    )
 
 
 def _in_code_set(array: pa.Array, encoding: str) -> pa.Array:

@@ -61,7 +61,7 @@ def declared_type(field: pa.Field) -> tuple[str, bool]:
     metadata = field.metadata or {}
     not_null = not field.nullable or metadata.get(b"informix.not_null") == b"true"
     stored = metadata.get(b"informix.type")
-    if stored is not None:
+    if stored is not None and not _lost_digits(field.type, stored.decode()):
         return _checked(field.name, stored.decode(), b"informix.source_type" in metadata), not_null
     t = field.type
     while isinstance(t, pa.BaseExtensionType):
@@ -90,6 +90,18 @@ def declared_type(field: pa.Field) -> tuple[str, bool]:
             column=field.name,
         )
     return text, not_null
+
+
+def _lost_digits(arrow: pa.DataType, declared: str) -> bool:
+    """Whether a field was a floating DECIMAL(p) and is a float now: a DECIMAL made of it would promise digits that may
+    be lost."""
+    if not pa.types.is_floating(arrow):
+        return False
+    try:
+        ct = ColumnType.parse_sql(declared)
+    except ValueError:
+        return False
+    return ct.code == TypeCode.DECIMAL and ct.scale is None
 
 
 def _checked(name: str, text: str, distinct: bool) -> str:
@@ -135,7 +147,9 @@ def create_table(
         for name, text, not_null in columns
     ]
     if primary_key:
-        lines.append(f"PRIMARY KEY ({', '.join(quote_new(name, delimident) for name in primary_key)})")
+        made = {name.lower(): name for name, _, _ in reversed(columns)}
+        keys = [made.get(name.lower(), name) for name in primary_key]
+        lines.append(f"PRIMARY KEY ({', '.join(quote_new(name, delimident) for name in keys)})")
     return f"CREATE {'TEMP ' if temporary else ''}TABLE {table} ({', '.join(lines)})"
 
 

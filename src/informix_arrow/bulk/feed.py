@@ -115,7 +115,7 @@ class RowFeed:
         Raises the ``DataError`` of a row that cannot be written, unless rejects are collected, and whatever
         the data raises.
         """
-        chunks: list[bytes] = []
+        chunks: list[bytes | bytearray] = []
         parts: list[Part] = []
         count = size = 0
         while count < most and size < budget:
@@ -199,10 +199,10 @@ class RowFeed:
         )
         return _Loaded(encoder, plain)
 
-    def _encode(self, loaded: _Loaded, form: Form, budget: int) -> tuple[bytes, int, Part]:
+    def _encode(self, loaded: _Loaded, form: Form, budget: int) -> tuple[bytearray, int, Part]:
         assert loaded.piece is not None
         if loaded.encoder is None:
-            data, rows = b"", 1
+            data, rows = bytearray(), 1
         elif form is Form.BIND:
             data, rows = loaded.encoder.encode(budget, int(form), self.head, self.tail)
         else:

@@ -10,9 +10,11 @@ import pyarrow.compute as pc
 
 from ..wire.errors import Error
 
-#: The first columns of the table of refused rows; a column of the data of such a name gets ``data_`` in front.
+#: The first columns of the table of refused rows. A column of the data of such a name, with any number of ``data_`` in
+#: front of it, gets one more ``data_`` in front: so no two columns ever share a name.
 REJECT_FIELDS = (
     pa.field("row", pa.int64(), nullable=False),
+    pa.field("column", pa.utf8()),
     pa.field("sqlcode", pa.int32()),
     pa.field("isam", pa.int32()),
     pa.field("message", pa.utf8(), nullable=False),
@@ -32,10 +34,13 @@ class WriteReport:
         The mode asked for.
     rows
         Rows in the table because of this load; for an upsert, rows inserted or updated by the MERGE.
+    inserted, updated
+        How many of ``rows`` are new, and how many were there and have new values; only an upsert updates any.
     rejected
-        The refused rows, in order: ``row`` (0-based number in the data), ``sqlcode`` and ``isam`` of the server
-        (null when the row was refused here, before it was sent), ``message``, and the row's own columns. Empty
-        with ``on_error="abort"``.
+        The refused rows, in order: ``row`` (0-based number in the data), ``column`` of the table (null when the
+        server did not tell), ``sqlcode`` and ``isam`` of the server (null when the row was refused here, before it
+        was sent), ``message``, and the row's own columns, those named like one of these with ``data_`` in front.
+        Empty with ``on_error="abort"``.
     batches
         Groups of rows sent.
     seconds
@@ -54,6 +59,10 @@ class WriteReport:
         Whether the table was made by this call.
     serial
         The last SERIAL, SERIAL8 or BIGSERIAL value that the server told; None when there was none.
+    dropped
+        What went with the table that ``mode="replace"`` dropped and is not in the new one: its keys, indexes, defaults,
+        grants, triggers, views and synonyms, and other tables' foreign keys, each as a text such as
+        ``"index ix_day (day)"``. Empty when the table had the same columns, as it was emptied then and keeps them all.
     """
 
     table: str
@@ -68,22 +77,29 @@ class WriteReport:
     transaction: str
     created: bool = False
     serial: int | None = None
+    updated: int = 0
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def inserted(self) -> int:
+        """Rows that are new in the table."""
+        return self.rows - self.updated
 
     def __str__(self) -> str:
         rate = f", {self.rows / self.seconds:,.0f} rows/s" if self.seconds > 0 else ""
         refused = f", {self.rejected.num_rows:,} rejected" if self.rejected.num_rows else ""
-        return f"{self.rows:,} rows into {self.table} by {self.method} in {self.seconds:.2f} s{rate}{refused}"
+        pending = ", not committed: part of the open transaction" if self.transaction == "savepoint" else ""
+        return f"{self.rows:,} rows into {self.table} by {self.method} in {self.seconds:.2f} s{rate}{refused}{pending}"
 
 
 class Rejects:
     """Collects refused rows. Their values are copied out, so that no batch is kept for the sake of one row."""
 
     def __init__(self, schema: pa.Schema) -> None:
-        ours = {each.name for each in REJECT_FIELDS}
-        names = [f"data_{name}" if name in ours else name for name in schema.names]
+        names = [_data_name(name) for name in schema.names]
         own = [each.with_name(name).with_nullable(True) for each, name in zip(schema, names, strict=True)]
         self.schema = pa.schema([*REJECT_FIELDS, *own])
-        self._told: list[tuple[int, int | None, int | None, str]] = []
+        self._told: list[tuple[int, str | None, int | None, int | None, str]] = []
         self._places: list[int] = []  # in self._source, for the last of self._told
         self._source: pa.RecordBatch | None = None
         self._tables: list[pa.Table] = []
@@ -96,7 +112,7 @@ class Rejects:
         if source is not self._source:
             self._flush()
             self._source = source
-        self._told.append((row, error.sqlcode, error.isamcode or None, str(error)))
+        self._told.append((row, error.column, error.sqlcode, error.isamcode or None, str(error)))
         self._places.append(place)
 
     def table(self) -> pa.Table:
@@ -121,6 +137,13 @@ class Rejects:
         values = [taken(column, self._places) for column in self._source.columns]
         self._tables.append(pa.Table.from_arrays([*told, *values], schema=self.schema))
         self._told, self._places = [], []
+
+
+def _data_name(name: str) -> str:
+    bare = name
+    while bare.startswith("data_"):
+        bare = bare[len("data_") :]
+    return f"data_{name}" if any(bare == each.name for each in REJECT_FIELDS) else name
 
 
 def taken(column: pa.Array, places: Sequence[int]) -> pa.Array:

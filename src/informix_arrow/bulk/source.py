@@ -99,6 +99,35 @@ def open_source(data: Any) -> Source:
     """
     if isinstance(data, Arriving):
         return Source(data.schema, data, None)
+    source = _opened(_with_index(data))
+    for each in source.schema:
+        kind = getattr(each.type, "extension_name", None) or (each.metadata or {}).get(
+            b"ARROW:extension:name"
+        )
+        if kind in ("pandas.period", b"pandas.period"):
+            raise InterfaceError(
+                f"the column {each.name!r} holds periods of pandas, of which Arrow data has nothing but a number: "
+                "make timestamps of it (Series.dt.to_timestamp()) or text (Series.astype(str))"
+            )
+    return source
+
+
+def _with_index(data: Any) -> Any:
+    """A pandas frame whose index has a name and is a range, with that index as a column: pandas hands out any other
+    named index so, and leaves this one out.
+    """
+    index: Any = getattr(data, "index", None)
+    if type(index).__name__ != "RangeIndex" or index.name is None or not hasattr(data, "reset_index"):
+        return data
+    try:
+        return data.reset_index()
+    except ValueError as error:
+        raise InterfaceError(
+            f"the index {index.name!r} of the frame has the name of a column: {error}"
+        ) from None
+
+
+def _opened(data: Any) -> Source:
     if isinstance(data, pa.Table):
         return Source(data.schema, iter(data.to_batches()), data.num_rows)
     if isinstance(data, pa.RecordBatch):

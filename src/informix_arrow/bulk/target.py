@@ -11,17 +11,16 @@ from ..exchange.database import plain_rows
 from ..exchange.session import Session
 from ..exchange.statement import prepare, release_statement
 from ..exchange.steps import Exchange
+from ..identifiers import WORD, is_plain
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, ProgrammingError
 
 NO_SUCH_TABLE = -206
 
-_WORD = r"[^\W\d][\w$]*"
 _TABLE = re.compile(
-    rf"(?:(?P<database>{_WORD}(?:@{_WORD})?):)?(?:(?:(?P<owner>{_WORD})|'(?P<quoted>{_WORD})')\.)?"
-    rf"(?P<name>{_WORD}|\"[^\"]+\")"
+    rf"(?:(?P<database>{WORD}(?:@{WORD})?):)?(?:(?:(?P<owner>{WORD})|'(?P<quoted>{WORD})')\.)?"
+    rf"(?P<name>{WORD}|\"[^\"]+\")"
 )
-_REGULAR = re.compile(_WORD)
 
 
 def check_table(name: object) -> str:
@@ -44,13 +43,20 @@ def bare_name(table: str) -> str:
     return name[1:-1] if name.startswith('"') else name.lower()
 
 
+def split_table(table: str) -> tuple[str, str]:
+    """Database and owner in a table's name, each "" when it is not there."""
+    match = _TABLE.fullmatch(table)
+    assert match is not None
+    return match["database"] or "", match["owner"] or match["quoted"] or ""
+
+
 def quote(name: str, delimident: bool) -> str:
     """A column's name, as the catalog has it, for a statement; ``ProgrammingError`` where only DELIMIDENT could
     express it."""
-    if _REGULAR.fullmatch(name) and (not delimident or name == name.lower()):
-        return name
-    if delimident:
+    if delimident:  # whatever it is: a reserved word, or one with capitals
         return '"' + name.replace('"', '""') + '"'
+    if is_plain(name):
+        return name
     raise ProgrammingError(
         f"the column name {name!r} is no plain identifier: rename it, or connect with env={{'DELIMIDENT': 'y'}}",
         column=name,
@@ -58,8 +64,8 @@ def quote(name: str, delimident: bool) -> str:
 
 
 def quote_new(name: str, delimident: bool) -> str:
-    """The name of a column that is to be made: folded as Informix folds it where that can be."""
-    return quote(name.lower() if _REGULAR.fullmatch(name) else name, delimident)
+    """The name of a column that is to be made: as it is under DELIMIDENT, else as Informix folds it."""
+    return quote(name if delimident else name.lower(), delimident)
 
 
 def describe_table(session: Session, table: str) -> Exchange[tuple[Column, ...]]:

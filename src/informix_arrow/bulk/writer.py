@@ -9,17 +9,21 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from ..exchange.database import plain_rows
 from ..exchange.load import Job, Loader, LoadOutcome, lost
 from ..exchange.object_load import ObjectLoader
+from ..exchange.observed import tell, tell_rows
 from ..exchange.scope import Scope, ScopeKind
-from ..exchange.session import Session, ask, settle
+from ..exchange.session import Session
 from ..exchange.statement import prepare, release_after, release_all, release_statement
 from ..exchange.steps import Exchange
+from ..exchange.turns import ask, settle
 from ..wire import messages as m
+from ..wire.assignment import Inexact
 from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
 from ..wire.describe import Column
-from ..wire.errors import Error, InternalError, NotSupportedError, ProgrammingError
-from . import ddl, target
+from ..wire.errors import Error, IntegrityError, InternalError, NotSupportedError, ProgrammingError
+from . import belongings, ddl, target
 from .advice import advice
 from .convert import SERIALS, Converter, converter
 from .feed import PIECE_ROWS, RowFeed
@@ -46,6 +50,9 @@ class Request:
     types: Mapping[str, str] = field(default_factory=dict)
     temporary: bool = False
     delimident: bool = False
+    cascade: bool = False
+    inexact: Inexact = "error"
+    time_zone: str | None = None
     group_bytes: int = 1 << 20
     window_bytes: int = 512 << 10
     window_rows: int = 4096
@@ -72,10 +79,13 @@ class Write:
         self._staging = ""  # temporary table to be dropped
         self._created = False
         self._emptied = False  # for good
+        self._updated = 0
+        self._dropped: tuple[str, ...] = ()
 
     def run(self) -> Exchange[WriteReport]:
         """Do it all. On an error everything since the last commit is undone, where the database can."""
         session = self._session
+        tell(session, "load", self._request.table)
         try:
             yield from settle(session)
             scope = yield from Scope.enter(session, self._request.commit_every)
@@ -91,6 +101,7 @@ class Write:
             raise
         assert self._loader is not None
         done = self._loader.outcome
+        tell_rows(session, rows)
         return WriteReport(
             table=self._request.table,
             mode=self._request.mode,
@@ -104,6 +115,8 @@ class Write:
             transaction=scope.kind.value,
             created=self._created,
             serial=done.serial or None,
+            updated=self._updated,
+            dropped=self._dropped,
         )
 
     # ---- the load ------------------------------------------------------------------------------------------
@@ -111,7 +124,7 @@ class Write:
     def _write(self, scope: Scope) -> Exchange[int]:
         request = self._request
         if request.mode in _MAKING:
-            yield from self._make_table()
+            yield from self._make_table(scope)
         self._target = yield from target.describe_table(self._session, request.table)
         mapped = target.map_columns(request.schema, self._target, request.columns, request.table)
         self._check(mapped)
@@ -134,13 +147,20 @@ class Write:
 
     def _check(self, mapped: Sequence[tuple[str, Column]]) -> None:
         """Refuse types that do not fit, before anything is dropped, emptied or written."""
-        schema, encoding = self._request.schema, self._session.framing.encoding
-        _method(
-            self._request.method,
-            [converter(column, name, schema.field(name).type, encoding) for name, column in mapped],
+        _method(self._request.method, [self._converter(name, column) for name, column in mapped])
+
+    def _converter(self, name: str, column: Column) -> Converter:
+        request = self._request
+        return converter(
+            column,
+            name,
+            request.schema.field(name).type,
+            self._session.framing.encoding,
+            inexact=request.inexact,
+            time_zone=request.time_zone,
         )
 
-    def _make_table(self) -> Exchange[None]:
+    def _make_table(self, scope: Scope) -> Exchange[None]:
         """Make the table, in the place of an old one if the mode says so."""
         request = self._request
         exists = False
@@ -160,9 +180,58 @@ class Write:
         )
         self._check(self._new_types(schema))
         if exists:
-            yield from self._execute(f"DROP TABLE {request.table}")
+            kept = yield from self._clear_old_table(scope, schema)
+            if kept:
+                return
         yield from self._execute(sql)
         self._created = True
+
+    def _clear_old_table(self, scope: Scope, schema: pa.Schema) -> Exchange[bool]:
+        """Empty the table that is to be replaced where it has the same columns (True), else drop it."""
+        session, request = self._session, self._request
+        columns = yield from target.describe_table(session, request.table)
+        refers = yield from belongings.referring(session, request.table)
+        if refers and not request.cascade:
+            raise IntegrityError(
+                f"foreign keys of other tables refer to {request.table}: {', '.join(refers)}. Replacing it would drop "
+                "them: say cascade=True if that is meant, or load with mode='truncate' or 'upsert'"
+            )
+        key = yield from target.key_columns(session, request.table, columns)
+        same_key = not request.primary_key or {name.lower() for name in key} == {
+            name.lower() for name in request.primary_key
+        }
+        same = same_key and belongings.same_columns(columns, self._new_declared(schema))
+        if same and not refers and not request.temporary:
+            yield from self._empty_table(scope)
+            return True
+        dropped = yield from belongings.of_table(session, request.table, columns)
+        others = yield from belongings.views_and_synonyms(session, request.table)
+        yield from self._execute(f"DROP TABLE {request.table}")
+        others -= yield from belongings.views_and_synonyms(session, request.table)
+        self._dropped = (*dropped, *(f"foreign key {each}" for each in refers), *sorted(others))
+        return False
+
+    def _new_declared(self, schema: pa.Schema) -> list[tuple[str, str, pa.DataType | None]]:
+        """Name and declared type of the columns that the new table would have, and the Arrow type of those whose
+        declaration was made up from it."""
+        request = self._request
+        given = {name.lower() for name in request.types} | {(request.serial or "").lower()}
+        made = ddl.new_columns(
+            schema, types=request.types, primary_key=request.primary_key, serial=request.serial
+        )
+        fields = {each.name: each for each in schema}
+        return [
+            (
+                name,
+                text,
+                None
+                if name not in fields
+                or name.lower() in given
+                or b"informix.type" in (fields[name].metadata or {})
+                else fields[name].type,
+            )
+            for name, text, _ in made
+        ]
 
     def _new_types(self, schema: pa.Schema) -> list[tuple[str, Column]]:
         """The data's columns and what is to become of them, as far as the text of a type tells."""
@@ -206,6 +275,7 @@ class Write:
         ]
         sql = ddl.merge_statement(table, self._staging, names, key, serials)
         try:
+            there = yield from self._execute_count(table, names, key)
             rows = yield from self._execute(sql)
         except Error as error:
             if self._session.usable_after(error):
@@ -221,11 +291,24 @@ class Write:
             raise InternalError(
                 f"the server says that the MERGE of {staged:,} rows touched {rows:,}: the load cannot be vouched for"
             )
+        if len(names) > len(key) + len(set(serials) - set(key)):  # else nothing is updated
+            self._updated = min(there, rows)
         return rows
+
+    def _execute_count(self, table: str, names: Sequence[str], key: Sequence[str]) -> Exchange[int]:
+        """How many of the staged rows are in the table already."""
+        same = " AND ".join(f"t.{name} = s.{name}" for name in key)
+        found = yield from plain_rows(
+            self._session,
+            f"SELECT COUNT(*) FROM {self._staging} s WHERE EXISTS (SELECT {key[0]} FROM {table} t WHERE {same})",
+        )
+        return int(str(found[0][0]))
 
     def _new_columns(self) -> pa.Schema:
         """The schema of a table to be made: the data's, under the names that ``columns`` gives."""
         schema, columns = self._request.schema, self._request.columns
+        if self._request.time_zone is not None:
+            schema = pa.schema([_without_zone(each) for each in schema])
         if columns is None:
             return schema
         if isinstance(columns, Mapping):
@@ -261,10 +344,7 @@ class Write:
                     for (name, column), told in zip(mapped, describe.columns, strict=True)
                 ]
             framing = session.framing
-            converters = [
-                converter(column, name, request.schema.field(name).type, framing.encoding)
-                for name, column in mapped
-            ]
+            converters = [self._converter(name, column) for name, column in mapped]
             self._feed = RowFeed(
                 self._batches,
                 converters,
@@ -420,6 +500,11 @@ class Write:
             return f"{stand}; the server rolls the rest back."
         emptied = " The table was emptied by TRUNCATE before." if self._emptied else ""
         return f"Nothing of this load was committed; the server rolls it back.{emptied}"
+
+
+def _without_zone(field_: pa.Field) -> pa.Field:
+    zoned = pa.types.is_timestamp(field_.type) and field_.type.tz is not None
+    return field_.with_type(pa.timestamp(field_.type.unit)) if zoned else field_
 
 
 def _append(error: BaseException, text: str) -> None:

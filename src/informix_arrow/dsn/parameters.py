@@ -11,6 +11,7 @@ from ssl import SSLContext
 from types import MappingProxyType
 from typing import Any
 
+from ..wire.assignment import Inexact, inexact_option
 from ..wire.errors import InterfaceError
 
 MIN_FETCH_BUFFER = 4096
@@ -55,6 +56,9 @@ class Parameters:
     connect_timeout: float | None = 15.0  # seconds for TCP, then for the login's answer; None = no limit
     read_timeout: float | None = None  # seconds of silence while an answer is awaited; None = wait for ever
     fetch_buffer_size: int = 1 << 20  # bytes of tuples in one fetch reply, 4096..2147483647
+    max_reply_bytes: int = (
+        256 << 20
+    )  # of one reply beyond batches and contents of large objects, 1 MiB..1 GiB
     client_locale: str = "en_US.utf8"  # CLIENT_LOCALE of the first login
     db_locale: str = ""  # DB_LOCALE; "" = ask the database
     isolation: str = ""  # one of ISOLATIONS; "" = as the server does by default
@@ -64,6 +68,8 @@ class Parameters:
     statement_cache_size: int = 64  # prepared statements kept for their next execution; 0 = none
     encoding: str = ""  # Python codec of text on the wire; "" = the database's code set
     encoding_errors: str = "strict"  # bytes that are no text: "strict", "replace" or "binary"
+    inexact: Inexact = "error"  # digits that a column has no room for: "error", "round" or "truncate"
+    log_parameters: bool = False  # observers and logs see values: parameters, and literals in statements
     application: str = "informix-arrow"  # shown by onstat -g ses
     env: Mapping[str, str] = field(
         default_factory=lambda: MappingProxyType({})
@@ -72,7 +78,7 @@ class Parameters:
     endpoints: tuple[
         Endpoint, ...
     ] = ()  # the members of a server group in the order to try; () = host and port
-    login_timeout: float | None = None  # seconds for everything until the session stands; None = no limit
+    login_timeout: float | None = 30.0  # seconds for everything until the session stands; None = no limit
     call_timeout: float | None = None  # seconds for each call that talks to the server; None = no limit
     keepalive: bool | float = True  # TCP keepalive; a number = seconds of silence before the first probe
     pam: Pam | None = field(default=None, repr=False)  # answers the questions of a PAM login
@@ -87,6 +93,11 @@ class Parameters:
     tls_context: SSLContext | None = field(default=None, repr=False)  # instead of the files
     tls_verify: bool = True  # check the server's certificate and its name
     tls_hostname: str = ""  # the name that the certificate must have; "" = host
+
+    @property
+    def delimident(self) -> bool:
+        """Whether double quotes stand around names in the session's statements, not around text."""
+        return self.env.get("DELIMIDENT", "n").lower() not in ("n", "no", "0", "")
 
 
 _KEYS = tuple(f.name for f in fields(Parameters) if f.name != "endpoints")
@@ -103,7 +114,6 @@ _ALIASES = {
     "informixserver": "server",
     "informixsqlhosts": "sqlhosts",
     "fet_buf_size": "fetch_buffer_size",
-    "timeout": "call_timeout",
     "ssl": "tls",
     "sslrootcert": "tls_ca",
     "ssl_context": "tls_context",
@@ -123,6 +133,11 @@ def known(key: str, where: str, also: Mapping[str, object] = MappingProxyType({}
     name = _ALIASES.get(key.lower(), key.lower())
     if name in _KEYS:
         return name
+    if name == "timeout":
+        raise InterfaceError(
+            f"{key!r} in {where} may mean four things: connect_timeout (until TCP and TLS stand), login_timeout (until "
+            "the connection can be used), call_timeout (for each call) or read_timeout (of silence)"
+        )
     close = difflib.get_close_matches(name, [*_KEYS, *_ALIASES, *also], n=1)
     hint = f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(_KEYS)}"
     raise InterfaceError(f"unknown connection parameter {key!r} in {where}{hint}")
@@ -256,9 +271,11 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "database": _text,
     "server": _text,
     "autocommit": _flag,
+    "log_parameters": _flag,
     "connect_timeout": _seconds,
     "read_timeout": _seconds,
     "fetch_buffer_size": _integer(MIN_FETCH_BUFFER, MAX_FETCH_BUFFER),
+    "max_reply_bytes": _integer(1 << 20, 1 << 30),
     "client_locale": _text,
     "db_locale": _text,
     "isolation": _isolation,
@@ -266,6 +283,7 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "statement_cache_size": _integer(0, 10_000),
     "encoding": _codec,
     "encoding_errors": _encoding_errors,
+    "inexact": lambda _, value: inexact_option(value),
     "application": _text,
     "env": _pairs,
     "sqlhosts": _path,

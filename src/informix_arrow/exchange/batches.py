@@ -1,7 +1,7 @@
 """The rows of one result as final record batches, each made by one exchange.
 
-What the decoder hands over is finished here (:mod:`informix_arrow.finish`): large objects are read, text is decoded,
-lists and structs are parsed. The blocking and the asyncio result are thin fronts over one :class:`Batches`.
+What the decoder hands over is finished here (:mod:`informix_arrow.shaping.finish`): large objects are read, text is
+decoded, lists and structs are parsed. The blocking and the asyncio result are thin fronts over one :class:`Batches`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from ..finish import Content
+from ..shaping.finish import Content
 from ..wire.describe import Column
 from ..wire.errors import DataError, Error, InterfaceError
+from ..wire.plan_ops import Kind
 from .fetch import ServerCursor, next_batch
+from .observed import tell, tell_rows
 from .session import Session
 from .steps import Exchange
 
@@ -32,6 +34,32 @@ class Batches:
         self._error: Error | None = None  # of the row that comes next
         self._failure: BaseException | None = None  # what ended the reading before its end
         self._ended = False
+        floating = [
+            index
+            for index, op in enumerate(cursor.plan.ops)
+            if op.kind == Kind.DECIMAL_FLOAT64 and cursor.columns[index].type.scale is None
+        ]
+        self._floating = set(floating)  # columns that may have lost digits and were not told of yet
+        self._decoder = cursor.decoder if floating else None
+
+    def inexact(self) -> list[str]:
+        """What there is to say of floating DECIMALs that lost digits in the rows decoded so far: one text for each
+        column, once.
+        """
+        if self._decoder is None or not self._floating:
+            return []
+        told = []
+        for index, count, row in self._decoder.inexact():
+            if index in self._floating:
+                self._floating.remove(index)
+                column = self.cursor.columns[index]
+                total = self._decoder.total_rows
+                told.append(
+                    f"column {column.name!r}, a {column.type.sql}, was read as float64, which has not all digits of "
+                    f"{count:,} of the first {total:,} rows, first in row {row}: floating_decimals='string' or a "
+                    "pyarrow.decimal128(p, s) reads them exactly"
+                )
+        return told
 
     @property
     def schema(self) -> pa.Schema:
@@ -77,6 +105,7 @@ class Batches:
         if self._ended:
             return None
         cursor, finisher = self.cursor, self._finisher
+        tell(session, "fetch", cursor.sql)
         try:
             if self._error is not None:
                 raise self._error
@@ -88,6 +117,7 @@ class Batches:
                 return None
             schema = finisher.schema if finisher.untouched else finisher.decoded
             batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), capsule)
+            tell_rows(session, batch.num_rows)
             if cursor.objects is not None:
                 self._offset = 0
                 return (yield from self._with_objects(session, batch))

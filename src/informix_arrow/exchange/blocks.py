@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from ..wire import messages as m
 from ..wire.errors import Error, NotSupportedError, ProgrammingError
-from .session import Block, Session, Transaction, ask
+from .observed import tell
+from .session import Block, Session, Transaction
 from .steps import Exchange
 from .transaction import begin, commit_now, end, undone
+from .turns import ask
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +29,7 @@ def begin_block(session: Session, savepoint: str | None = None) -> Exchange[Open
 
     Raises ``NotSupportedError`` in a database without transactions, and the server's errors; no block is open then.
     """
+    tell(session, "begin")
     if session.database and not session.logged:
         raise _unlogged(session)
     if savepoint and savepoint.lower() in [(block.savepoint or "").lower() for block in session.blocks]:
@@ -54,6 +57,7 @@ def end_block(session: Session, block: Block, *, keep: bool) -> Exchange[None]:
     it. A COMMIT that fails is rolled back before its error is raised. Raises ``ProgrammingError`` when a block that is
     to be kept was ended before, and when blocks inside it are still open: all of its work is undone then.
     """
+    tell(session, "savepoint" if block.savepoint else "commit" if keep else "rollback")
     if block not in session.blocks:
         if not keep:
             return  # what ended it has undone it

@@ -12,16 +12,27 @@ from ..wire.errors import ProtocolError
 
 #: Free bytes wanted at the end before a receive; below it the unparsed bytes move to the front.
 LOW_WATER = 32 << 10
-#: No single message is longer: a tuple or describe claiming more means that the stream is out of step. Bytes.
-MAX_MESSAGE = 1 << 30
+#: What a Python object of a reply costs besides its bytes, about.
+OBJECT_BYTES = 64
+#: No single message is longer where nobody says otherwise (``max_reply_bytes``). Bytes.
+MAX_REPLY = 256 << 20
+
+
+def too_long(most: int) -> ProtocolError:
+    """The error of a reply that takes more than ``most`` bytes."""
+    return ProtocolError(
+        f"the server's reply takes more than {most:,} bytes (max_reply_bytes): it is out of step, or no server to be "
+        "trusted; for rows that are as long as that, raise it"
+    )
 
 
 class ReceiveBuffer:
     """``data[start:end]`` holds the unparsed bytes; ``data[end:]`` is free."""
 
-    __slots__ = ("data", "end", "start")
+    __slots__ = ("data", "end", "most", "start")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, most: int = MAX_REPLY) -> None:
+        self.most = most  # unparsed bytes that are borne
         self.data = bytearray(max(size, 2 * LOW_WATER))
         self.start = 0
         self.end = 0
@@ -45,8 +56,8 @@ class ReceiveBuffer:
         left = self.end - self.start
         unparsed = bytes(memoryview(self.data)[self.start : self.end])
         if len(self.data) - left < least + LOW_WATER:
-            if left > MAX_MESSAGE:
-                raise ProtocolError(f"a message of more than {MAX_MESSAGE} bytes: the stream is out of step")
+            if left > self.most:
+                raise too_long(self.most)
             # A new array, not a resize: a view handed out earlier may still be alive somewhere.
             self.data = bytearray(max(2 * len(self.data), left + 2 * least))
         self.data[:left] = unparsed

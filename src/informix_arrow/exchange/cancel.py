@@ -16,9 +16,10 @@ from __future__ import annotations
 from typing import TypeVar
 
 from ..wire import messages as m
-from ..wire.errors import INTERRUPTED, Error, QueryCanceled, QueryTimeout
-from .session import Orphan, Session, Transaction, ask, clear_orphans
+from ..wire.errors import INTERRUPTED, CommitUnknown, Error, QueryCanceled, QueryTimeout
+from .session import Orphan, Session, Transaction
 from .steps import Call, Exchange, Reason
+from .turns import ask, clear_orphans
 
 T = TypeVar("T")
 
@@ -96,6 +97,8 @@ def verdict(call: Call, error: BaseException) -> BaseException:
     """What the caller gets for ``error``, which left the exchange of ``call``: itself, or what it stands for."""
     if call.broken is not None:
         return call.broken
+    if isinstance(error, CommitUnknown):
+        return error  # whatever ended the wait: this is what has to be known
     if not isinstance(error, Error) or not (call.unanswered or isinstance(error, QueryCanceled)):
         return error
     if call.wanted is Reason.TIMEOUT:

@@ -11,17 +11,16 @@ from __future__ import annotations
 import io
 import re
 import struct
-from collections.abc import Callable, MutableMapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import MutableMapping
+from typing import Any
 
-from ..parameters import sql_tokens
+from ..shaping.parameters import sql_tokens
 from ..wire import messages as m
 from ..wire.errors import Error, NotSupportedError, OperationalError, ProtocolError
 from .object_sources import ClientFiles, OpenFile, Source
+from .session import Session
 from .steps import ConnectionLost, Exchange, Send
-
-if TYPE_CHECKING:
-    from .session import Session
+from .stream import next_message
 
 REFUSED = -9810  # SQLCODE that the server is told
 #: Seconds of silence borne after a refusal: whether every server takes one in good part is not known.
@@ -31,17 +30,15 @@ _PIECE = 32766  # largest piece: even, and within a padded string
 _HEAD = struct.Struct(">hH")
 _READ_TAG = m.FileTotal.TAG
 
-Next = Callable[["Session"], Exchange[object]]
 
-
-def answer(session: Session, request: m.FileRequest, next_message: Next) -> Exchange[None]:
-    """Answer one request, whose first message was read; ``next_message`` reads the others."""
+def answer(session: Session, request: m.FileRequest) -> Exchange[None]:
+    """Answer one request, whose first message was read."""
     files = session.files
     try:
         if request.op == m.FileOp.WRITE:
-            yield from _write(session, files, next_message)
+            yield from _write(session, files)
             return
-        yield from _end(session, next_message)
+        yield from _end(session)
         if request.op == m.FileOp.OPEN:
             _open(files, request.name)
         elif request.op == m.FileOp.CLOSE:
@@ -157,7 +154,7 @@ def _read(session: Session, source: Source, request: m.FileRequest) -> Exchange[
     yield Send(bytes(out) + m.EndOfTurn().encode(session.framing))
 
 
-def _write(session: Session, files: ClientFiles, next_message: Next) -> Exchange[None]:
+def _write(session: Session, files: ClientFiles) -> Exchange[None]:
     """Take ``{006b PSTR piece}* 000c`` and answer with ``006b int total 000c``."""
     written = 0
     opened = files.opened
@@ -201,7 +198,7 @@ def _write_all(sink: Any, data: bytes) -> None:
         data = data[taken:]
 
 
-def _end(session: Session, next_message: Next) -> Exchange[None]:
+def _end(session: Session) -> Exchange[None]:
     message = yield from next_message(session)
     if not isinstance(message, m.EndOfTurn):
         raise ProtocolError(f"{type(message).__name__} where a request for a file had to end")

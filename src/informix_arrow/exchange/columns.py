@@ -1,13 +1,15 @@
 """Rows of Python values as Arrow columns, for the C encoder: what ``executemany`` sends.
 
 A column whose values are all of one plain type, NULLs apart, is bound as :func:`~..wire.values.bind_value`
-would bind them, only thousands at a time. A chunk with any other column is left to ``bind_value``.
+would bind them, only thousands at a time. What is assigned to a column goes by that column's own op, so the encoder
+checks it as it does for ``write_arrow``. A chunk with any other column is left to ``bind_value``.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -15,10 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._encode import Encoder
+from ..wire.assignment import WHOLE_NUMBERS, Inexact, finest
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import encoder_table
-from ..wire.column_types import ColumnType
-from ..wire.plan_ops import Kind, PlanOp, plan_op
+from ..wire.column_types import ColumnType, TypeCode
+from ..wire.plan_ops import FLAG_ROUND, FLAG_TRUNCATE, Kind, PlanOp, TypeOptions, plan_op
+from ..wire.qualifiers import Field
+from .assigned import Check
 
 Made = tuple[PlanOp, Any]  # an op, and the array for it
 
@@ -36,24 +41,45 @@ _SPAN = plan_op(ColumnType.interval("DAY(9) TO FRACTION(5)"))
 _MOST_DIGITS = 32
 
 
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """How the values of many rows become parameters."""
+
+    encoding: str
+    inexact: Inexact = "error"
+    check: Check | None = None  # of what is assigned
+
+    def values(self, row: Sequence[object]) -> Sequence[object]:
+        """One row's values as they are to be bound; ``DataError`` for one that its column would change."""
+        made = row if self.check is None else self.check.row(row)
+        return made if self.inexact == "error" else [finest(value, self.inexact) for value in made]
+
+    def target(self, number: int) -> ColumnType | None:
+        """The type that a parameter is assigned to; None when it is not, or when nobody tells."""
+        return None if self.check is None else self.check.targets[number]
+
+
 class ColumnBinder:
     """Encodes rows of ``parameters`` values in BIND form, between ``head`` and ``tail``."""
 
-    def __init__(self, encoding: str, parameters: int, head: bytes, tail: bytes) -> None:
+    def __init__(self, binding: Binding, parameters: int, head: bytes, tail: bytes) -> None:
+        encoding = binding.encoding
         self._names = [f"parameter {number}" for number in range(1, parameters + 1)]
         self._able = parameters > 0 and not is_multibyte(encoding)
         self._table = encoder_table(encoding) if self._able else None
         self._head, self._tail = head, tail
         self._encoders: dict[tuple[PlanOp, ...], Encoder] = {}
         self._encoder: Encoder | None = None
+        self._binding = binding
+        self._targets = [binding.target(number) for number in range(parameters)]
 
     def load(self, rows: Sequence[Sequence[object]]) -> bool:
         """Take rows of the right length; False when they cannot go as columns."""
         if not self._able:
             return False
         made: list[Made] = []
-        for column in zip(*rows, strict=True):
-            one = _column(column)
+        for column, target in zip(zip(*rows, strict=True), self._targets, strict=True):
+            one = _column(column, target, self._binding.inexact)
             if one is None:
                 return False
             made.append(one)
@@ -67,14 +93,14 @@ class ColumnBinder:
         self._encoder = encoder
         return True
 
-    def encode(self, budget: int) -> tuple[bytes, int]:
-        """The next of the rows taken; ``(b"", 0)`` when all are encoded. ``DataError`` with ``row`` counted from
+    def encode(self, budget: int) -> tuple[bytearray, int]:
+        """The next of the rows taken; ``(bytearray(), 0)`` when all are encoded. ``DataError`` with ``row`` counts from
         the first row taken."""
         assert self._encoder is not None
         return self._encoder.encode(budget, 2, self._head, self._tail)
 
 
-def _column(values: Sequence[Any]) -> Made | None:
+def _column(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
     kinds = set(map(type, values))
     kinds.discard(type(None))
     if not kinds:
@@ -83,52 +109,173 @@ def _column(values: Sequence[Any]) -> Made | None:
     if kinds or make is None:
         return None
     try:
-        return make(values)
+        return make(values, target, inexact)
     except (pa.ArrowException, ValueError, OverflowError):
         return None  # bind_value says what is wrong, and with which row
 
 
-def _integers(values: Sequence[Any]) -> Made | None:
+def _flags(inexact: Inexact) -> int:
+    return {"error": 0, "round": FLAG_ROUND, "truncate": FLAG_TRUNCATE}[inexact]
+
+
+def _into(target: ColumnType, inexact: Inexact, **options: Any) -> PlanOp:
+    """The encoder's op for a column, which checks and converts its values."""
+    op = plan_op(target, TypeOptions(**options))
+    return replace(op, flags=op.flags | _flags(inexact))
+
+
+def _is_decimal(target: ColumnType) -> bool:
+    return target.code in (TypeCode.DECIMAL, TypeCode.MONEY)
+
+
+def _integers(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
     array = pa.array(values, pa.int64())
     ends = pc.min_max(array)
     low, high = ends["min"].as_py(), ends["max"].as_py()
+    if target is not None and not _holds(target, max(abs(low), abs(high))):
+        return None
     if low > -0x8000_0000 and high <= 0x7FFF_FFFF:  # the lowest pattern is NULL
         return _INT32, array
     return (_INT64, array) if low > -(2**63) else None
 
 
-def _decimals(values: Sequence[Any]) -> Made | None:
+def _holds(target: ColumnType, most: int) -> bool:
+    """Whether ints up to ``most`` surely go into a column as they are."""
+    if target.code in WHOLE_NUMBERS:
+        bits = WHOLE_NUMBERS[TypeCode(target.code)]
+        return most < 1 << (bits - 1)
+    if _is_decimal(target):
+        return most < int(10 ** ((target.precision or 0) - (target.scale or 0)))
+    if target.code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):
+        return most <= 1 << (53 if target.code == TypeCode.FLOAT else 24)
+    if target.content_width:
+        return len(str(most)) < target.content_width
+    return target.code != TypeCode.INTERVAL
+
+
+def _floats(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array = pa.array(values, pa.float64())
+    if target is None or target.code == TypeCode.FLOAT:
+        return _FLOAT, array
+    if _is_decimal(target):
+        return _into(target, inexact, decimals="float64"), array
+    if target.code in WHOLE_NUMBERS:
+        return _into(target, inexact), array
+    if (
+        target.code == TypeCode.SMALLFLOAT
+        and pc.any(pc.and_(pc.is_inf(array.cast(pa.float32(), safe=False)), pc.is_finite(array))).as_py()
+    ):
+        return None
+    return _FLOAT, array
+
+
+def _texts(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array = pa.array(values, pa.utf8())
+    if target is None:
+        return _TEXT, array
+    if _is_decimal(target):  # its digits go as they are written
+        return PlanOp(
+            Kind.DECIMAL_STRING, target.max_width, target.encoded_length & 0xFFFF, _flags(inexact)
+        ), array
+    if target.code in WHOLE_NUMBERS:
+        return _into(target, inexact), array
+    if target.code == TypeCode.SMALLFLOAT:
+        return None
+    if target.content_width and not target.is_complex and not target.is_json:
+        return _into(target, inexact), array
+    if target.qualifier is not None and target.code == TypeCode.DATETIME:
+        coarse = target.qualifier.end < Field.SECOND
+        if coarse or pc.any(pc.match_substring(array, ".")).as_py():  # there may be too much of it
+            return None
+    return _TEXT, array
+
+
+def _bools(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array = pa.array(values, pa.bool_())
+    number = target is not None and (
+        target.code in WHOLE_NUMBERS
+        or _is_decimal(target)
+        or target.code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT)
+    )
+    return (_INT32, array.cast(pa.int32())) if number else (_BOOL, array)
+
+
+def _decimals(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
     array = pa.array(values)
     kind = array.type
     if not pa.types.is_decimal128(kind) or not 0 <= kind.scale <= kind.precision <= _MOST_DIGITS:
         return None
+    if target is not None:
+        if target.code in WHOLE_NUMBERS or _is_decimal(target):
+            fits = (
+                target.scale is not None
+                and kind.scale <= target.scale
+                and kind.precision - kind.scale <= (target.precision or 0) - target.scale
+            ) or (target.scale is None and _is_decimal(target) and kind.precision <= (target.precision or 0))
+            if not fits:
+                return _into(target, inexact, floating_decimals="string"), array
+        elif target.code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):
+            return None
     width = (kind.precision + (kind.scale & 1) + 3) // 2
     return PlanOp(Kind.DECIMAL128, width, kind.precision << 8 | kind.scale, 0), array
 
 
-def _moments(values: Sequence[Any]) -> Made | None:
+def _days(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array = pa.array(values, pa.date32())
+    if target is not None and target.code == TypeCode.DATETIME:
+        return (_into(target, inexact), array) if _of_years(target) else None
+    return None if target is not None and target.content_width else (_DATE, array)
+
+
+def _of_years(target: ColumnType) -> bool:
+    return target.qualifier is not None and target.qualifier.start == Field.YEAR
+
+
+def _moments(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
     if any(value is not None and value.tzinfo is not None for value in values):
         return None
     array = pa.array(values, pa.timestamp("us"))
+    if target is not None and target.code == TypeCode.DATE:
+        days = array.cast(pa.date32(), safe=False)
+        return (_DATE, days) if days.cast(array.type).equals(array) else None
     whole = not any(value is not None and value.microsecond for value in values)
-    return (_SECONDS if whole else _FRACTIONS), array
+    if target is not None and target.qualifier is not None and target.code == TypeCode.DATETIME:
+        if not _of_years(target):
+            return None
+        if not whole or target.qualifier.end < Field.SECOND:  # else the short form fits as it is
+            return _into(target, inexact), array
+    return (_SECONDS if whole else replace(_FRACTIONS, flags=_flags(inexact))), array
 
 
-def _times(values: Sequence[Any]) -> Made | None:
+def _times(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
     if any(value is not None and value.tzinfo is not None for value in values):
         return None
+    array = pa.array(values, pa.time64("us"))
+    if target is not None and target.code == TypeCode.DATETIME and target.qualifier is not None:
+        if target.qualifier.start == Field.HOUR:
+            return _into(target, inexact), array
+        if target.qualifier.start > Field.HOUR:
+            return None
     whole = not any(value is not None and value.microsecond for value in values)
-    return (_TIME if whole else _TIME_FRACTIONS), pa.array(values, pa.time64("us"))
+    return (_TIME if whole else replace(_TIME_FRACTIONS, flags=_flags(inexact))), array
 
 
-_MAKERS: dict[type, Callable[[Sequence[Any]], Made | None]] = {
+def _spans(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array = pa.array(values, pa.duration("us"))
+    if target is not None and target.code == TypeCode.INTERVAL and target.qualifier is not None:
+        return None if target.qualifier.is_year_month else (_into(target, inexact), array)
+    return replace(_SPAN, flags=_flags(inexact)), array
+
+
+_Maker = Callable[[Sequence[Any], "ColumnType | None", Inexact], "Made | None"]
+_MAKERS: dict[type, _Maker] = {
     int: _integers,
-    float: lambda values: (_FLOAT, pa.array(values, pa.float64())),
-    str: lambda values: (_TEXT, pa.array(values, pa.utf8())),
-    bool: lambda values: (_BOOL, pa.array(values, pa.bool_())),
+    float: _floats,
+    str: _texts,
+    bool: _bools,
     Decimal: _decimals,
-    dt.date: lambda values: (_DATE, pa.array(values, pa.date32())),
+    dt.date: _days,
     dt.datetime: _moments,
     dt.time: _times,
-    dt.timedelta: lambda values: (_SPAN, pa.array(values, pa.duration("us"))),
+    dt.timedelta: _spans,
 }

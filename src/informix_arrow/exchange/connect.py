@@ -28,8 +28,10 @@ from .buffer import ReceiveBuffer
 from .database import codec_for, open_database
 from .pam import authenticate
 from .read_scope import set_reading
-from .session import Session, ask, ask_all, next_message, outgoing, receive, settle
+from .session import Session
 from .steps import Connect, ConnectionLost, Exchange, Send
+from .stream import next_message, outgoing, receive
+from .turns import ask, ask_all, settle
 
 #: Room beyond a fetch reply in the receive buffer: the descriptions around the rows, and the start of what
 #: comes next.
@@ -124,9 +126,10 @@ def leave(session: Session) -> Exchange[None]:
 def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Exchange[Session]:
     size = min(max(parameters.fetch_buffer_size, 4 * SLACK), MAX_BUFFER) + SLACK
     session = Session(
-        ReceiveBuffer(size),
+        ReceiveBuffer(size, parameters.max_reply_bytes),
         Framing(encoding=_codec(parameters, client_locale)),
         autocommit=parameters.autocommit,
+        inexact=parameters.inexact,
         own_encoding=bool(parameters.encoding),
     )
     environment = {

@@ -11,8 +11,9 @@ from ..wire.message_base import Message
 from ..wire.primitives import encode_strictly
 from ..wire.values import decode_tuple
 from .cancel import heed
-from .session import Reply, Session, Transaction, ask, ask_all
+from .session import Session, Transaction
 from .steps import Exchange
+from .turns import Reply, ask, ask_all
 
 # Bits of the warnings in the DONE that answers SQ_DBOPEN (JDBC section 3).
 LOGGED, ANSI = 0x01, 0x02

@@ -16,35 +16,25 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .. import _decode
+from .._decode import FULL, NEED_MORE, OTHER, Decoder
 from ..wire import messages as m
 from ..wire.describe import Column, Plan
 from ..wire.errors import DataError, Error, InterfaceError, NotSupportedError, ProtocolError
 from ..wire.message_base import Message
 from ..wire.types import TypeOptions
 from . import client_files
+from .buffer import OBJECT_BYTES, too_long
 from .cancel import heed, wanted
 from .large_objects import ObjectReader
+from .observed import tell
 from .read_scope import ReadScope, leave, send_groups
-from .session import (
-    Session,
-    Transaction,
-    ask,
-    error_of,
-    group,
-    next_message,
-    outgoing,
-    queue,
-    receive,
-    server_exit,
-    settle,
-)
+from .session import Session, Transaction
 from .shape import Shape
 from .statement_cache import Prepared
 from .steps import Exchange, Send
+from .stream import error_of, group, next_message, outgoing, receive, server_exit
 from .transaction import commit_now
-
-NEED_MORE, OTHER, FULL = 0, 1, 2  # the decoder's status
+from .turns import ask, queue, settle
 
 NO_MORE_ROWS = 100  # SQLCODE of "not found"
 
@@ -77,10 +67,11 @@ class ServerCursor:
     sql: str
     shape: Shape  # of its rows
     fetch_bytes: int
-    decoder: _decode.Decoder | None  # None = nobody wants the rows: they are passed over by their headers
+    decoder: Decoder | None  # None = nobody wants the rows: they are passed over by their headers
     ready: deque[object] = field(default_factory=deque)  # PyCapsules of finished batches
     in_flight: int = 0  # fetches sent whose replies were not read to their end
     reply_rows: int = 0  # tuples met in the reply being read
+    reply_bytes: int = 0  # and what they took
     answered: bool = False  # the server said something about the OPEN or the first fetch
     last: bool = False  # the server said that the rows are used up, in the reply being read
     ended: bool = False  # and that reply was read to its end
@@ -117,10 +108,12 @@ class ServerCursor:
     def take_in(self, session: Session) -> Exchange[None]:
         """Read the rest of the fetch reply at the head of the line; its rows wait here for their reader."""
         while not (yield from turn(session, self, ahead=False)):
-            pass
+            if self.reply_bytes > session.buffer.most + 2 * self.fetch_bytes:  # a server that never stops
+                raise too_long(session.buffer.most)
 
     def close(self, session: Session) -> Exchange[None]:
         """Close the cursor, release the statement, drop unread rows. Does nothing the second time."""
+        tell(session, "close", self.sql)
         self.decoder = None
         self.ready.clear()
         if not self.released:
@@ -215,6 +208,7 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
             cursor.fail(error)
             cursor.answered = True
             return False
+        cursor.reply_bytes += position - buffer.start
         buffer.start = position
         cursor.reply_rows += decoder.total_rows - before
         cursor.answered = cursor.answered or cursor.reply_rows > 0
@@ -232,9 +226,11 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
             return True
     message = yield from next_message(session)
     cursor.answered = True
+    cursor.reply_bytes += OBJECT_BYTES
     match message:
         case m.Tuple():
             cursor.reply_rows += 1
+            cursor.reply_bytes += len(message.payload)
         case m.Done() | m.Close():
             cursor.last = True
         case m.Err():
@@ -248,7 +244,7 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
         case m.Exit():
             raise server_exit()
         case m.FileRequest():
-            yield from client_files.answer(session, message, next_message)
+            yield from client_files.answer(session, message)
         case m.Cost() | m.XactStat() | m.TupleId() | m.InsertDone():
             pass
         case _:
@@ -261,7 +257,7 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
     session.owed.popleft()
     cursor.in_flight -= 1
     cursor.last = cursor.ended = cursor.last or not cursor.reply_rows
-    cursor.reply_rows = 0
+    cursor.reply_rows = cursor.reply_bytes = 0
     refused = client_files.take_refusal(session, failed=cursor.error is not None)
     if refused is not None:
         cursor.fail(refused)

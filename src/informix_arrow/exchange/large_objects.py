@@ -13,50 +13,24 @@ descriptor of theirs is left open, whatever happens to the result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from ..finish import Content
+from ..shaping.finish import Content
 from ..wire import messages as m
-from ..wire.describe import Column
 from ..wire.errors import DataError, Error
-from ..wire.types import TypeCode
 from .cancel import heed
 from .object_streams import Sink, nowhere, read_blob_reply
-from .session import Session, group, settle
+from .session import Session
+from .shape import ObjectColumn
 from .smart_objects import FIRST_READ, SmartReads
 from .steps import Exchange, Send
+from .stream import group
+from .turns import settle
 
 RUN = 64  # values asked for at a time
 _SIZE = slice(16, 20)  # of a descriptor: bytes of the content (TYPES section 12)
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectColumn:
-    """A large-object column of a result."""
-
-    index: int  # in the decoded batch
-    name: str
-    smart: bool  # BLOB, CLOB; else BYTE, TEXT
-    text: bool  # TEXT, CLOB
-    exact: bool  # the size in the descriptor counts the bytes that come: not where a server may transcode
-
-
-def object_columns(columns: Sequence[Column]) -> tuple[ObjectColumn, ...]:
-    """The large-object columns among ``columns``."""
-    return tuple(
-        ObjectColumn(
-            index,
-            column.name,
-            smart=column.type.code not in (TypeCode.BYTE, TypeCode.TEXT),
-            text=column.type.code == TypeCode.TEXT or column.type.is_clob,
-            exact=column.type.code == TypeCode.BYTE,
-        )
-        for index, column in enumerate(columns)
-        if column.type.is_large_object
-    )
 
 
 @dataclass(frozen=True, slots=True)

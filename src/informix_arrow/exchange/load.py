@@ -26,12 +26,14 @@ from typing import Protocol, TypeVar
 
 from ..wire import messages as m
 from ..wire.column_types import ColumnType, TypeCode
-from ..wire.errors import INTERRUPTED, DataError, Error, InternalError, ProtocolError
+from ..wire.errors import INTERRUPTED, CommitUnknown, DataError, Error, InternalError, ProtocolError
 from .cancel import heed, wanted
 from .replies import WARNING_CUT, ManyOutcome, Replies, whole_reply
 from .scope import Scope, ScopeKind
-from .session import Session, ask, error_of
+from .session import Session
 from .steps import ConnectionLost, Exchange, Send
+from .stream import error_of
+from .turns import ask
 
 T = TypeVar("T")
 
@@ -57,7 +59,7 @@ class Form(IntEnum):
 class Group:
     """Rows encoded together. ``origin`` says which rows they are, in terms of the feed that made them."""
 
-    data: bytes
+    data: bytes | bytearray
     count: int
     origin: object = None
 
@@ -122,7 +124,7 @@ class LoadOutcome:
     committed: int = 0  # rows that went in before the last of them
 
 
-def send(session: Session, data: bytes) -> Exchange[None]:
+def send(session: Session, data: bytes | bytearray) -> Exchange[None]:
     """Send a group, keeping what arrives meanwhile."""
     with session.buffer.room(session.own * REPLY_BYTES) as room:
         arrived = yield Send(data, room)
@@ -131,7 +133,7 @@ def send(session: Session, data: bytes) -> Exchange[None]:
 
 def lost(error: BaseException) -> bool:
     """Whether ``error`` means that nothing more can be read from the server."""
-    return isinstance(error, ProtocolError | ConnectionLost)
+    return isinstance(error, ProtocolError | ConnectionLost | CommitUnknown)
 
 
 class Loader:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from ..parameters import placeholder_positions
+from ..shaping.parameters import placeholder_positions
 from ..wire import messages as m
 from ..wire.describe import Describe, InputDescribe
 from ..wire.errors import DataError, Error
@@ -28,8 +28,9 @@ from ..wire.message_base import Message
 from ..wire.types import ColumnType, TypeCode
 from ..wire.values import bind_value
 from .object_sources import Source, is_object_value, is_readable, source_of
-from .session import Session, ask
+from .session import Session
 from .steps import Exchange, Send
+from .turns import ask
 
 PIECE = 1024  # bytes of one SQ_BLOB: what JDBC sends (JDBC section 6)
 BLOCK = 256 << 10  # bytes of one send

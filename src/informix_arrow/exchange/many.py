@@ -4,44 +4,67 @@ Every row is a group of its own, ``ID BIND EXECUTE EOT``, and gets a reply of it
 neither stops nor poisons the later ones (SQLI section 11). Groups leave in chunks, one chunk ahead of the
 replies being read, and the transport takes replies in while it sends. So the server always finds a next row
 to work on, unread replies stay bounded by two chunks, and neither side can end up waiting for the other to
-read.
+read. How large a chunk is, time decides (:mod:`.pace`): a call that is to end does not wait for rows that were
+sent long ago.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from ..parameters import RowCheck, Statement, Values, parse
+from ..shaping.parameters import RowCheck, Statement, Values, parse
 from ..wire import messages as m
-from ..wire.errors import Error, InterfaceError, ProgrammingError
+from ..wire.assignment import Inexact
+from ..wire.describe import StatementType
+from ..wire.errors import INTERRUPTED, DataError, Error, InterfaceError, InternalError, ProgrammingError
 from ..wire.values import bind_value
 from .cancel import heed, wanted
-from .columns import ColumnBinder
+from .checked import known_targets
+from .columns import Binding, ColumnBinder
 from .load import send
 from .lob_parameters import refuse_contents
+from .many_scope import ManyScope
 from .object_execute import ObjectStatement, execute_rows, failing, peek, special_targets
+from .observed import tell, tell_rows
+from .pace import Pace
 from .replies import ManyOutcome, Replies
-from .session import Session, settle
+from .session import Session
 from .statement import acquire, hand_back, release_after, release_statement
 from .statement_cache import STALE, Prepared
 from .steps import Exchange
+from .stream import outgoing
 from .transaction import after_failure, begin_if_needed, track
+from .turns import settle
 
-CHUNK_ROWS = 4096  # rows in one send
+CHUNK_ROWS = 4096  # most rows in one send of an INSERT
+OTHER_CHUNK_ROWS = 512  # of other statements, whose rows may take very different times
 CHUNK_BYTES = 256 << 10  # a chunk is closed early beyond this many bytes
-_FIRST_ROWS = 256  # of the first chunk, when nobody knows yet how large rows are
+_FIRST_INSERTS = 64  # of the first chunk, when nobody knows yet how long a row takes; of other statements 1
+
+Rows = Sequence[Sequence[object]]
 
 
 def execute_many(
-    session: Session, sql: str, parameters: int, rows: Iterable[Values]
+    session: Session,
+    sql: str,
+    parameters: int,
+    rows: Iterable[Values],
+    *,
+    stop_on_error: bool = False,
+    inexact: Inexact | None = None,
 ) -> Exchange[ManyOutcome]:
-    """Execute ``sql`` once for each of ``rows``, consuming them as it goes.
+    """Execute ``sql`` once for each of ``rows``, consuming them as it goes. ``inexact`` as of :func:`.run.run`.
 
     A row that cannot be bound, and an error of the iterable itself, ends the run: the rows before it are
     sent, their replies read, then the error is raised (with ``row`` set if it is one of ours). The server's
-    errors are collected in the outcome instead. Raises ``InterfaceError`` at the call, before the exchange
-    begins, when ``rows`` is no iterable of rows.
+    errors are collected in the outcome instead; with ``stop_on_error`` the first one ends the run, and no row behind
+    it is in effect: in a transaction by a savepoint, else by sending one row at a time.
+
+    A call that is interrupted is undone in a transaction; what is in effect is in the error (``rows``). Raises
+    ``InterfaceError`` at the call, before the exchange begins, when ``rows`` is no iterable of rows.
     """
     if isinstance(rows, Mapping | str | bytes):
         raise InterfaceError(f"executemany() takes rows of parameters, got {type(rows).__name__}")
@@ -51,30 +74,38 @@ def execute_many(
         raise InterfaceError(
             f"executemany() takes an iterable of rows of parameters, got {type(rows).__name__}"
         ) from None
-    return _execute_many(session, sql, parameters, source)
+    return _execute_many(session, sql, parameters, source, stop_on_error, inexact or session.inexact)
 
 
 def _execute_many(
-    session: Session, sql: str, parameters: int, rows: Iterator[object]
+    session: Session, sql: str, parameters: int, rows: Iterator[object], stop: bool, inexact: Inexact
 ) -> Exchange[ManyOutcome]:
     statement = parse(sql)
+    tell(session, "executemany", sql)
     check = RowCheck(statement, parameters)
     try:
         prepared = yield from acquire(session, statement.text, parameters)
         first = _First(rows) if prepared.reused else None
         try:
-            return (yield from _with_prepared(session, statement, prepared, first or rows, check, first))
+            return (
+                yield from _with_prepared(
+                    session, statement, prepared, first or rows, check, first, stop, inexact
+                )
+            )
         except _Stale:
             assert first is not None
         prepared = yield from acquire(session, statement.text, parameters, anew=True)
-        return (yield from _with_prepared(session, statement, prepared, first.again(), check, None))
+        return (
+            yield from _with_prepared(session, statement, prepared, first.again(), check, None, stop, inexact)
+        )
     except Error as error:
         statement.explain(error)
         raise
 
 
 class _Stale(Exception):
-    """The server does not know the statement any more; none of the rows was executed."""
+    """The server does not know the statement any more, or its first row is refused by a description that may be old;
+    none of the rows was executed."""
 
 
 class _First:
@@ -117,12 +148,15 @@ def _with_prepared(
     rows: Iterator[object],
     check: RowCheck,
     first: _First | None,
+    stop: bool,
+    inexact: Inexact,
 ) -> Exchange[ManyOutcome]:
     """Execute for all rows; the statement is handed back or released then. ``first`` are the rows when the statement
     may be stale: raises ``_Stale`` then, if it is.
     """
     describe, statement_id = prepared.describe, prepared.statement_id
     kind = describe.statement_type
+    outcome, scope = ManyOutcome(), None
     try:
         if describe.has_rows:
             raise ProgrammingError(
@@ -132,17 +166,35 @@ def _with_prepared(
         targets = yield from special_targets(session, describe, check.count, check.sample(row))
         if targets is not None and first is not None:
             raise _Stale  # contents are used up by the attempt: they go to a statement that is surely good
+        assigned = yield from known_targets(session, prepared, check.count, None, inexact)
+        bind = Binding(session.framing.encoding, inexact, assigned)
         yield from begin_if_needed(session, kind, statement.text)
+        scope = ManyScope(session)
+        scope.begin()
+        inserts = kind == StatementType.INSERT and bool(describe.columns)
+        most = CHUNK_ROWS if inserts else OTHER_CHUNK_ROWS
+        if stop and not scope.in_transaction:
+            most = 1
+        pace = Pace(session, _FIRST_INSERTS if inserts and most > 1 else 1, most, prepared.row_seconds)
         if targets is not None:
-            outcome = ManyOutcome()
             objects = ObjectStatement(statement.text, statement_id, targets)
-            yield from execute_rows(session, objects, kind, rows, check, outcome)
+            yield from execute_rows(
+                session, objects, kind, rows, lambda row: bind.values(check(row)), outcome, pace, stop
+            )
         else:
-            outcome = yield from _pipeline(session, statement, prepared, rows, check, first)
+            pipeline = _Pipeline(session, statement, prepared, check, bind, outcome, scope, pace, stop)
+            yield from pipeline.run(rows, first)
+        prepared.row_seconds = pace.each
+        interruption = next((error for error in outcome.errors if error.sqlcode == INTERRUPTED), None)
+        if interruption is not None:
+            raise interruption
+        scope.keep()
     except _Stale:
         yield from release_statement(session, statement_id)
         raise
     except Exception as error:
+        if scope is not None:
+            yield from scope.failed(outcome, error)
         yield from release_after(session, statement_id, error)
         if session.usable_after(error):
             yield from after_failure(session)
@@ -151,71 +203,130 @@ def _with_prepared(
         statement.explain(refused)
     yield from hand_back(session, prepared)
     yield from track(session, kind, statement.text)
+    tell_rows(session, outcome.rows)
     return outcome
 
 
-def _pipeline(
-    session: Session,
-    statement: Statement,
-    prepared: Prepared,
-    rows: Iterator[object],
-    check: RowCheck,
-    first: _First | None,
-) -> Exchange[ManyOutcome]:
-    statement_id, kind = prepared.statement_id, prepared.describe.statement_type
-    yield from settle(session)
-    outcome = ManyOutcome()
-    replies = Replies(session, statement.text, kind)
-    refused: list[Exception] = []
-    before = 0  # replies owed to the chunk sent before the current one
-    for data, count in _chunks(session, check, statement_id, rows, refused):
+class _Pipeline:
+    """Sends rows in chunks, ahead of the replies to those before."""
+
+    def __init__(
+        self,
+        session: Session,
+        statement: Statement,
+        prepared: Prepared,
+        check: RowCheck,
+        bind: Binding,
+        outcome: ManyOutcome,
+        scope: ManyScope,
+        pace: Pace,
+        stop: bool,
+    ) -> None:
+        self._session, self._outcome, self._scope, self._pace = session, outcome, scope, pace
+        self._replies = Replies(session, statement.text, prepared.describe.statement_type)
+        self._encoder = _RowEncoder(session, prepared.statement_id, check, bind)
+        self._stop = stop
+        self._waiting: deque[int] = deque()  # replies owed to each chunk that is on its way
+
+    def run(self, rows: Iterator[object], first: _First | None) -> Exchange[None]:
+        session, outcome, pace = self._session, self._outcome, self._pace
+        refused: list[Exception] = []
+        for data, piece in _chunks(self._encoder, rows, pace, refused):
+            if wanted(session):
+                yield from self._settle(0)
+                if not outcome.interrupted:
+                    yield from heed(session)
+            if outcome.interrupted:
+                return
+            if self._stop and self._scope.in_transaction:
+                self._scope.before_chunk()
+            before = replace(outcome) if self._stop else outcome
+            yield from self._send(data, len(piece))
+            if first is not None:
+                yield from self._check_fresh()
+                first.accepted()
+                first = None
+            yield from self._settle(0 if self._stop or not pace.known else 1)
+            if self._stop and outcome.errors and not outcome.interrupted:
+                yield from self._stop_at(before, piece)
+                return
+        yield from self._settle(0)
+        if refused and first is not None and isinstance(refused[0], Error):
+            raise _Stale
+        if refused and not outcome.interrupted:
+            session.passed_on = refused[0]
+            raise refused[0]
+
+    def _send(self, data: bytes | bytearray, count: int) -> Exchange[None]:
+        """Send a chunk, behind what is to leave before it; short owed answers are read at once."""
+        session = self._session
+        if session.owed and any(reply.bulky for reply in session.owed):
+            yield from settle(session)
         session.own += count
-        yield from send(session, data)
-        if first is not None:
-            yield from replies.take(outcome, 1)
-            if outcome.errors and outcome.errors[0].sqlcode in STALE:
-                yield from replies.take(outcome, count - 1)
-                raise _Stale
-            first.accepted()
-            first, count = None, count - 1
-        yield from replies.take(outcome, before)
-        before = count
-        if wanted(session):
-            yield from replies.take(outcome, before)
-            yield from heed(session)
-    yield from replies.take(outcome, before)
-    if refused:
-        session.passed_on = refused[0]
-        raise refused[0]
-    return outcome
+        self._waiting.append(count)
+        self._pace.sent(count)
+        yield from send(session, outgoing(session, data))
+        if session.owed:
+            yield from settle(session)
+
+    def _check_fresh(self) -> Exchange[None]:
+        """Read the reply to the very first row: raises ``_Stale`` when the statement is not what it was any more."""
+        outcome = self._outcome
+        yield from self._replies.take(outcome, 1)
+        self._waiting[0] -= 1
+        if outcome.errors and outcome.errors[0].sqlcode in STALE:
+            yield from self._replies.take(outcome, self._waiting.popleft())
+            raise _Stale
+
+    def _settle(self, most: int) -> Exchange[None]:
+        """Read replies until at most ``most`` chunks are on their way."""
+        while len(self._waiting) > most:
+            yield from self._replies.take(self._outcome, self._waiting[0])
+            self._waiting.popleft()
+            self._pace.answered()
+
+    def _stop_at(self, before: ManyOutcome, piece: Rows) -> Exchange[None]:
+        """A row of the chunk that was sent last, ``piece``, was refused: undo those behind it. All of the chunk is
+        undone, and the rows before the refused one are sent again."""
+        outcome, error = self._outcome, self._outcome.errors[0]
+        outcome.stopped = True
+        assert error.row is not None
+        good = error.row - before.executed
+        if outcome.executed == error.row + 1:
+            return  # it was the last one
+        if not (yield from self._scope.undo_chunk()):
+            raise InternalError(
+                "the server refused to undo the rows behind the one that it had refused: roll the transaction back"
+            ) from error
+        outcome.executed, outcome.rows, outcome.serial = before.executed, before.rows, before.serial
+        outcome.cut[:] = [row for row in outcome.cut if row < before.executed]
+        outcome.errors.clear()
+        for data, count in self._encoder.encoded(piece[:good]):
+            yield from self._send(data, count)
+            yield from self._settle(0)
+        outcome.errors.append(error)
+        outcome.executed += 1
 
 
 def _chunks(
-    session: Session,
-    check: RowCheck,
-    statement_id: int,
-    rows: Iterator[object],
-    refused: list[Exception],
-) -> Iterator[tuple[bytes, int]]:
-    """Encode groups into chunks; a row that cannot be encoded lands in ``refused`` and ends the chunks."""
-    framing = session.framing
-    head = m.Id(statement_id).encode(framing)
-    tail = m.Execute().encode(framing) + m.EndOfTurn().encode(framing)
-    columns = ColumnBinder(framing.encoding, check.count, head, tail)
+    encoder: _RowEncoder, rows: Iterator[object], pace: Pace, refused: list[Exception]
+) -> Iterator[tuple[bytes | bytearray, Rows]]:
+    """Groups encoded into chunks, with their rows; a row that cannot be encoded lands in ``refused`` and ends the
+    chunks."""
     number = 0  # of the next row to be encoded
-    most = _FIRST_ROWS
+    fitting = 1 << 30  # rows that CHUNK_BYTES hold
     while not refused:
-        taken, failure = _take(rows, most, check)
+        taken, failure = _take(rows, min(pace.rows, fitting), encoder.check)
         if not taken and failure is None:
             return
-        first, size = number, 0
+        first, done, size = number, 0, 0
         try:
-            encoded = _by_columns if taken and columns.load(taken) else _by_values
-            for data, count in encoded(session, columns, taken, head, tail):
+            for data, count in encoder.encoded(taken):
                 number += count
                 size += len(data)
-                yield data, count
-        except Exception as error:  # noqa: BLE001 - raised again by _pipeline
+                yield data, taken[done : done + count]
+                done += count
+        except Exception as error:  # noqa: BLE001 - raised again by the pipeline
             failure = error
             if isinstance(error, Error):
                 number = first + (error.row or 0)
@@ -223,7 +334,7 @@ def _chunks(
             if isinstance(failure, Error):
                 failure.row = number
             refused.append(failure)
-        most = max(1, min(CHUNK_ROWS, CHUNK_BYTES * len(taken) // max(size, 1)))
+        fitting = max(1, CHUNK_BYTES * len(taken) // max(size, 1))
 
 
 def _take(
@@ -240,37 +351,55 @@ def _take(
     return good, refused or failure
 
 
-def _by_columns(
-    session: Session, columns: ColumnBinder, rows: Sequence[Sequence[object]], head: bytes, tail: bytes
-) -> Iterator[tuple[bytes, int]]:
-    """Encode the rows that ``columns`` has taken."""
-    while (piece := columns.encode(CHUNK_BYTES))[1]:
-        yield piece
+class _RowEncoder:
+    """Encodes rows of parameters as groups that execute one statement."""
 
+    def __init__(self, session: Session, statement_id: int, check: RowCheck, bind: Binding) -> None:
+        self.check, self._bind = check, bind
+        framing = session.framing
+        self._framing = framing
+        self._head = m.Id(statement_id).encode(framing)
+        self._tail = m.Execute().encode(framing) + m.EndOfTurn().encode(framing)
+        self._columns = ColumnBinder(bind, check.count, self._head, self._tail)
 
-def _by_values(
-    session: Session, columns: ColumnBinder, rows: Sequence[Sequence[object]], head: bytes, tail: bytes
-) -> Iterator[tuple[bytes, int]]:
-    """Encode rows value by value; an ``Error`` tells its row."""
-    framing, encoding = session.framing, session.framing.encoding
-    chunk, count = bytearray(), 0
-    failure: Exception | None = None
-    for number, row in enumerate(rows):
-        try:
-            bound = tuple([bind_value(value, encoding) for value in row])
-            refuse_contents(bound)
-            binding = m.Bind(bound).encode(framing) if bound else b""
-        except Exception as error:  # noqa: BLE001 - raised below, when the rows before it are on their way
-            failure = error
-            if isinstance(error, Error):
-                error.row = number
-            break
-        chunk += head + binding + tail
-        count += 1
-        if len(chunk) >= CHUNK_BYTES:
+    def encoded(self, rows: Rows) -> Iterator[tuple[bytes | bytearray, int]]:
+        """The groups of good rows and how many they are, a piece at a time; an ``Error`` tells its row."""
+        done = 0
+        if rows and self._columns.load(rows):
+            try:
+                while (piece := self._columns.encode(CHUNK_BYTES))[1]:
+                    done += piece[1]
+                    yield piece
+            except DataError:  # what is odd about the row, if anything, is told by the check of single values
+                pass
+        if done < len(rows):
+            try:
+                yield from self._by_values(rows[done:])
+            except Error as error:
+                error.row = done + (error.row or 0)
+                raise
+
+    def _by_values(self, rows: Rows) -> Iterator[tuple[bytes | bytearray, int]]:
+        """Encode rows value by value; an ``Error`` tells its row."""
+        framing, encoding = self._framing, self._framing.encoding
+        chunk, count = bytearray(), 0
+        failure: Exception | None = None
+        for number, row in enumerate(rows):
+            try:
+                bound = tuple([bind_value(value, encoding) for value in self._bind.values(row)])
+                refuse_contents(bound)
+                binding = m.Bind(bound).encode(framing) if bound else b""
+            except Exception as error:  # noqa: BLE001 - raised below, when the rows before it are on their way
+                failure = error
+                if isinstance(error, Error):
+                    error.row = number
+                break
+            chunk += self._head + binding + self._tail
+            count += 1
+            if len(chunk) >= CHUNK_BYTES:
+                yield bytes(chunk), count
+                chunk, count = bytearray(), 0
+        if count:
             yield bytes(chunk), count
-            chunk, count = bytearray(), 0
-    if count:
-        yield bytes(chunk), count
-    if failure is not None:
-        raise failure
+        if failure is not None:
+            raise failure

@@ -10,12 +10,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ..wire import messages as m
 from ..wire.describe import Describe
-from ..wire.errors import Error, OperationalError
-from .cancel import heed
+from ..wire.errors import INTERRUPTED, Error, OperationalError
+from .cancel import heed, wanted
 from .lob_parameters import (
     Parameters,
     Targets,
@@ -29,24 +28,18 @@ from .lob_parameters import (
     send_bound,
 )
 from .object_sources import Source
-from .session import Reply, Session, error_of, read_reply, settle
+from .pace import Pace
+from .replies import ManyOutcome
+from .session import Session
 from .statement import outcome_of, prepare, release_statement
 from .steps import Exchange
+from .stream import error_of
+from .turns import Reply, read_reply, settle
 
 WINDOW_ROWS = 64  # rows sent before their replies are read
 WINDOW_BYTES = 256 << 10  # or as many as have contents of this size together
 
 _numbers = itertools.count(1)
-
-
-class Tally(Protocol):
-    """What executions of many rows add up to."""
-
-    executed: int  # rows answered, failed ones included
-    rows: int  # rows inserted, updated or deleted
-    serial: int
-    cut: list[int]
-    errors: list[Error]
 
 
 @dataclass(slots=True, eq=False)
@@ -178,17 +171,20 @@ def execute_rows(
     kind: int,
     rows: Iterator[object],
     check: Callable[[object], Sequence[object]],
-    outcome: Tally,
+    outcome: ManyOutcome,
+    pace: Pace,
+    stop: bool = False,
 ) -> Exchange[None]:
     """Execute a statement of type ``kind`` for each of ``rows``, adding up what happened in ``outcome``.
 
     ``check`` turns an item of ``rows`` into its values or raises. The server's errors are collected. A row
-    that cannot be sent ends the run with its exception: the rows before it are in effect then.
+    that cannot be sent ends the run with its exception: the rows before it are in effect then. With ``stop`` rows go
+    one by one and the first that is refused is the last.
     """
     try:
-        yield from _all_rows(session, statement, kind, rows, check, outcome)
+        yield from _all_rows(session, statement, kind, rows, check, outcome, pace, stop)
     except Exception as error:
-        if isinstance(error, Error):
+        if isinstance(error, Error) and error.sqlcode != INTERRUPTED:
             error.row = outcome.executed
         if session.usable_after(error):
             yield from statement.release(session)
@@ -202,7 +198,9 @@ def _all_rows(
     kind: int,
     rows: Iterator[object],
     check: Callable[[object], Sequence[object]],
-    outcome: Tally,
+    outcome: ManyOutcome,
+    pace: Pace,
+    stop: bool,
 ) -> Exchange[None]:
     waiting = size = 0  # rows sent whose replies are still to be read, and their contents
     failure: Exception | None = None
@@ -215,20 +213,32 @@ def _all_rows(
         except Exception as error:  # noqa: BLE001 - raised below, when the rows before it are in
             failure = error
             break
+        if wanted(session):
+            parameters.close()
+            yield from _collect(session, statement.sql, kind, outcome, waiting, pace)
+            if not outcome.interrupted:
+                yield from heed(session)
+            return
         if not parameters.files:
             size += sum(source.size for source in parameters.sources)
+            if not waiting:
+                pace.sent(1)
             failure = yield from statement.send(session, parameters)
             aborted = int(failure is not None)
             waiting += 1 - aborted
-            if waiting < WINDOW_ROWS and size < WINDOW_BYTES:
+            if not stop and waiting < min(WINDOW_ROWS, pace.rows) and size < WINDOW_BYTES and not aborted:
                 continue
-        yield from _collect(session, statement.sql, kind, outcome, waiting)
+        yield from _collect(session, statement.sql, kind, outcome, waiting, pace)
         waiting = size = 0
-        if not aborted:
-            yield from heed(session)
+        if outcome.interrupted or (stop and outcome.errors):
+            parameters.close()
+            break
         if parameters.files:
             _add(outcome, (yield from statement.execute(session, parameters)), statement.sql, kind)
-    yield from _collect(session, statement.sql, kind, outcome, waiting)
+            if outcome.interrupted or (stop and outcome.errors):
+                break
+    outcome.stopped = stop and bool(outcome.errors)
+    yield from _collect(session, statement.sql, kind, outcome, waiting, pace)
     if aborted:
         yield from read_reply(session)
     if failure is not None:
@@ -236,12 +246,16 @@ def _all_rows(
         raise failure
 
 
-def _collect(session: Session, sql: str, kind: int, outcome: Tally, replies: int) -> Exchange[None]:
+def _collect(
+    session: Session, sql: str, kind: int, outcome: ManyOutcome, replies: int, pace: Pace
+) -> Exchange[None]:
     for _ in range(replies):
         _add(outcome, (yield from read_reply(session)), sql, kind)
+    if replies:
+        pace.answered(replies)
 
 
-def _add(outcome: Tally, reply: Reply, sql: str, kind: int) -> None:
+def _add(outcome: ManyOutcome, reply: Reply, sql: str, kind: int) -> None:
     """Add one row's reply to what happened so far."""
     if reply.error is not None:
         refused = error_of(reply.error, sql)

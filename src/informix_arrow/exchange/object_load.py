@@ -10,15 +10,17 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ..parameters import placeholder_positions
+from ..shaping.parameters import placeholder_positions
 from ..wire import messages as m
 from ..wire.errors import DataError
 from .load import CUT, Feed, Form, Group, Job, Loader, LoadOutcome
 from .object_sources import MemorySource, Source
 from .scope import Scope
-from .session import Session, error_of, read_reply, settle
+from .session import Session
 from .statement import outcome_of, prepare, release_statement
 from .steps import Exchange, Send
+from .stream import error_of
+from .turns import read_reply, settle
 
 _numbers = itertools.count(1)
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 from ..wire import messages as m
 from ..wire.errors import Error, OperationalError, ProtocolError
-from .session import Session, error_of, next_message, receive, server_exit
+from .session import Session
 from .steps import Exchange
+from .stream import error_of, next_message, receive, server_exit
 
 Sink = Callable[[memoryview], object]
 

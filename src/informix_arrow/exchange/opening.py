@@ -14,9 +14,11 @@ from .cancel import heed, wanted
 from .fetch import ReadOptions, ServerCursor, turn
 from .large_objects import ObjectReader
 from .lob_parameters import Parameters, send_bound
-from .session import Session, ask, encoded_for, group, outgoing, read_reply, settle
+from .session import Session
 from .shape import Shape
 from .steps import Exchange, Send
+from .stream import encoded_for, group, outgoing
+from .turns import ask, read_reply, settle
 
 OBJECT_ROWS = 4096  # most rows of a batch whose large objects have to be fetched one by one
 

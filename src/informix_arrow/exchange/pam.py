@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from ..wire import messages as m
 from ..wire.errors import InterfaceError, OperationalError, ProtocolError
-from .session import Session, error_of, group, next_message, server_exit
-from .steps import Exchange, Send
+from .buffer import OBJECT_BYTES, too_long
+from .session import Session
+from .steps import Exchange, Send, Uncounted
+from .stream import error_of, group, next_message, server_exit
 
 _HIDDEN, _VISIBLE = 1, 2  # styles of a challenge that want an answer; 3 and 4 are texts to be shown
 
@@ -29,6 +31,7 @@ def authenticate(session: Session, answer: Callable[[str, bool], str] | None) ->
     session.own += 1
     yield Send(group(session, (m.Ack(),)))
     said: list[str] = []
+    held = 0  # bytes of all that was said
     question: m.Challenge | None = None
     while True:
         message = yield from next_message(session)
@@ -37,11 +40,17 @@ def authenticate(session: Session, answer: Callable[[str, bool], str] | None) ->
                 question = message
             else:
                 said.append(message.text)
+                held += len(message.text) + OBJECT_BYTES
+                if held > session.buffer.most:
+                    raise too_long(session.buffer.most)
         elif isinstance(message, m.EndOfTurn):
             if question is not None:
                 prompt = "\n".join([*said, question.text])
                 said, echo, question = [], question.style == _VISIBLE, None
-                yield Send(group(session, (m.Response(_answer(answer, prompt, echo)),)))
+                began = session.clock()
+                given = _answer(answer, prompt, echo)
+                yield Uncounted(session.clock() - began)
+                yield Send(group(session, (m.Response(given),)))
         elif isinstance(message, m.Accept):
             break
         elif isinstance(message, m.Exit):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ..wire import messages as m
-from .session import Session, ask
+from .observed import tell
+from .session import Session
 from .steps import Exchange
+from .turns import ask
 
 
 def ping(session: Session, patience: float | None = None) -> Exchange[None]:
@@ -13,6 +15,7 @@ def ping(session: Session, patience: float | None = None) -> Exchange[None]:
 
     ``patience`` is how many seconds of silence mean that the server is gone; None leaves it at the user's setting.
     """
+    tell(session, "ping")
     session.patience = patience
     try:
         yield from ask(session, (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..parameters import check_parameters
+from ..shaping.parameters import check_parameters
+from ..wire.assignment import Inexact
 from ..wire.errors import Error, InterfaceError
 from .fetch import ReadOptions, ServerCursor
 from .run import run
@@ -20,7 +21,12 @@ _ROUTINE_NAME = re.compile(rf"(?:{_PART}(?:@{_PART})?:)?(?:{_PART}\.)?(?P<name>{
 
 
 def call_procedure(
-    session: Session, name: str, arguments: Sequence[object], options: ReadOptions
+    session: Session,
+    name: str,
+    arguments: Sequence[object],
+    options: ReadOptions,
+    *,
+    inexact: Inexact | None = None,
 ) -> Exchange[Outcome | ServerCursor]:
     """``EXECUTE PROCEDURE name(?, ...)``, or ``EXECUTE FUNCTION`` where the server says that it is no procedure.
 
@@ -34,8 +40,8 @@ def call_procedure(
     call = f"{found[0]}({', '.join('?' * count)})"
     check_parameters(f"EXECUTE PROCEDURE {call}", arguments)
     # Bound, and refused, at the call.
-    first = run(session, f"EXECUTE PROCEDURE {call}", count, arguments, options)
-    return _procedure_or_function(session, first, call, found["name"], arguments, options)
+    first = run(session, f"EXECUTE PROCEDURE {call}", count, arguments, options, inexact=inexact)
+    return _procedure_or_function(session, first, call, found["name"], arguments, options, inexact)
 
 
 def _procedure_or_function(
@@ -45,6 +51,7 @@ def _procedure_or_function(
     name: str,
     arguments: Sequence[object],
     options: ReadOptions,
+    inexact: Inexact | None,
 ) -> Exchange[Outcome | ServerCursor]:
     try:
         return (yield from first)
@@ -54,7 +61,8 @@ def _procedure_or_function(
         if error.sqlcode != NO_ROUTINE or not missing or not session.usable_after(error):
             raise
         try:
-            return (yield from run(session, f"EXECUTE FUNCTION {call}", len(arguments), arguments, options))
+            sql = f"EXECUTE FUNCTION {call}"
+            return (yield from run(session, sql, len(arguments), arguments, options, inexact=inexact))
         except Error as second:
             if second.sqlcode == NO_ROUTINE and session.usable_after(second):
                 raise error from None

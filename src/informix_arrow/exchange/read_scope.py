@@ -12,18 +12,21 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..dsn import ISOLATIONS
-from ..parameters import sql_tokens
+from ..shaping.parameters import sql_tokens
 from ..wire import messages as m
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError
 from ..wire.message_base import Message
-from .session import DISCARD, Session, Settings, Transaction, ask, ask_all, group, outgoing
+from .session import Session, Settings, Transaction
 from .steps import Exchange, Send
+from .stream import group, outgoing
 from .transaction import commit_now, for_update
+from .turns import DISCARD, ask, ask_all
 
 _NAMES = {phrase: name for name, phrase in ISOLATIONS.items()}
 Group = Sequence[Message]
 _NO_WISH = ("", "")
+_RETAIN = " RETAIN UPDATE LOCKS"
 
 
 class Wishes(Protocol):
@@ -43,7 +46,10 @@ class Wishes(Protocol):
 class ReadScope:
     """What one open result has to put right when it ends."""
 
-    wish: tuple[str, str] = ("", "")  # isolation and lock mode; "" = the session's
+    wish: tuple[str, str] = (
+        "",
+        "",
+    )  # isolation and lock mode; "" = the session's
     reads_alone: bool = False  # it holds a transaction of the kind READING
     may_write: bool = False  # it is a procedure's: the COMMIT has to be waited for
     hold: bool = False  # the cursor has to outlive COMMITs of other statements
@@ -181,10 +187,18 @@ def enter(session: Session, wishes: Wishes, kind: int, text: str) -> Exchange[Re
         raise InterfaceError(
             f"isolation must be one of {', '.join(map(repr, ISOLATIONS))}, got {wishes.isolation!r}"
         )
-    if not wishes.isolation and wishes.lock_wait is None and not session.ansi and _as_set(settings):
+    updates = session.transaction is Transaction.OPEN and for_update(kind, text)
+    plain = not wishes.isolation and wishes.lock_wait is None and not session.ansi and not updates
+    if plain and _as_set(settings):
         return ReadScope()
-    scope = ReadScope((ISOLATIONS.get(wishes.isolation, ""), lock_phrase(wishes.lock_wait)))
-    wanted = (scope.wish[0] or settings.isolation, scope.wish[1] or settings.lock_mode)
+    isolation = ISOLATIONS.get(wishes.isolation, "")
+    if updates:
+        isolation = _retaining(session, isolation or settings.isolation)
+    scope = ReadScope((isolation, lock_phrase(wishes.lock_wait)))
+    wanted = (
+        _kept(session, scope.wish[0] or settings.isolation),
+        scope.wish[1] or settings.lock_mode,
+    )
     if any(scope.wish):
         settings.wishes.append(scope.wish)
     try:
@@ -226,7 +240,7 @@ def leave(session: Session, scope: ReadScope) -> list[Group]:
         return groups
     if any(scope.wish):
         settings.wishes.remove(scope.wish)
-    isolation = _still(session, 0, settings.isolation_now, settings.isolation)
+    isolation = _kept(session, _still(session, 0, settings.isolation_now, settings.isolation))
     lock_mode = _still(session, 1, settings.lock_mode_now, settings.lock_mode)
     for name, value, sql in _change(session, isolation, lock_mode):
         groups.append(_run(sql))
@@ -238,6 +252,22 @@ def leave(session: Session, scope: ReadScope) -> list[Group]:
             groups.append((m.Commit(),))
             session.transaction = Transaction.NONE
     return groups
+
+
+def _retaining(session: Session, isolation: str) -> str:
+    """The same isolation, under which rows that a cursor FOR UPDATE has passed stay locked until the transaction ends.
+
+    Without that the server lets go of a row when the next one is fetched, and the client fetches ahead: the rows that
+    it hands out would be locked by nobody. Repeatable read keeps all locks by itself.
+    """
+    phrase = isolation or _default_isolation(session)
+    return isolation if phrase.endswith(("REPEATABLE READ", _RETAIN)) else phrase + _RETAIN
+
+
+def _kept(session: Session, isolation: str) -> str:
+    """``isolation``, which must not let go of the rows of results FOR UPDATE that are still open."""
+    retained = any(isolation_wish.endswith(_RETAIN) for isolation_wish, _ in session.settings.wishes)
+    return _retaining(session, isolation) if retained else isolation
 
 
 def _as_set(settings: Settings) -> bool:

@@ -15,10 +15,12 @@ from typing import Any
 
 from ..wire import messages as m
 from ..wire.describe import Describe, StatementType
-from ..wire.errors import Error, ProtocolError
+from ..wire.errors import INTERRUPTED, Error, ProtocolError, RefusedRow
 from ..wire.primitives import NeedMoreData, Reader
-from .session import Session, error_of, receive, server_exit
+from .buffer import OBJECT_BYTES, too_long
+from .session import Session
 from .steps import Exchange
+from .stream import error_of, receive, server_exit
 
 WARNING_CUT = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
 _STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL, StatementType.UPDATE_CURRENT)
@@ -34,6 +36,74 @@ class ManyOutcome:
     serial: int = 0  # the last SERIAL, SERIAL8 or BIGSERIAL value that an INSERT made; 0 = none
     cut: list[int] = field(default_factory=list)  # numbers of the rows of which text was cut, in order
     errors: list[Error] = field(default_factory=list)  # one per failed row, in order; ``row`` is its number
+    stopped: bool = False  # at the first refused row, as was asked for
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the server has ended one of the executions because it was asked to."""
+        return any(error.sqlcode == INTERRUPTED for error in self.errors)
+
+    def effective(self) -> int | tuple[int, ...]:
+        """The rows that were executed with success: how many, where they are the first ones, else their numbers."""
+        failed = {error.row for error in self.errors}
+        good = self.executed - len(failed)
+        if all(number in failed for number in range(good, self.executed)):
+            return good
+        return tuple([number for number in range(self.executed) if number not in failed])
+
+    def in_effect(self) -> str:
+        """What :meth:`effective` says, as a sentence."""
+        rows = self.effective()
+        if isinstance(rows, tuple):
+            return f"Rows {_ranges(rows)} are in effect (error.rows), all others are not."
+        return f"The first {rows:,} rows are in effect, those after them are not." if rows else NO_ROW
+
+    def tell(self, error: Error) -> None:
+        """Let ``error``, which ended the call, say which rows are in effect and which ones the server refused."""
+        error.rows = self.effective()
+        error.refused = tuple(
+            [
+                RefusedRow(each.row or 0, each.sqlcode or 0, each.isamcode or 0)
+                for each in self.errors
+                if each.sqlcode != INTERRUPTED
+            ]
+        )
+
+    def failure(self) -> Error:
+        """The one error for all refused rows: that of the first, which names the others."""
+        first = self.errors[0]
+        self.tell(first)
+        refused = first.refused
+        if self.stopped:
+            text = f"Row {first.row} was refused and the call stopped there: "
+            text += f"the {self.executed - 1:,} rows before it went in." if first.row else "no row went in."
+        elif len(refused) == 1:
+            text = f"Row {first.row} was refused, the other {self.executed - 1:,} went in."
+        else:
+            shown = ", ".join([f"{each.row} ({each.sqlcode})" for each in refused[:_SHOWN]])
+            more = f" and {len(refused) - _SHOWN:,} more (error.refused)" if len(refused) > _SHOWN else ""
+            text = (
+                f"{len(refused):,} of {self.executed:,} rows were refused, the others went in. Refused were rows "
+                f"{shown}{more}."
+            )
+        first.args = (f"{first}\n{text}",)
+        return first
+
+
+NO_ROW = "None of the rows is in effect."
+_SHOWN = 10  # refused rows in an error's text, and ranges of rows
+
+
+def _ranges(rows: tuple[int, ...]) -> str:
+    """``0-36, 38-40``."""
+    ends: list[list[int]] = []
+    for row in rows:
+        if ends and ends[-1][1] == row - 1:
+            ends[-1][1] = row
+        else:
+            ends.append([row, row])
+    shown = [str(low) if low == high else f"{low}-{high}" for low, high in ends[:_SHOWN]]
+    return ", ".join(shown) + (" ..." if len(ends) > _SHOWN else "")
 
 
 def whole_reply(session: Session) -> Exchange[list[object]]:
@@ -41,17 +111,21 @@ def whole_reply(session: Session) -> Exchange[list[object]]:
 
     Nothing is taken off the buffer before all of it is there, so an interrupted wait loses nothing.
     """
+    buffer = session.buffer
+    messages: list[object] = []
+    reader, parsed = Reader(buffer.data, buffer.start, buffer.end), 0  # parsed: bytes of them
     while True:
-        buffer = session.buffer
-        reader = Reader(buffer.data, buffer.start, buffer.end)
-        messages: list[object] = []
         try:
             while not isinstance(message := m.parse_server_message(reader, session.framing), m.EndOfTurn):
                 if isinstance(message, m.Exit):
                     raise server_exit()
                 messages.append(message)
+                parsed = reader.pos - buffer.start
+                if 4 * OBJECT_BYTES * len(messages) > buffer.most:
+                    raise too_long(buffer.most)
         except NeedMoreData as need:
             yield from receive(session, need.missing)
+            reader = Reader(buffer.data, buffer.start + parsed, buffer.end, reader.kept)
             continue
         buffer.start = reader.pos
         session.own -= 1
@@ -87,16 +161,13 @@ class Replies:
     def _parse(self, outcome: ManyOutcome) -> Exchange[int]:
         """Read one reply the long way. Its size when it is a plain success, fit to be a pattern, else 0."""
         session = self._session
-        missing = 0
+        buffer = session.buffer
+        done: m.Done | None = None
+        inserted: m.InsertDone | None = None
+        error: m.Err | None = None
+        plain = True
+        reader, parsed = Reader(buffer.data, buffer.start, buffer.end), 0  # parsed: bytes of its messages
         while True:
-            if missing:
-                yield from receive(session, missing)
-            buffer = session.buffer
-            reader = Reader(buffer.data, buffer.start, buffer.end)
-            done: m.Done | None = None
-            inserted: m.InsertDone | None = None
-            error: m.Err | None = None
-            plain = True
             try:
                 while not isinstance(message := m.parse_server_message(reader, session.framing), m.EndOfTurn):
                     if isinstance(message, m.Exit):
@@ -113,8 +184,10 @@ class Replies:
                         error, plain = error or message, False
                     elif not isinstance(message, m.Cost | m.XactStat):
                         plain = False
+                    parsed = reader.pos - buffer.start
             except NeedMoreData as need:
-                missing = need.missing
+                yield from receive(session, need.missing)
+                reader = Reader(buffer.data, buffer.start + parsed, buffer.end, reader.kept)
                 continue
             break
         size = reader.pos - buffer.start

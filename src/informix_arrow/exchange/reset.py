@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..wire.errors import InterfaceError
+from .observed import tell
 from .read_scope import restore
-from .session import Session, clear_orphans, close_cursors, flush
+from .session import Session
 from .steps import Exchange
 from .transaction import rollback
+from .turns import clear_orphans, close_cursors, flush
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ def reset(session: Session, ground: Ground) -> Exchange[None]:
     Results that somebody still holds end with an error, not as if their rows were used up. What the server keeps
     for the session beside these stays: temporary tables, other SET statements, another database.
     """
+    tell(session, "reset")
     why = InterfaceError("the connection was given back to its pool before this result was read")
     yield from close_cursors(session, why)
     session.blocks.clear()

@@ -22,9 +22,11 @@ from ..wire.errors import DataError, InterfaceError, ProgrammingError, ProtocolE
 from ..wire.intervals import to_months, to_timedelta
 from ..wire.primitives import encode_strictly
 from ..wire.types import TypeCode
-from .session import Session, ask
+from .observed import tell
+from .session import Session
 from .steps import Exchange
 from .transaction import after_failure, begin_if_needed, track
+from .turns import ask
 
 _SIGNATURE = re.compile(
     r"\s*(?P<kind>function|procedure)?\s*(?P<name>[^\s()]+)\s*\((?P<types>[^()]*)\)\s*", re.IGNORECASE
@@ -74,6 +76,7 @@ def fast_path_call(session: Session, signature: str, arguments: Sequence[object]
 
 
 def _call(session: Session, signature: str, values: tuple[m.BoundValue, ...]) -> Exchange[Any]:
+    tell(session, "routine", signature)
     database, handle = yield from routine_handle(session, signature)
     yield from begin_if_needed(session, StatementType.EXECUTE_PROCEDURE)
     binding = (m.Bind(values),) if values else ()

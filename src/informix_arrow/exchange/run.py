@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..parameters import Statement, parse
+from ..shaping.parameters import Statement, parse
 from ..wire import messages as m
+from ..wire.assignment import Inexact, finest
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
 from .cancel import heed
+from .checked import known_targets
 from .client_files import refuse_unregistered
 from .database import adopt, codec_for, database_locale
 from .fetch import ReadOptions, ServerCursor
@@ -26,13 +28,15 @@ from .lob_parameters import (
     needs_targets,
 )
 from .object_execute import execute_once
+from .observed import tell, tell_rows
 from .opening import make_cursor, open_cursor
 from .read_scope import enter, renew, typed
-from .session import Reply, Session, ask, close_cursors
+from .session import Session
 from .statement import Outcome, acquire, hand_back, outcome_of, release_after, release_all
 from .statement_cache import STALE, Prepared
 from .steps import Exchange
-from .transaction import after_failure, after_procedure, begin_if_needed, for_update, track
+from .transaction import after_failure, after_procedure, ask_commit, begin_if_needed, for_update, track
+from .turns import Reply, ask, close_cursors
 
 # "A blob data type must be supplied within this context" and "No cast from ... to ...".
 _WANTS_CONTENT = (-617, -9634)
@@ -51,18 +55,29 @@ def run(
     options: ReadOptions,
     *,
     need_rows: bool = False,
+    inexact: Inexact | None = None,
 ) -> Exchange[Outcome | ServerCursor]:
     """Run any statement: a cursor whose first rows are on their way, or what the statement did.
 
     ``values`` are those for the ``parameters`` placeholders that the server sees
-    (:func:`informix_arrow.parameters.check_parameters`). They are bound, and refused, at the call, before the
+    (:func:`informix_arrow.shaping.parameters.check_parameters`). They are bound, and refused, at the call, before the
     exchange begins, if they need not know what they are for: bytes, file objects, lists and dicts are bound when the
     server has told that. Whether there are rows is told by the server's describe, never by the text; with
-    ``need_rows`` a statement without is refused unexecuted.
+    ``need_rows`` a statement without is refused unexecuted. Values that are assigned to a column or argument are held
+    against its type before they are sent; ``inexact`` says what happens to digits that it has no room for (None: what
+    the session says).
     """
     refuse_unregistered(sql, session.files)
-    bound = None if needs_targets(values) else bind_row(session, values, (None,) * len(values))
-    return _run(session, parse(sql), parameters, values, bound, options, need_rows)
+    chosen = session.inexact if inexact is None else inexact
+    bound = None
+    if not needs_targets(values):
+        bound = bind_row(session, _loosened(values, chosen), (None,) * len(values))
+    return _run(session, parse(sql), parameters, values, bound, options, need_rows, chosen)
+
+
+def _loosened(values: Sequence[object], inexact: Inexact) -> Sequence[object]:
+    """Values without digits that no type holds, where they may be lost."""
+    return values if inexact == "error" else [finest(value, inexact) for value in values]
 
 
 def _run(
@@ -73,22 +88,30 @@ def _run(
     bound: Parameters | None,
     options: ReadOptions,
     need_rows: bool,
+    inexact: Inexact,
 ) -> Exchange[Outcome | ServerCursor]:
     text = statement.text
+    tell(session, "execute", statement.sql, values)
     try:
         # Contents are used up by the attempt, so what has any is not tried on a statement that may be stale.
         prepared = yield from acquire(session, text, count, anew=bound is None)
         try:
             return (
-                yield from _execute_prepared(session, statement, prepared, values, bound, options, need_rows)
+                yield from _execute_prepared(
+                    session, statement, prepared, values, bound, options, need_rows, inexact
+                )
             )
         except Error as error:
-            stale = prepared.reused and error.sqlcode in STALE and session.usable_after(error)
-            if not stale:
+            old = error.sqlcode in STALE or error is prepared.refused
+            if not (prepared.reused and old and session.usable_after(error)):
                 raise
         # Nothing was executed: the statement is not any more what it was when it was prepared.
         prepared = yield from acquire(session, text, count, anew=True)
-        return (yield from _execute_prepared(session, statement, prepared, values, bound, options, need_rows))
+        return (
+            yield from _execute_prepared(
+                session, statement, prepared, values, bound, options, need_rows, inexact
+            )
+        )
     except Error as error:
         statement.explain(error)
         raise
@@ -102,6 +125,7 @@ def _execute_prepared(
     bound: Parameters | None,
     options: ReadOptions,
     need_rows: bool,
+    inexact: Inexact,
 ) -> Exchange[Outcome | ServerCursor]:
     """Execute or open it. It is handed back or released by then, or the cursor sees to that."""
     describe, sql = prepared.describe, statement.text
@@ -115,7 +139,12 @@ def _execute_prepared(
                 "the statement returns no rows and was not executed: use execute()", statement=statement.sql
             )
         targets: Targets = (None,) * len(values)
-        if bound is None or (values and describes_special(describe)):
+        given = values
+        values = yield from _checked(session, prepared, values, inexact)
+        if values is not given and bound is not None:
+            bound = bind_row(session, values, targets)
+        known = prepared.targets or ()
+        if bound is None or (values and (describes_special(describe) or any(map(is_special, known)))):
             targets = yield from _targets(session, prepared, len(values))
             bound = bind_in_exchange(session, values, targets)
         if cursor is not None and bound.files:
@@ -132,12 +161,12 @@ def _execute_prepared(
             yield from _before(session, kind)
             yield from heed(session)
             try:
-                reply = yield from _execute(session, sql, statement_id, targets, bound)
+                reply = yield from _execute(session, sql, kind, statement_id, targets, bound)
             except Error as error:
-                again = yield from _with_targets(session, statement_id, values, targets, error)
+                again = yield from _with_targets(session, prepared, values, error)
                 if again is None:
                     raise
-                reply = yield from _execute(session, sql, statement_id, *again)
+                reply = yield from _execute(session, sql, kind, statement_id, *again)
     except Exception as error:
         yield from release_after(session, statement_id, error)
         if session.usable_after(error):
@@ -146,11 +175,32 @@ def _execute_prepared(
     if cursor is not None:
         yield from _open(session, cursor, bound)
         after_procedure(session, kind)
+        if cursor.ended and cursor.decoder is not None and cursor.objects is None:
+            tell_rows(session, cursor.decoder.total_rows)  # nobody has to ask for them any more
         return cursor
     yield from hand_back(session, prepared)
     yield from track(session, kind, sql)
     yield from _after(session, kind, sql, reply)
-    return outcome_of(reply, kind)
+    outcome = outcome_of(reply, kind)
+    tell_rows(session, outcome.rows)
+    return outcome
+
+
+def _checked(
+    session: Session, prepared: Prepared, values: Sequence[object], inexact: Inexact
+) -> Exchange[Sequence[object]]:
+    """The values to be sent: the very same sequence where nothing is changed."""
+    if not values:
+        return values
+    check = yield from known_targets(session, prepared, len(values), values, inexact)
+    if check is None:
+        return _loosened(values, inexact)
+    try:
+        made = check.row(values)
+    except Error as error:
+        prepared.refused = error
+        raise
+    return _loosened(made, inexact)
 
 
 def _cursor_for(
@@ -206,7 +256,7 @@ def _after(session: Session, kind: int, sql: str, reply: Reply) -> Exchange[None
 
 
 def _with_targets(
-    session: Session, statement_id: int, values: Sequence[object], targets: Targets, error: Error
+    session: Session, prepared: Prepared, values: Sequence[object], error: Error
 ) -> Exchange[tuple[Targets, Parameters] | None]:
     """The values bound anew when the server refused a str because its target is a TEXT or CLOB; else None.
 
@@ -214,21 +264,23 @@ def _with_targets(
     a str would double its round trips.
     """
     refused = error.sqlcode in _WANTS_CONTENT and session.usable_after(error)
-    if not refused or any(target is not None for target in targets) or not may_be_content(values):
+    if not refused or prepared.targets is not None or not may_be_content(values):
         return None
-    targets = yield from ask_targets(session, statement_id, len(values))
+    targets = yield from _targets(session, prepared, len(values))
     if not any(is_special(target) for target in targets):
         return None
     return targets, bind_in_exchange(session, values, targets)
 
 
 def _execute(
-    session: Session, sql: str, statement_id: int, targets: Targets, bound: Parameters
+    session: Session, sql: str, kind: int, statement_id: int, targets: Targets, bound: Parameters
 ) -> Exchange[Reply]:
     if bound.sources or bound.files:
         return (yield from execute_once(session, sql, statement_id, targets, bound))
     binding = [m.Bind(bound.values)] if bound.values else []
-    reply = yield from ask(session, [m.Id(statement_id), *binding, m.Execute()])
+    messages = [m.Id(statement_id), *binding, m.Execute()]
+    commits = kind == StatementType.COMMIT_WORK
+    reply = yield from (ask_commit(session, messages) if commits else ask(session, messages))
     reply.check(sql)
     return reply
 

@@ -7,9 +7,10 @@ from enum import Enum
 
 from ..wire import messages as m
 from ..wire.errors import OperationalError, ProgrammingError
-from .session import Session, Transaction, ask
+from .session import Session, Transaction
 from .steps import Exchange
-from .transaction import NOT_OPEN, UNLOGGED, begin, commit_now
+from .transaction import NOT_OPEN, UNLOGGED, ask_commit, begin, commit_now
+from .turns import ask
 
 SAVEPOINT = "ifx_write_arrow"
 
@@ -62,7 +63,7 @@ class Scope:
     def commit(self) -> Exchange[None]:
         """Commit what was loaded so far, in a transaction of the load's own."""
         self.in_doubt = True
-        reply = yield from ask(self._session, (m.Commit(),))
+        reply = yield from ask_commit(self._session)
         self.in_doubt = False
         reply.check()
         self._session.transaction = Transaction.NONE

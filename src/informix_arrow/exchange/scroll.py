@@ -17,8 +17,10 @@ from ..wire.errors import DataError, Error, InterfaceError, ProtocolError
 from .cancel import heed
 from .client_files import asks_for_files
 from .fetch import NO_MORE_ROWS, ServerCursor
-from .session import Reply, Session, error_of, group, read_reply, settle
+from .session import Session
 from .steps import Exchange, Send
+from .stream import error_of, group
+from .turns import Reply, read_reply, settle
 
 MOST_AHEAD = 256  # rows asked for at a time
 AHEAD_BYTES = 1 << 20  # or as many as this many bytes hold, when they are of their full width

@@ -4,17 +4,47 @@ its executions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from .. import _decode
-from ..dbapi_types import DescriptionItem
-from ..dbapi_types import describe as describe_columns
-from ..finish import Finisher
+from .._decode import Decoder
+from ..shaping.dbapi_types import DescriptionItem
+from ..shaping.dbapi_types import describe as describe_columns
+from ..shaping.finish import Finisher
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import decoder_table
 from ..wire.describe import Column, Plan
-from ..wire.types import TypeOptions
-from .large_objects import ObjectColumn, object_columns
+from ..wire.errors import NotSupportedError
+from ..wire.types import TypeCode, TypeOptions
+
+_MANY_COLUMNS = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectColumn:
+    """A large-object column of a result."""
+
+    index: int  # in the decoded batch
+    name: str
+    smart: bool  # BLOB, CLOB; else BYTE, TEXT
+    text: bool  # TEXT, CLOB
+    exact: bool  # the size in the descriptor counts the bytes that come: not where a server may transcode
+
+
+def object_columns(columns: Sequence[Column]) -> tuple[ObjectColumn, ...]:
+    """The large-object columns among ``columns``."""
+    return tuple(
+        ObjectColumn(
+            index,
+            column.name,
+            smart=column.type.code not in (TypeCode.BYTE, TypeCode.TEXT),
+            text=column.type.code == TypeCode.TEXT or column.type.is_clob,
+            exact=column.type.code == TypeCode.BYTE,
+        )
+        for index, column in enumerate(columns)
+        if column.type.is_large_object
+    )
 
 
 class Shape:
@@ -56,13 +86,21 @@ class Shape:
     def _names(self) -> list[str]:
         return [column.name for column in self.columns]
 
-    def decoder(self, batch_rows: int, batch_bytes: int) -> _decode.Decoder:
-        """A decoder for the tuples of one execution."""
-        return _decode.Decoder(
-            self._ops,
-            self._names,
-            batch_rows=batch_rows,
-            batch_bytes=batch_bytes,
-            max_tuple=self.plan.max_tuple,
-            codepage=None if is_multibyte(self.encoding) else decoder_table(self.encoding),
-        )
+    def decoder(self, batch_rows: int, batch_bytes: int) -> Decoder:
+        """A decoder for the tuples of one execution. ``NotSupportedError`` for rows of a size that nobody can take."""
+        count = len(self._ops)
+        if count > _MANY_COLUMNS:  # the room for the first rows alone would be gigabytes
+            batch_rows = min(batch_rows, max(16, batch_bytes // (64 * count)))
+        try:
+            return Decoder(
+                self._ops,
+                self._names,
+                batch_rows=batch_rows,
+                batch_bytes=batch_bytes,
+                max_tuple=self.plan.max_tuple,
+                codepage=None if is_multibyte(self.encoding) else decoder_table(self.encoding),
+            )
+        except (ValueError, OverflowError) as error:
+            raise NotSupportedError(
+                f"rows of up to {self.plan.max_tuple:,} bytes cannot be read: {error}"
+            ) from error

@@ -17,8 +17,10 @@ from ..wire.types import TypeCode
 from .cancel import heed, wanted
 from .object_streams import Sink, nowhere, read_lodata_reply
 from .routines import routine_handle
-from .session import DISCARD, Session, error_of, group, outgoing, read_reply, settle
+from .session import Session
 from .steps import Exchange, Send
+from .stream import error_of, group, outgoing
+from .turns import DISCARD, read_reply, settle
 
 FIRST_READ = 64 << 10  # bytes asked for of each object at first, twice
 READ = 256 << 10  # bytes of one later read; two are on their way

@@ -10,9 +10,11 @@ from ..wire.describe import Describe, StatementType
 from ..wire.errors import ProtocolError
 from ..wire.primitives import encode_strictly
 from .cancel import heed
-from .session import Reply, Session, ask, flush, group, queue
+from .session import Session
 from .statement_cache import Prepared
 from .steps import Exchange
+from .stream import group
+from .turns import Reply, ask, flush, queue
 
 WARNING_CUT = 0x01  # sqlwarn1 in the DONE of a statement that stores values (SQLI section 10)
 _STORES = (StatementType.INSERT, StatementType.UPDATE, StatementType.UPDATE_ALL, StatementType.UPDATE_CURRENT)

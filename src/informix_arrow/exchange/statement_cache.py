@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from ..wire.assignment import Inexact
 from ..wire.describe import Describe, StatementType
+from ..wire.errors import Error
 from ..wire.types import ColumnType, TypeOptions
-
-if TYPE_CHECKING:
-    from .shape import Shape
+from .assigned import Check
+from .shape import Shape
 
 LONGEST_TEXT = 1 << 16  # characters: a longer text holds its data in itself and does not come again
 _MOST_SHAPES = 4  # of one statement, one for each set of type options
@@ -61,7 +61,12 @@ class Prepared:
     describe: Describe
     generation: int = 0  # of the cache when it was prepared
     reused: bool = False  # it was executed before
+    row_seconds: float | None = None  # what a row of executemany takes the server, once that was learnt
     targets: tuple[ColumnType | None, ...] | None = None  # types of its parameters, once asked for
+    #: What its values are held against before they are sent, by what may be lost.
+    checks: dict[Inexact, Check] = field(default_factory=dict)
+    #: The refusal of a value by that check: the server was not asked, and the check is as old as the description.
+    refused: Error | None = None
     #: What its rows look like, by how they are read.
     shapes: dict[tuple[TypeOptions, str], Shape] = field(default_factory=dict)
     #: Whether its cursor may hold locks when its rows are used up; None = not known yet.

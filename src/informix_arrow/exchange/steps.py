@@ -1,8 +1,8 @@
 """What an exchange may ask of the transport that runs it.
 
 An exchange is a generator: it yields one of the steps below, is sent back an ``int``, and returns its result.
-It never touches a socket, a clock or a thread, so the blocking and the asyncio transport run the very same
-conversations.
+It never touches a socket or a thread and waits for no clock, so the blocking and the asyncio transport run the
+very same conversations.
 
 ========================  ==============================================================================
 step                      what the runner answers
@@ -12,6 +12,7 @@ step                      what the runner answers
 ``Send(data)``            0, once all of ``data`` was handed to the operating system
 ``Send(data, into)``      bytes that arrived *meanwhile* and now lie at the start of ``into``
 ``Receive(into)``         bytes that now lie at the start of ``into``, at least 1; 0 = the peer closed
+``Uncounted(seconds)``    0, at once
 ``Pause(wait)``           0, once ``wait()`` was awaited; for exchanges that only asyncio runs
 ========================  ==============================================================================
 
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, TypeVar
 
+from ..observing import Operation
 from ..wire.errors import InternalError, OperationalError
 
 T = TypeVar("T")
@@ -37,6 +39,8 @@ class ConnectionLost(OperationalError):
     """The connection could not be made, or broke or fell silent under an exchange; it cannot be used any
     more.
     """
+
+    _passing = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Connect:
 class Send:
     """Send all of ``data``; with ``into``, also take in what arrives while the sending waits."""
 
-    data: bytes
+    data: bytes | bytearray
     into: memoryview | None = None
 
 
@@ -75,7 +79,14 @@ class Pause:
     wait: Callable[[], Awaitable[None]]
 
 
-Step: TypeAlias = Connect | Send | Receive | Pause
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """A person has used so many seconds of a login, by answering a question: no time limit counts them."""
+
+    seconds: float
+
+
+Step: TypeAlias = Connect | Send | Receive | Pause | Uncounted
 Exchange: TypeAlias = Generator[Step, int, T]
 
 
@@ -113,4 +124,5 @@ class Call:
     hit: bool = False  # a statement was ended by it
     heeded: bool = False  # the exchange was told to begin nothing new
     unanswered: bool = False  # the grace is over: the server did not react
+    operation: Operation | None = None  # for those who look at it
     broken: BaseException | None = None  # what struck a wait; raised when the exchange has ended

@@ -9,14 +9,19 @@ commit after each statement, and when the last open result is done (:mod:`.read_
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
-from ..parameters import holds_several, sql_tokens
+from ..shaping.parameters import holds_several, sql_tokens
 from ..wire import messages as m
 from ..wire.describe import StatementType
-from ..wire.errors import OperationalError, ProgrammingError
-from .session import Session, Transaction, ask, error_of
+from ..wire.errors import CommitUnknown, OperationalError, ProgrammingError, ProtocolError
+from ..wire.message_base import Message
+from .observed import tell
+from .session import Session, Transaction
 from .statement import release_all
-from .steps import Exchange
+from .steps import ConnectionLost, Exchange
+from .stream import error_of
+from .turns import Reply, ask
 
 # SQLCODEs of SQ_BEGIN, SQ_CMMTWORK and SQ_RBWORK that tell about the state and are no failure.
 UNLOGGED = (-201, -256)
@@ -161,7 +166,7 @@ def after_failure(session: Session) -> Exchange[None]:
     if not session.ansi or session.transaction is not Transaction.NONE:
         return
     if session.autocommit:
-        yield from ask(session, (m.Commit(),))  # -255: nothing was open
+        yield from ask_commit(session)  # -255: nothing was open
     else:
         session.transaction = Transaction.OPEN
 
@@ -172,6 +177,7 @@ def finish(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
     The server closes open cursors with it, those WITH HOLD excepted: results not read to their end fail when they are
     read on. ``ProgrammingError`` inside a ``transaction()`` block.
     """
+    tell(session, "commit" if isinstance(message, m.Commit) else "rollback")
     if session.blocks:
         what = "commit()" if isinstance(message, m.Commit) else "rollback()"
         raise ProgrammingError(
@@ -189,7 +195,8 @@ def end(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
     with one that fills the log, and nobody shall take its work for permanent.
     """
     begun = session.transaction is Transaction.OPEN and not session.ansi
-    reply = yield from ask(session, (message,))
+    committing = isinstance(message, m.Commit)
+    reply = yield from (ask_commit(session) if committing else ask(session, (message,)))
     if reply.error is not None and reply.error.sqlcode not in (NOT_OPEN, *UNLOGGED):
         raise error_of(reply.error)
     yield from _ended(session, undone=isinstance(message, m.Rollback) or reply.error is not None)
@@ -199,6 +206,20 @@ def end(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
             f"(SQLCODE {reply.error.sqlcode})",
             sqlcode=reply.error.sqlcode,
         )
+
+
+def ask_commit(session: Session, messages: Sequence[Message] = (m.Commit(),)) -> Exchange[Reply]:
+    """Send a COMMIT and read its answer, as :func:`.turns.ask`. ``CommitUnknown`` when the connection is lost then."""
+    before = session.own
+    try:
+        return (yield from ask(session, messages))
+    except (ConnectionLost, ProtocolError) as error:
+        if session.own == before:  # it was lost before: the server rolls back
+            raise
+        raise CommitUnknown(
+            "the answer to COMMIT was lost: the transaction may or may not be in effect; look before you repeat it "
+            f"({error})"
+        ) from error
 
 
 def commit_now(session: Session) -> Exchange[None]:

@@ -15,6 +15,7 @@ from ..exchange.steps import Exchange
 from ..wire.column_types import ColumnType, TypeCode
 from ..wire.describe import compile_plan
 from ..wire.errors import InterfaceError
+from ..wire.qualifiers import Qualifier
 from . import queries as q
 from .catalog import CONSTRAINT_TYPES, SERIALS, precision, text_width
 from .names import TableName, catalogue, check_texts
@@ -40,6 +41,7 @@ _DATETIME_SUB = {91: 1, 92: 2, 93: 3}
 _STATEMENT = re.compile(r"[\s(]*(SELECT|WITH|EXECUTE|CALL|VALUES)[\s(*].*", re.IGNORECASE | re.DOTALL)
 
 
+@q.reads_catalogue
 def get_objects(
     session: Session,
     *,
@@ -178,7 +180,7 @@ def _constraints(
         found.setdefault(key.tabid, []).append(
             {
                 "constraint_name": key.name,
-                "constraint_type": CONSTRAINT_TYPES[key.kind],
+                "constraint_type": CONSTRAINT_TYPES.get(key.kind, key.kind),
                 "constraint_column_names": [names.get((key.tabid, number), "") for number in key.columns],
                 "constraint_column_usage": usage or [],
             }
@@ -222,8 +224,11 @@ def xdbc_type(t: ColumnType) -> int:
         return _LONG_TEXT
     if t.is_blob or t.is_clob:
         return _BLOB if t.is_blob else _CLOB
-    if t.code == TypeCode.DATETIME and t.qualifier is not None:
-        names = t.qualifier.field_names
+    if t.code == TypeCode.DATETIME:
+        try:
+            names = Qualifier.from_encoded(t.encoded_length).field_names
+        except ValueError:  # the catalogue says something wrong
+            return _OTHER
         if names[0] == "HOUR":
             return _TIME
         if names[0] != "YEAR":
@@ -251,6 +256,7 @@ def table_schema(
     return compile_plan(columns).schema
 
 
+@q.reads_catalogue
 def info(session: Session) -> Exchange[dict[str | int, Any]]:
     """See :meth:`Metadata.adbc_get_info`."""
     ((text,),) = yield from q.rows_of(

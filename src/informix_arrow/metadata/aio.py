@@ -1,29 +1,32 @@
-"""The metadata methods of an asyncio connection: the very same exchanges, awaited."""
+"""The metadata methods of a connection, for asyncio."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
-from ..exchange.session import Session
-from ..exchange.steps import Exchange
+from ..front.connection_base import ConnectionBase
+from ..front.link import AsyncLink
+from ..wire.errors import NotSupportedError
 from . import adbc, catalog
 from .names import TableName
 
-T = TypeVar("T")
 
+class AsyncMetadata(ConnectionBase):
+    """A connection as far as it tells what is in a database. :class:`AsyncConnection` adds the rest.
 
-class AsyncMetadata:
-    """:class:`~informix_arrow.metadata.api.Metadata` for asyncio; arguments, results and errors are described there."""
+    A table is named as in SQL: ``table``, ``owner.table``, ``database:owner.table``; in lower case unless it is in
+    double quotes. A pattern is one of LIKE, ``%`` for any text and ``_`` for any character, and takes upper and lower
+    case for the same. The columns of each result are fixed and listed in the documentation, "Metadata".
 
-    if TYPE_CHECKING:
+    Each method is one exchange. Errors: ``ProgrammingError`` with SQLCODE -206 for a table that does not exist,
+    ``InterfaceError`` for what is no name of a table, ``DataError`` for rows of the catalogue that nothing can be made
+    of, and what the server reports.
+    """
 
-        @property
-        def _session(self) -> Session: ...
-
-        async def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T: ...
+    _link: AsyncLink
 
     async def tables(
         self,
@@ -33,36 +36,42 @@ class AsyncMetadata:
         types: Sequence[str] | None = None,
         database: str = "",
     ) -> pa.Table:
-        """Tables, views and synonyms, by owner and name."""
-        return await self._run(catalog.tables(self._session, pattern, owner, types, database))
+        """Tables, views and synonyms, by owner and name.
+
+        ``conn.tables("order%")``. ``types`` such as ``("TABLE", "VIEW")``; without it everything but the tables of the
+        system catalogue, ``"SYSTEM TABLE"``. ``database`` looks into another database of the server.
+        """
+        return await self._link.run(catalog.tables(self._link.session, pattern, owner, types, database))
 
     async def columns(self, table: str) -> pa.Table:
-        """The columns of a table in their order."""
-        return await self._run(catalog.columns(self._session, TableName.parse(table)))
+        """The columns of a table in their order: declared types, defaults, the Arrow types that reading gives."""
+        return await self._link.run(catalog.columns(self._link.session, TableName.parse(table)))
 
     async def primary_key(self, table: str) -> pa.Table:
-        """The columns of a table's primary key in their order."""
-        return await self._run(catalog.primary_key(self._session, TableName.parse(table)))
+        """The columns of a table's primary key in their order; no rows without one."""
+        return await self._link.run(catalog.primary_key(self._link.session, TableName.parse(table)))
 
     async def foreign_keys(self, table: str) -> pa.Table:
-        """The foreign keys of a table, a row for each column."""
-        return await self._run(catalog.foreign_keys(self._session, TableName.parse(table)))
+        """The foreign keys of a table, a row for each column with the column that it refers to."""
+        return await self._link.run(catalog.foreign_keys(self._link.session, TableName.parse(table)))
 
     async def indexes(self, table: str) -> pa.Table:
-        """The indexes of a table, a row for each column."""
-        return await self._run(catalog.indexes(self._session, TableName.parse(table)))
+        """The indexes of a table, a row for each column; those that constraints have made included."""
+        return await self._link.run(catalog.indexes(self._link.session, TableName.parse(table)))
 
     async def fragments(self, table: str) -> pa.Table:
-        """The fragments of a table and its indexes."""
-        return await self._run(catalog.fragments(self._session, TableName.parse(table)))
+        """The fragments of a table and its indexes; no rows for a table that has none."""
+        return await self._link.run(catalog.fragments(self._link.session, TableName.parse(table)))
 
     async def procedures(self, pattern: str | None = None, *, database: str = "") -> pa.Table:
-        """Procedures and functions that users have made."""
-        return await self._run(catalog.procedures(self._session, pattern, database))
+        """Procedures and functions that users have made, by owner and name."""
+        return await self._link.run(catalog.procedures(self._link.session, pattern, database))
 
     async def databases(self) -> pa.Table:
         """The databases of the server."""
-        return await self._run(catalog.databases(self._session))
+        return await self._link.run(catalog.databases(self._link.session))
+
+    # ---- ADBC's names ---------------------------------------------------------------------------
 
     async def adbc_get_objects(
         self,
@@ -74,10 +83,15 @@ class AsyncMetadata:
         table_types_filter: Sequence[str] | None = None,
         column_name_filter: str | None = None,
     ) -> pa.RecordBatchReader:
-        """Databases, owners, tables, columns and constraints in ADBC's nested schema."""
-        return await self._run(
+        """Databases, owners, tables, columns and constraints in ADBC's nested schema.
+
+        Catalogs are databases, schemas are owners. Filters are patterns of LIKE that tell upper from lower case. What
+        other databases hold is told when ``catalog_filter`` is given; without it only the current one's content is,
+        and the others' ``catalog_db_schemas`` are NULL. Table types are those of :meth:`adbc_get_table_types`.
+        """
+        return await self._link.run(
             adbc.get_objects(
-                self._session,
+                self._link.session,
                 depth=depth,
                 catalog_filter=catalog_filter,
                 db_schema_filter=db_schema_filter,
@@ -90,18 +104,31 @@ class AsyncMetadata:
     async def adbc_get_table_schema(
         self, table_name: str, *, catalog_filter: str | None = None, db_schema_filter: str | None = None
     ) -> pa.Schema:
-        """The Arrow schema that reading the table gives, unread."""
-        return await self._run(adbc.table_schema(self._session, table_name, catalog_filter, db_schema_filter))
+        """The Arrow schema that reading the table gives, ``read_arrow("SELECT * FROM table").schema``, unread.
+
+        ``catalog_filter`` and ``db_schema_filter`` are the names of the database and the owner.
+        """
+        return await self._link.run(
+            adbc.table_schema(self._link.session, table_name, catalog_filter, db_schema_filter)
+        )
+
+    def adbc_get_table_types(self) -> list[str]:
+        """``TABLE``, ``VIEW`` and so on; nothing is asked of the server."""
+        return adbc.table_types()
 
     async def adbc_get_info(self) -> dict[str | int, Any]:
         """Names and versions of the server and of this package."""
-        return await self._run(adbc.info(self._session))
-
-    def adbc_get_table_types(self) -> list[str]:
-        """``TABLE``, ``VIEW`` and so on."""
-        return adbc.table_types()
+        return await self._link.run(adbc.info(self._link.session))
 
     @property
     def adbc_current_catalog(self) -> str:
         """The current database, "" when none is open."""
-        return self._session.database
+        return self._link.session.database
+
+    @property
+    def adbc_current_db_schema(self) -> str:
+        """Informix has no current schema: tables are found by their names, in an ANSI database by the user's.
+
+        Raises ``NotSupportedError``.
+        """
+        raise NotSupportedError("Informix has no current schema: write owner.table where it matters")

@@ -12,7 +12,7 @@ from ..exchange.session import Session
 from ..exchange.steps import Exchange
 from ..wire.column_types import ColumnType, TypeCode
 from ..wire.describe import Column, compile_plan
-from ..wire.errors import NotSupportedError
+from ..wire.errors import NotSupportedError, ProtocolError
 from . import queries as q
 from . import schemas
 from .names import TableName, catalogue, check_texts
@@ -33,6 +33,7 @@ _STRATEGIES = {
 _BY_NUMBER = "t.tabid = ?"
 
 
+@q.reads_catalogue
 def tables(
     session: Session, pattern: str | None, owner: str | None, types: Sequence[str] | None, database: str
 ) -> Exchange[pa.Table]:
@@ -64,6 +65,7 @@ def tables(
     )
 
 
+@q.reads_catalogue
 def columns(session: Session, table: TableName) -> Exchange[pa.Table]:
     """See :meth:`Metadata.columns`."""
     there = yield from q.find_table(session, table)
@@ -94,6 +96,7 @@ def columns(session: Session, table: TableName) -> Exchange[pa.Table]:
     )
 
 
+@q.reads_catalogue
 def primary_key(session: Session, table: TableName) -> Exchange[pa.Table]:
     """See :meth:`Metadata.primary_key`."""
     there = yield from q.find_table(session, table)
@@ -111,6 +114,7 @@ def primary_key(session: Session, table: TableName) -> Exchange[pa.Table]:
     )
 
 
+@q.reads_catalogue
 def foreign_keys(session: Session, table: TableName) -> Exchange[pa.Table]:
     """See :meth:`Metadata.foreign_keys`."""
     there = yield from q.find_table(session, table)
@@ -144,6 +148,7 @@ def foreign_keys(session: Session, table: TableName) -> Exchange[pa.Table]:
     return schemas.table(schemas.FOREIGN_KEYS, rows)
 
 
+@q.reads_catalogue
 def indexes(session: Session, table: TableName) -> Exchange[pa.Table]:
     """See :meth:`Metadata.indexes`."""
     there = yield from q.find_table(session, table)
@@ -169,12 +174,13 @@ def indexes(session: Session, table: TableName) -> Exchange[pa.Table]:
                     place,
                     "DESC" if part < 0 else "ASC",
                     key.name if key else None,
-                    CONSTRAINT_TYPES[key.kind] if key else None,
+                    CONSTRAINT_TYPES.get(key.kind, key.kind) if key else None,
                 )
             )
     return schemas.table(schemas.INDEXES, rows)
 
 
+@q.reads_catalogue
 def fragments(session: Session, table: TableName) -> Exchange[pa.Table]:
     """See :meth:`Metadata.fragments`."""
     there = yield from q.find_table(session, table)
@@ -211,6 +217,7 @@ def fragments(session: Session, table: TableName) -> Exchange[pa.Table]:
 _INPUT, _INOUT, _MANY_RETURNED, _OUT, _RETURNED = 1, 2, 3, 4, 5  # paramattr of sysproccolumns
 
 
+@q.reads_catalogue
 def procedures(session: Session, pattern: str | None, database: str) -> Exchange[pa.Table]:
     """See :meth:`Metadata.procedures`."""
     check_texts(pattern=pattern, database=database)
@@ -273,6 +280,7 @@ def procedures(session: Session, pattern: str | None, database: str) -> Exchange
     )
 
 
+@q.reads_catalogue
 def databases(session: Session) -> Exchange[pa.Table]:
     """See :meth:`Metadata.databases`."""
     found = yield from q.rows_of(
@@ -319,7 +327,7 @@ def arrow_name(t: ColumnType) -> str | None:
     """The Arrow type that reading gives, by its name."""
     try:
         return str(compile_plan((Column("", t),)).schema.field(0).type)
-    except NotSupportedError:
+    except (NotSupportedError, ProtocolError):  # the latter for what the catalogue says wrongly
         return None
 
 

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
 from ..exchange.table import query_table
 from ..wire.column_types import ColumnType
-from ..wire.errors import Error, InterfaceError, ProgrammingError
+from ..wire.errors import DataError, Error, InterfaceError, ProgrammingError
 from .names import TableName, catalogue, no_table
 from .types import NO_EXTENDED, Attribute, ExtendedType, TypeCatalogue, default_text, needs_catalogue
 
 Row = tuple[Any, ...]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 TABLE_TYPES = {
     "T": "TABLE",
@@ -98,6 +101,25 @@ class Index:
     parts: tuple[int, ...]
 
 
+def reads_catalogue(ask: Callable[P, Exchange[T]]) -> Callable[P, Exchange[T]]:
+    """For exchanges that make something of catalogue rows, which the server may fill with anything: NULL where there
+    is a name, text where there is a number, too few columns. ``DataError`` when nothing can be made of them.
+
+    The conversation is in step then, and the cause stays attached.
+    """
+
+    @wraps(ask)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> Exchange[T]:
+        try:
+            return (yield from ask(*args, **kwargs))
+        except Error:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as e:
+            raise DataError(f"the server's catalogue holds what cannot be understood: {e}") from e
+
+    return asked
+
+
 def rows_of(session: Session, sql: str, *values: object) -> Exchange[list[Row]]:
     """All rows of a catalogue query as tuples; blanks behind names are gone."""
     table = yield from query_table(session, sql, values)
@@ -123,7 +145,7 @@ def tables(
             name,
             owner,
             tabid,
-            SYSTEM_TABLE if kind == "T" and tabid < FIRST_USER_TABLE else TABLE_TYPES[kind],
+            SYSTEM_TABLE if kind == "T" and tabid < FIRST_USER_TABLE else TABLE_TYPES.get(kind, kind or ""),
             created,
             ncols,
             nindexes,

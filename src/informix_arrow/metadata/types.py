@@ -108,6 +108,9 @@ def default_text(kind: str, stored: str | None, t: ColumnType) -> str | None:
         quoted = t.code in (TypeCode.DATE, TypeCode.DATETIME, TypeCode.INTERVAL) or t.is_boolean
         return f"'{text}'" if quoted and not text.startswith(("'", '"')) else text
     if kind == "C":
-        qualifier = t.qualifier if t.code == TypeCode.DATETIME else None
+        try:
+            qualifier = t.qualifier if t.code == TypeCode.DATETIME else None
+        except ValueError:  # the catalogue says something wrong
+            qualifier = None
         return f"CURRENT {qualifier.sql}" if qualifier else "CURRENT"
     return {"U": "USER", "T": "TODAY", "N": None, "S": "DBSERVERNAME"}.get(kind)

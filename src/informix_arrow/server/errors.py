@@ -6,9 +6,13 @@ position becomes the offset of -201), and DuckDB, whose exceptions are recognise
 
 from __future__ import annotations
 
+import logging
 import re
+import secrets
 
 import duckdb
+
+log = logging.getLogger("informix_arrow.server")
 
 ISAM_DUPLICATE = -100
 ISAM_LOCKED = -107
@@ -16,6 +20,9 @@ ISAM_NO_FILE = -111
 ISAM_NO_SPACE = -131
 ISAM_LOCK_TIMEOUT = -154
 ISAM_INTERRUPTED = -157
+
+_INTERNAL, _ISAM_INTERNAL = -768, -172
+_OUT_OF_MEMORY = -208
 
 
 class SqlError(Exception):
@@ -59,6 +66,17 @@ def no_column(name: str, offset: int = 0) -> SqlError:
     return SqlError(-217, 0, offset, name)
 
 
+def internal_error(detail: str = "") -> SqlError:
+    """The answer to a fault of the server itself. Its token is an id, which has to stand in the log beside what
+    happened."""
+    return SqlError(_INTERNAL, _ISAM_INTERNAL, 0, f"fault {secrets.token_hex(4)}", detail)
+
+
+def out_of_memory(problem: BaseException) -> SqlError:
+    """The answer where there is no memory for a statement, whoever asked for it: DuckDB, Arrow or Python."""
+    return SqlError(_OUT_OF_MEMORY, 0, 0, "", str(problem) or type(problem).__name__)
+
+
 _NEVER_SENT = (0, -937)  # their SQ_ERR has a layout that is not known (JDBC section 5)
 
 
@@ -77,6 +95,10 @@ def not_supported(what: str, sqlcode: int = -201, offset: int = 1) -> SqlError:
     return SqlError(sqlcode, 0, offset if sqlcode == -201 else 0, what, UNSUPPORTED + what)
 
 
+_GIVEN_UP = re.compile(
+    r'Database "([^"]+)" has been invalidated|'
+    r'Checkpoint failed for database "([^"]+)". The database has been invalidated'
+)
 _OWN = re.compile(r"IFX(-\d+)")
 # (pattern in DuckDB's message, sqlcode, isamcode); the first match wins, group 1 becomes the token
 _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
@@ -96,7 +118,7 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
         (r"referenced column \"([^\"]+)\" not found", -217, 0),
         # Wrong names are found before DuckDB sees them: another session has dropped the column since.
         (r"does not have a column named", -710, 0),
-        (r"table with name \"?([^\"\s!]+)\"? already exists", -310, 0),
+        (r"(?:table|view) with name \"?([^\"\s!]+)\"? already exists", -310, 0),
         (r"table with name \"?([^\"\s!]+)\"? does not exist", -206, ISAM_NO_FILE),
         (r"aggregate function calls cannot be nested|cannot contain aggregates", -293, 0),
         (r"set operations can only apply|set operation.*number of", -307, 0),
@@ -113,17 +135,26 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
         (r"(?:date|timestamp|time) field value out of range", -1263, 0),
         (r"invalid date field format", -1218, 0),
         (r"invalid timestamp field format|invalid time field", -1262, 0),
+        (r"like pattern must not end with escape", -201, 0),
         (r"no function matches|does not exist.*function|function with name", -674, 0),
         (r"conflict|transaction.*altered|write-write", -244, ISAM_LOCKED),
         (r"interrupt", -213, ISAM_INTERRUPTED),
         (r"no space left|file too large|disk quota|could not write", -271, ISAM_NO_SPACE),
+        # of a database that is to be attached anew (engine.revival)
+        (
+            r"invalidated because checkpointing failed|checkpoint failed for database|"
+            r'catalog "d_[^"]+" does not exist',
+            -271,
+            ISAM_NO_SPACE,
+        ),
         (r"overflow|out of range", -1226, 0),
     )
 )
 
 
 def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
-    """The Informix error for what DuckDB complains about; unknown complaints get a code by class."""
+    """The Informix error for what DuckDB complains about. What nobody foresaw is the server's own fault, and
+    stands in its log."""
     message = str(error)
     own = _OWN.search(message)
     if own:
@@ -141,8 +172,22 @@ def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
     if isinstance(error, duckdb.BinderException):
         return SqlError(-9634, 0, 0, near, message)
     if isinstance(error, duckdb.OutOfMemoryException):
-        return SqlError(-208, 0, 0, near, message)
-    return SqlError(-410, 0, 0, near, message)
+        return out_of_memory(error)
+    fault = internal_error(message)
+    log.error("%s: DuckDB complains: %s: %s", fault.near, type(error).__name__, first_line, exc_info=error)
+    return fault
+
+
+def is_durable(error: duckdb.Error) -> bool:
+    """Whether a COMMIT that has failed has taken effect all the same: only what DuckDB does after it has failed."""
+    return "COMMIT succeeded and is durable" in str(error)
+
+
+def given_up(error: BaseException) -> str:
+    """What DuckDB calls the database that it lets nobody near any more, as it could not be written; "" for other
+    errors."""
+    found = _GIVEN_UP.search(str(error)) if isinstance(error, duckdb.Error) else None
+    return found.group(1) or found.group(2) if found else ""
 
 
 def is_conflict(error: SqlError) -> bool:

@@ -11,7 +11,18 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from ..exchange.steps import Call, Connect, ConnectionLost, Exchange, Pause, Reason, Receive, Send, Step
+from ..exchange.steps import (
+    Call,
+    Connect,
+    ConnectionLost,
+    Exchange,
+    Pause,
+    Reason,
+    Receive,
+    Send,
+    Step,
+    Uncounted,
+)
 from .limits import URGENT, Limits
 from .sockets import is_address, send_urgent, set_up, stirs
 from .tls import TlsSettings, explain
@@ -115,6 +126,9 @@ class AsyncTransport:
     async def _do(self, step: Step) -> int:
         if isinstance(step, Connect):
             await self._connect(step)
+            return 0
+        if isinstance(step, Uncounted):
+            self._limits.not_counted(step.seconds)
             return 0
         if isinstance(step, Pause):
             await self._pause(step)
@@ -287,7 +301,7 @@ class _Wire(asyncio.BufferedProtocol):
         self._require()
         return 0 if self._ended else None
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | bytearray) -> None:
         """Begin to send; :attr:`drained` turns true when the operating system has all of it."""
         self._require()
         assert self._transport is not None

@@ -11,7 +11,18 @@ import threading
 import time
 from typing import Any, TypeVar
 
-from ..exchange.steps import Call, Connect, ConnectionLost, Exchange, Pause, Reason, Receive, Send, Step
+from ..exchange.steps import (
+    Call,
+    Connect,
+    ConnectionLost,
+    Exchange,
+    Pause,
+    Reason,
+    Receive,
+    Send,
+    Step,
+    Uncounted,
+)
 from ..wire.errors import InternalError
 from .limits import URGENT, Limits
 from .sockets import Readiness, look_up, send_urgent, set_up, stirs
@@ -127,6 +138,9 @@ class BlockingTransport:
         if isinstance(step, Connect):
             self._connect(step)
             return 0
+        if isinstance(step, Uncounted):
+            self._limits.not_counted(step.seconds)
+            return 0
         if isinstance(step, Pause):
             raise InternalError("an exchange for asyncio was run by the blocking transport")
         link = self._socket
@@ -143,8 +157,10 @@ class BlockingTransport:
 
     def _receive(self, link: socket.socket, step: Receive) -> int:
         began = time.monotonic()
-        if not isinstance(link, ssl.SSLSocket):  # else there may be bytes that were decrypted already
+        if not isinstance(link, ssl.SSLSocket):
             self._wait(True, False, began, step.patience)
+        else:  # there may be bytes that were decrypted already
+            self._look_at_the_clock(began, step.patience)
         while True:
             try:
                 return link.recv_into(step.into)
@@ -200,6 +216,13 @@ class BlockingTransport:
                 call.wanted = call.wanted or Reason.BREAK
             finally:
                 self._waiting = False
+
+    def _look_at_the_clock(self, began: float, patience: float | None) -> None:
+        """What :meth:`_wait` does besides waiting: a peer that always has something to say is no way around a limit."""
+        self._limits.left(began, patience)
+        call = self._call
+        if call is not None and call.wanted is not None and not call.sent:
+            self._ask_to_stop(call)
 
     def _ask_to_stop(self, call: Call) -> None:
         with self._urgency:

@@ -35,6 +35,11 @@ class Limits:
         self._deadline = math.inf if allowed is None else began + allowed
         self._grace_ends = math.inf
 
+    def not_counted(self, seconds: float) -> None:
+        """A person has used the time, who was asked a question in a login (PAM)."""
+        if self._call is None:
+            self._deadline += seconds
+
     def left(self, began: float, patience: float | None) -> float:
         """For how much longer a wait that began at ``began`` may go on before this is asked again; may be ``inf``.
 

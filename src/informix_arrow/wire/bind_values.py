@@ -6,6 +6,7 @@ import datetime as dt
 import numbers
 import re
 import struct
+import uuid
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from .binds import NULL_VALUE, BoundValue
 from .bound_values import bound_to_python
-from .column_types import ColumnType, TypeCode
+from .column_types import ColumnType, TypeCode, described_qualifier
 from .datetimes import IntervalValue, pack_interval
 from .decimals import MAX_DIGITS, pack_decimal, significant_digits
 from .errors import DataError, ProgrammingError
@@ -40,6 +41,7 @@ _YEAR_TO_FRACTION5 = Qualifier.datetime("YEAR", "FRACTION(5)").encoded
 _HOUR_TO_SECOND = Qualifier.datetime("HOUR", "SECOND").encoded
 _HOUR_TO_FRACTION5 = Qualifier.datetime("HOUR", "FRACTION(5)").encoded
 
+_OPTION = "inexact='round' or inexact='truncate'"
 _TRUE = BoundValue(0, b"\0\1t")
 _FALSE = BoundValue(0, b"\0\1f")
 _NUMERIC = frozenset(
@@ -68,7 +70,8 @@ def bind_value(value: object, encoding: str, target: ColumnType | None = None) -
     refused. timedelta goes as INTERVAL DAY(9) TO FRACTION(5), :class:`YearMonthInterval` as YEAR(9) TO MONTH,
     ``pa.MonthDayNano`` as whichever of the two it is, and so does an int where ``target`` is an INTERVAL of
     years and months. list, tuple, set, frozenset and dict go as the literal of a collection or ROW, which only
-    ``target`` can tell. numpy and pyarrow scalars are unwrapped, pandas.NaT is NULL.
+    ``target`` can tell. numpy and pyarrow scalars are unwrapped, a UUID goes as its text, pandas.NaT and pandas.NA
+    are NULL.
 
     bytes, bytearray and memoryview go as BYTE: the value holds a **descriptor** with nothing but the size. The
     content travels apart: who sends the Bind sends a BlobBind with the number of such parameters behind it,
@@ -86,25 +89,46 @@ def bind_value(value: object, encoding: str, target: ColumnType | None = None) -
     for base, binder in _BINDERS.items():  # subclasses; datetime stands before date, bool before int
         if isinstance(value, base):
             return binder(value, encoding, target)
-    inner = _unwrapped(value)
-    if inner is not value and type(inner) is not type(value):
+    inner = plain_value(value)
+    if inner is not value:
         return bind_value(inner, encoding, target)
-    if isinstance(value, numbers.Integral):
-        return _bind_int(int(value), encoding, target)
-    if isinstance(value, numbers.Real):
-        return _bind_float(float(value), encoding, target)
     raise ProgrammingError(f"a parameter of type {type(value).__name__} cannot be sent to Informix")
 
 
-def _unwrapped(value: Any) -> object:
+def plain_value(value: Any, *, to_microseconds: bool = False) -> Any:
+    """The Python object that a scalar of numpy, pyarrow or pandas stands for; a UUID is its text, ``pandas.NA`` is
+    None. Anything else is itself. With ``to_microseconds`` times of numpy and pyarrow lose what is finer than Python's,
+    which leaves their rounding to the digits of a DATETIME, at most five, as it would be.
+
+    Errors as of :func:`bind_value`.
+    """
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if type(value).__name__ == "NAType" and type(value).__module__.partition(".")[0] == "pandas":
+        return None
+    inner = _unwrapped(value, to_microseconds)
+    if inner is not value and type(inner) is not type(value):
+        return plain_value(inner, to_microseconds=to_microseconds)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) else value
+
+
+def _unwrapped(value: Any, to_microseconds: bool) -> object:
     """What a scalar of pyarrow or numpy holds, the value itself when it is none.
 
     Both hand out less than they hold where Python's types end at microseconds: numpy a bare number, pyarrow a
-    time without its nanoseconds. Whatever would be lost by that is a ``DataError``.
+    time without its nanoseconds. Whatever would be lost by that is a ``DataError``, unless it may be.
     """
     if callable(getattr(value, "as_py", None)):
-        if str(getattr(value, "type", "")) == "time64[ns]" and (value.value or 0) % 1000:
-            raise DataError(f"{value} has nanoseconds, a DATETIME holds five digits: round first")
+        if to_microseconds:
+            value = _coarser(value)
+        elif str(getattr(value, "type", "")) == "time64[ns]" and (value.value or 0) % 1000:
+            raise DataError(
+                f"{value} has nanoseconds, a DATETIME holds five digits: round first, or say {_OPTION}"
+            )
         try:
             return value.as_py()
         except ValueError as error:  # nanoseconds, where pandas is not there to hold them
@@ -115,7 +139,19 @@ def _unwrapped(value: Any) -> object:
     inner = value.item()
     if kind not in ("m", "M") or not isinstance(inner, int):
         return inner
-    return _exact_moment(value) if kind == "M" else _exact_span(value)
+    return _exact_moment(value, to_microseconds) if kind == "M" else _exact_span(value, to_microseconds)
+
+
+def _coarser(value: Any) -> Any:
+    """A scalar of pyarrow in microseconds where it was in nanoseconds; the rest is cut, a span's toward zero."""
+    kind = value.type
+    if getattr(kind, "unit", "") != "ns" or value.value is None:
+        return value
+    if pa.types.is_duration(kind):
+        whole = abs(value.value) // 1000
+        return pa.scalar(whole if value.value > 0 else -whole, pa.duration("us"))
+    coarse = pa.timestamp("us", kind.tz) if pa.types.is_timestamp(kind) else pa.time64("us")
+    return pa.scalar(value.value // 1000, coarse)
 
 
 _FEMTOSECONDS = {
@@ -125,41 +161,48 @@ _FEMTOSECONDS = {
 _NUMPY_UNIT = re.compile(r".*\[(\d*)([A-Za-z]+)\]")
 
 
-def _microseconds(value: Any) -> int | None:
-    """Microseconds in a numpy time, exactly; None when it is finer, or in a unit of no fixed length."""
+def _microseconds(value: Any, cut: bool, toward_zero: bool) -> int | None:
+    """Microseconds in a numpy time, exactly or ``cut``; None when it is finer, or in a unit of no fixed length."""
     match = _NUMPY_UNIT.fullmatch(str(value.dtype))
     factor = _FEMTOSECONDS.get(match.group(2)) if match else None
     if match is None or factor is None:
         return None
     whole, rest = divmod(int(value.astype("int64")) * int(match.group(1) or 1) * factor, 10**9)
-    return None if rest else whole
+    if rest and not cut:
+        return None
+    return whole + 1 if rest and toward_zero and whole < 0 else whole
 
 
-def _exact_moment(value: Any) -> dt.datetime:
+def _exact_moment(value: Any, cut: bool) -> dt.datetime:
     """A datetime64 that Python's datetime cannot hold by itself."""
-    whole = _microseconds(value)
+    whole = _microseconds(value, cut, False)
     try:
         if whole is not None:
             return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=whole)
     except OverflowError:
         pass
-    raise DataError(f"{value} has nanoseconds or is outside the years 1 to 9999: not a DATETIME")
+    raise DataError(
+        f"{value} has nanoseconds or is outside the years 1 to 9999, a DATETIME holds five digits: round first, or say "
+        f"{_OPTION}"
+    )
 
 
-def _exact_span(value: Any) -> object:
+def _exact_span(value: Any, cut: bool) -> object:
     """A timedelta64 that Python's timedelta cannot hold by itself; years and months are INTERVAL's other
     class."""
     match = _NUMPY_UNIT.fullmatch(str(value.dtype))
     if match is not None and match.group(2) in ("Y", "M"):
         months = int(value.astype("int64")) * int(match.group(1) or 1)
         return YearMonthInterval(months * 12 if match.group(2) == "Y" else months)
-    whole = _microseconds(value)
+    whole = _microseconds(value, cut, True)
     try:
         if whole is not None:
             return dt.timedelta(microseconds=whole)
     except OverflowError:
         pass
-    raise DataError(f"{value!r} has no unit, nanoseconds, or more days than an INTERVAL holds")
+    raise DataError(
+        f"{value!r} has no unit, more days than an INTERVAL holds, or nanoseconds: round those first, or say {_OPTION}"
+    )
 
 
 def _bind_bool(value: bool, encoding: str, target: ColumnType | None) -> BoundValue:
@@ -213,7 +256,9 @@ def _bind_datetime(value: dt.datetime, encoding: str, target: ColumnType | None)
         if value != value:  # pandas.NaT, which counts as a datetime
             return NULL_VALUE
         if getattr(value, "nanosecond", 0):  # pandas.Timestamp
-            raise DataError(f"{value} has nanoseconds, a DATETIME holds five digits: round first")
+            raise DataError(
+                f"{value} has nanoseconds, a DATETIME holds five digits: round first, or say {_OPTION}"
+            )
     _refuse_zone(value)
     year, micro = value.year, value.microsecond
     data = bytes(
@@ -247,13 +292,13 @@ def _fraction(microsecond: int) -> bytes:
     if microsecond % 10:
         raise DataError(
             f"{microsecond} microseconds have six digits, a DATETIME holds five: round first, "
-            f"as in value.replace(microsecond=value.microsecond // 10 * 10)"
+            f"as in value.replace(microsecond=value.microsecond // 10 * 10), or say {_OPTION}"
         )
     return bytes((microsecond // 10000, microsecond // 100 % 100, microsecond % 100))
 
 
 def _bind_months(value: int, encoding: str, target: ColumnType | None) -> BoundValue:
-    qualifier = None if target is None else target.qualifier
+    qualifier = None if target is None else described_qualifier(target)
     if qualifier is None or not qualifier.is_year_month:
         declared = "" if target is None else f" {target.sql}"
         raise DataError(f"an int cannot be an{declared}: give a datetime.timedelta")
@@ -270,7 +315,7 @@ def _bind_timedelta(value: dt.timedelta, encoding: str, target: ColumnType | Non
 
 def _bind_month_day_nano(value: Any, encoding: str, target: ColumnType | None) -> BoundValue:
     months, nanoseconds = split_month_day_nano(value)
-    qualifier = None if target is None else target.qualifier
+    qualifier = None if target is None else described_qualifier(target)
     zero_months = qualifier is not None and qualifier.is_year_month and not nanoseconds
     return _interval(interval_of(value, YEAR9_TO_MONTH if months or zero_months else DAY9_TO_FRACTION5))
 
@@ -316,9 +361,15 @@ def _bind_bytes(
 def _bind_nested(value: object, encoding: str, target: ColumnType | None) -> BoundValue:
     if target is None or not target.is_complex or definition_of(target) is None:
         into = "" if target is None else f" for {target.sql}"
+        values = (
+            ""
+            if isinstance(value, dict)
+            else "for several values write one ? for each, as in IN (?, ?, ?), or load them "
+            "into a temporary table and join that; "
+        )
         raise DataError(
-            f"a {type(value).__name__} as a parameter{into}: only a collection or ROW whose description tells what "
-            'it holds takes it; write an SQL literal instead, as in "SET{1,2}" or "ROW(\'a\',1)"'
+            f"a {type(value).__name__} as a parameter{into}: {values}only a collection or ROW whose description tells "
+            'what it holds takes it; write an SQL literal instead, as in "SET{1,2}" or "ROW(\'a\',1)"'
         )
     return _bind_str(format_literal(value, target, encoding), encoding, target)
 
@@ -345,3 +396,4 @@ _BINDERS: dict[type, Callable[..., BoundValue]] = {
     frozenset: _bind_nested,
     dict: _bind_nested,
 }
+_PLAIN = (type(None), *_BINDERS)

@@ -11,23 +11,14 @@ from .column_types import FLAG_DISTINCT, TypeCode, has_type_name
 from .errors import ProtocolError
 from .message_base import Message
 from .primitives import NeedMoreData, Reader, Writer, decode_text, encode_text
+from .type_codes import FIXED_TYPES
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 # Data part of one value: a fixed number of bytes, or a length in front.
-_FIXED_TYPES = {
-    TypeCode.SMALLINT: 2,
-    TypeCode.INTEGER: 4,
-    TypeCode.FLOAT: 8,
-    TypeCode.SMALLFLOAT: 4,
-    TypeCode.SERIAL: 4,
-    TypeCode.DATE: 4,
-    TypeCode.INT8: 10,
-    TypeCode.SERIAL8: 10,
-    TypeCode.BIGINT: 8,
-    TypeCode.BIGSERIAL: 8,
-}
+_DESCRIPTORS = (TypeCode.BYTE, TypeCode.TEXT)
+_FIXED_TYPES = {code: size for code, (_, _, size) in FIXED_TYPES.items() if code not in _DESCRIPTORS}
 _SHORT_TYPES = (
     TypeCode.CHAR,
     TypeCode.VARCHAR,
@@ -39,7 +30,6 @@ _SHORT_TYPES = (
     TypeCode.INTERVAL,
 )
 _INT_TYPES = (TypeCode.UDTVAR, TypeCode.UDTFIXED, TypeCode.LVARCHAR, TypeCode.SENDRECV, TypeCode.BOOL)
-_DESCRIPTORS = (TypeCode.BYTE, TypeCode.TEXT)
 
 # The same as tables indexed by the low byte of the type: a load looks them up millions of times.
 _NAMED = tuple(has_type_name(code) for code in range(256))

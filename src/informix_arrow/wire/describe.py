@@ -14,7 +14,7 @@ from .capabilities import Framing
 from .errors import ProtocolError
 from .message_base import Message
 from .nested import nested_type
-from .primitives import Reader, Writer, decode_text, encode_text
+from .primitives import Reader, Writer, encode_text
 from .types import (
     DEFAULT_OPTIONS,
     FLAG_RAW,
@@ -91,6 +91,12 @@ class Column:
     name: str
     type: ColumnType
     start: int = 0
+
+
+#: Bytes of a name in a description; identifiers have at most 128 characters, signatures of ROW types are longer.
+_MOST_NAME = 32767
+#: Bytes of the names of all columns together, where they overlap.
+_MOST_NAMES = 16 << 20
 
 
 def lay_out(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
@@ -175,20 +181,27 @@ class Describe(Message):
             raise ProtocolError(
                 f"SQ_DESCRIBE: {count} fields, string table of {table_size} bytes, tuple size {tuple_size}"
             )
-        fields: list[tuple[int, int, ColumnType]] = []
-        for _ in range(count):
+        if table_size > count * _MOST_NAME:
+            raise ProtocolError(f"SQ_DESCRIBE: a string table of {table_size} bytes for {count} columns")
+
+        def one_field() -> tuple[int, int, ColumnType]:
             offset = _get_offset(reader, framing)
             start, word = reader.int(), reader.ushort()
             if framing.usver:
-                fields.append((offset, start, _get_extended(reader, word, framing)))
-            else:
-                fields.append((offset, start, ColumnType.from_word(word, reader.ushort())))
+                return offset, start, _get_extended(reader, word, framing)
+            return offset, start, ColumnType.from_word(word, reader.ushort())
+
+        fields = reader.parts(one_field, count)
         names = b""
         if count:
             names = reader.take(table_size)
             reader.pad(table_size)
-        columns = tuple(Column(_name_at(names, offset, framing), ct, start) for offset, start, ct in fields)
-        return cls(statement_type, statement_id, estimate, tuple_size, columns)
+        columns, left = [], max(table_size, _MOST_NAMES)  # columns of one name may share it
+        for offset, start, ct in fields:
+            name = _name_at(names, offset, left)
+            left -= len(name)
+            columns.append(Column(name.decode(framing.encoding, "replace"), ct, start))
+        return cls(statement_type, statement_id, estimate, tuple_size, tuple(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +241,7 @@ class InputDescribe(Message):
             raise ProtocolError(f"SQ_IDESCRIBE: {count} parameters")
         if count:
             reader.short()
-        return cls(tuple(_get_extended(reader, reader.ushort(), framing) for _ in range(count)))
+        return cls(tuple(reader.parts(lambda: _get_extended(reader, reader.ushort(), framing), count)))
 
 
 def _put_offset(w: Writer, value: int, framing: Framing) -> None:
@@ -253,22 +266,33 @@ def _put_extended(w: Writer, ct: ColumnType, framing: Framing) -> None:
 
 def _get_extended(reader: Reader, word: int, framing: Framing) -> ColumnType:
     extended_id = reader.int()
-    owner = decode_text(reader.pstr("type owner"), framing.encoding).rstrip(" ")
-    name = decode_text(reader.pstr("type name"), framing.encoding)
+    # They go into Arrow's metadata, so bytes that are no text are replaced.
+    owner = _type_name(reader, "type owner", framing).rstrip(" ")
+    name = _type_name(reader, "type name", framing)
     reader.skip(4)
     source_type, length = reader.int(), reader.int()
     return ColumnType.from_word(word, length, extended_id, owner, name, source_type)
 
 
-def _name_at(names: bytes, offset: int, framing: Framing) -> str:
-    """A column's name; it becomes an Arrow field name, so bytes that are no text are replaced, not
-    smuggled."""
+def _type_name(reader: Reader, what: str, framing: Framing) -> str:
+    data = reader.pstr(what)
+    if len(data) > _MOST_NAME:
+        raise ProtocolError(f"{what} of {len(data)} bytes")
+    return data.decode(framing.encoding, "replace")
+
+
+def _name_at(names: bytes, offset: int, left: int) -> bytes:
+    """A column's name of at most ``left`` bytes. It becomes an Arrow field name, so bytes that are no text are replaced
+    by the caller, not smuggled."""
     if not 0 <= offset <= len(names):
         raise ProtocolError(
             f"SQ_DESCRIBE: name offset {offset} outside the string table of {len(names)} bytes"
         )
     end = names.find(b"\0", offset)
-    return names[offset : end if end >= 0 else len(names)].decode(framing.encoding, "replace")
+    end = end if end >= 0 else len(names)
+    if end - offset > left:
+        raise ProtocolError("SQ_DESCRIBE: the columns' names overlap and take too much together")
+    return names[offset:end]
 
 
 @dataclass(frozen=True)

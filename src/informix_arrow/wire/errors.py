@@ -10,15 +10,18 @@ import builtins
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .error_catalogue import ERRORS, ISAM, ISAM_ADVICE
 
 __all__ = [
     "ISAM",
+    "CommitUnknown",
     "DataError",
     "DatabaseError",
     "Error",
     "ErrorInfo",
+    "InexactWarning",
     "IntegrityError",
     "InterfaceError",
     "InternalError",
@@ -28,6 +31,7 @@ __all__ = [
     "ProtocolError",
     "QueryCanceled",
     "QueryTimeout",
+    "RefusedRow",
     "Warning",
     "database_error",
     "error_info",
@@ -39,6 +43,22 @@ class Warning(builtins.UserWarning):
 
     Given through Python's ``warnings``: ``warnings.simplefilter("error", Warning)`` makes them errors.
     """
+
+
+class InexactWarning(Warning):
+    """A floating DECIMAL(p) was read as float64, the default, and has digits that this cannot hold. Given once for each
+    column of a result; ``floating_decimals="string"`` or a ``pyarrow.decimal128(p, s)`` reads all digits.
+    """
+
+
+class RefusedRow(NamedTuple):
+    """One row of an ``executemany`` that the server refused."""
+
+    row: int
+    """Its number, from 0."""
+    sqlcode: int
+    isamcode: int
+    """0 = none."""
 
 
 class Error(Exception):
@@ -54,12 +74,19 @@ class Error(Exception):
         The token of SQ_ERR: a table, column, constraint or index name.
     sqlstate
         Five-character SQLSTATE where one is known.
-    statement
-        The SQL text that failed.
     row, column
         0-based row of the result or of the data being written, and the column's name, when a value is at
         fault.
+    rows
+        Of ``executemany``: the rows that are in effect in spite of the error. How many, where they are the first
+        ones, else their numbers, from 0; None when that is not known, and for other calls.
+    refused
+        Of ``executemany``: a :class:`RefusedRow` for each row that the server refused.
     """
+
+    rows: int | tuple[int, ...] | None = None
+    refused: tuple[RefusedRow, ...] = ()
+    _passing = False  # where no number says it
 
     def __init__(
         self,
@@ -83,6 +110,27 @@ class Error(Exception):
         self.row = row
         self.column = column
 
+    @property
+    def transient(self) -> bool:
+        """Whether the same would probably succeed later, in a new transaction: what was in the way are other sessions'
+        locks, a deadlock, a limit of sessions, or the network (reconnect then: :attr:`Connection.closed` tells).
+
+        False for everything that is wrong with the statement, the data or the rights; for what was ended by
+        ``cancel()`` or a time limit; and for :class:`CommitUnknown`, which nobody may repeat without looking.
+        """
+        if isinstance(self, CommitUnknown | QueryCanceled):
+            return False
+        return self._passing or self.sqlcode in _TRANSIENT or self.isamcode in _TRANSIENT_ISAM
+
+    @property
+    def statement(self) -> str | None:
+        """The SQL text that failed; passwords in it are stars."""
+        return self._statement
+
+    @statement.setter
+    def statement(self, value: str | None) -> None:
+        self._statement = value if value is None else _without_passwords(value)
+
 
 class InterfaceError(Error):
     """The interface was used wrongly: a closed connection, a bad argument."""
@@ -98,6 +146,13 @@ class DataError(DatabaseError):
 
 class OperationalError(DatabaseError):
     """The database's operation failed: connection, locks, space, interruption."""
+
+
+class CommitUnknown(OperationalError):
+    """A COMMIT was sent and its answer never came: the connection was lost over it.
+
+    The transaction may or may not be in effect. Look before you repeat it. The connection is closed.
+    """
 
 
 class QueryCanceled(OperationalError):
@@ -148,6 +203,15 @@ class ErrorInfo:
 
 
 INTERRUPTED = -213
+
+#: Errors that pass by themselves: locks and exclusive use, limits of sessions, the network.
+_TRANSIENT = frozenset((
+    -233, -263, -289, -314, -347, -378, -425, -753, -908, -912, -913, -930, -932, -934, -936, -953, -1806, -1809,
+    -25571, -25580, -25582, -25583, -25586, -25587, -25588,
+))  # fmt: skip
+#: Of the lower level: locked record, locked table, too many users, deadlock, locked key, server going
+#: down, lock wait over, database locked.
+_TRANSIENT_ISAM = frozenset((-107, -113, -129, -143, -144, -149, -154, -178))
 
 _CLASSES: dict[str, type[Error]] = {
     "data": DataError,
@@ -253,22 +317,47 @@ def _isam_suffix(isamcode: int) -> str:
     return f", ISAM {isamcode}: {meaning}" if meaning else f", ISAM {isamcode}"
 
 
-_TEXT = r"(?:'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")"
-_INSIDE = rf"[^()'\"]|{_TEXT}"
-_SECRET = re.compile(
-    rf"\b(?:PASSWORD|USING)\s+{_TEXT}|\b(?:EN|DE)CRYPT_\w+\s*\((?:{_INSIDE}|\((?:{_INSIDE})*\))*",
-    re.IGNORECASE,
+_HINTS = re.compile(r"password|using|crypt_", re.IGNORECASE)
+_TEXT = re.compile(r"""'[^']*(?:''[^']*)*'?|"[^"]*(?:""[^"]*)*"?""")
+_PIECES = re.compile(
+    rf"(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z)|\{{[^}}]*\}}?)|(?P<text>{_TEXT.pattern})|(?P<word>\w+)|(?P<other>\S)",
+    re.DOTALL,
 )
+_ENCRYPTS = re.compile(r"(?:EN|DE)CRYPT_\w+", re.IGNORECASE)
 
 
 def _without_passwords(statement: str) -> str:
     """The statement with stars in the place of passwords, as long as they were: SET ENCRYPTION PASSWORD '...',
     CREATE USER ... PASSWORD '...', CONNECT ... USING '...', ENCRYPT_AES(x, '...') and its sisters."""
+    if not _HINTS.search(statement):
+        return statement
+    shown: list[str] = []
+    end = depth = 0  # depth: of the brackets of ENCRYPT_..(, 0 = outside
+    before = ""  # the last word or sign
+    for piece in _PIECES.finditer(statement):
+        found = piece[0]
+        if piece["comment"]:
+            hidden = _TEXT.sub(_stars, found) if _HINTS.search(found) else found
+        elif piece["text"]:
+            hidden = _stars(piece) if depth or before in ("PASSWORD", "USING") else found
+        else:
+            hidden = found
+            if found == "(" and (depth or _ENCRYPTS.fullmatch(before)):
+                depth += 1
+            elif found == ")" and depth:
+                depth -= 1
+        if not piece["comment"]:
+            before = found.upper()
+        shown += (statement[end : piece.start()], hidden)
+        end = piece.end()
+    return "".join([*shown, statement[end:]])
 
-    def stars(secret: re.Match[str]) -> str:
-        return re.sub(_TEXT, lambda text: text[0][0] + "*" * (len(text[0]) - 2) + text[0][0], secret[0])
 
-    return _SECRET.sub(stars, statement)
+def _stars(text: re.Match[str]) -> str:
+    """A quoted text, which may lack its end, with stars in it."""
+    found = text[0]
+    closed = len(found) > 1 and found[-1] == found[0]
+    return found[0] + "*" * (len(found) - 1 - closed) + found[0] * closed
 
 
 def _caret(statement: str, offset: int, width: int = 100) -> list[str]:

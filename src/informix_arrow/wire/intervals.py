@@ -222,7 +222,10 @@ def _nanoseconds(value: object, qualifier: Qualifier) -> int:
 def microseconds_of(value: dt.timedelta) -> int:
     """All of it, exactly; the nanoseconds of pandas' Timedelta are refused with a ``DataError``."""
     if getattr(value, "nanoseconds", 0):
-        raise DataError(f"{value} has nanoseconds, an INTERVAL holds five digits: round first")
+        raise DataError(
+            f"{value} has nanoseconds, an INTERVAL holds five digits: round first, or say inexact='round' or "
+            "inexact='truncate'"
+        )
     return (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
 
 

@@ -264,7 +264,9 @@ def _parse(known: dict[int, type[Message]], peer: str, reader: Reader, framing: 
         raise ProtocolError(
             f"the {peer} sent the message {tag_name(tag)} at offset {at}, which cannot be read here"
         )
-    return cls.parse(reader, framing)
+    message = cls.parse(reader, framing)
+    reader.kept = None
+    return message
 
 
 def parse_group(data: bytes, framing: Framing, *, client: bool) -> list[Message]:

@@ -372,7 +372,7 @@ class RoutineResult(Message):
         count = reader.short()
         if count < 0:
             raise ProtocolError(f"SQ_FPROUTINE: {count} values")
-        return cls(tuple(parse_result_value(reader, framing) for _ in range(count)))
+        return cls(tuple(reader.parts(lambda: parse_result_value(reader, framing), count)))
 
 
 _M = TypeVar("_M", bound=Message)
@@ -417,8 +417,10 @@ def _get_pieces(reader: Reader, size: int, what: str) -> bytes:
     """Padded strings until ``size`` bytes are there; an empty one would never end."""
     if size < 0:
         raise ProtocolError(f"{what}: {size} bytes announced")
-    data = bytearray()
+    begin, (taken, data) = reader.pos, reader.kept or (0, bytearray())
+    reader.pos += taken
     while len(data) < size:
+        reader.kept = (reader.pos - begin, data)
         piece = reader.pstr(f"{what} piece")
         if not piece or len(data) + len(piece) > size:
             raise ProtocolError(f"{what}: {size} bytes announced, others came")

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_MOST_DATABASES_BYTES, _MOST_DATABASE_NAME = 1 << 20, 1024
+
+
 @dataclass(frozen=True, slots=True)
 class Err(Message):
     """SQ_ERR: the statement failed; the group goes on, usually with its EndOfTurn (SQLI section 10).
@@ -155,10 +158,18 @@ class DbNames(Message):
 
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> Self:
-        names = []
-        while name := reader.pstr("database name"):
-            names.append(decode_text(name, framing.encoding))
-        return cls(tuple(names))
+        begin = reader.pos
+
+        def one_name() -> str:
+            name = reader.pstr("database name")
+            if len(name) > _MOST_DATABASE_NAME or reader.pos - begin > _MOST_DATABASES_BYTES:
+                raise ProtocolError(
+                    f"SQ_DBLIST: over {_MOST_DATABASES_BYTES:,} bytes of databases, or a name of over "
+                    f"{_MOST_DATABASE_NAME}"
+                )
+            return decode_text(name, framing.encoding)
+
+        return cls(tuple(reader.parts(one_name, None)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ FLAG_BINARY_BOOL = 2
 FLAG_LARGE = 4
 FLAG_REPLACE = 8
 FLAG_RAW = 16
+FLAG_ROUND = 32
+FLAG_TRUNCATE = 64
 
 
 @dataclass(frozen=True, slots=True)

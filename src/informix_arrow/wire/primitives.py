@@ -8,12 +8,16 @@ reads from the network and parses the same message again from its first byte.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from .errors import DataError, ProtocolError
 
 PSTR_MAX = 0x7FFF  # the length of a padded string is a signed short
 LSTR_SHORT_MAX = 0xFFFF  # SQL text without capability bit 62
 LSTR_LONG_MAX = 0x7FFF_FFFF  # SQL text with bit 62
+
+T = TypeVar("T")
 
 # Reader and Writer have methods called int; inside those classes the type goes by another name.
 _Int = int
@@ -42,12 +46,22 @@ class Reader:
 
     ``what`` in the string methods names the field for the error text. Nothing is copied until it is returned
     and no view of ``data`` outlives a call, so a ``bytearray`` can be resized between calls.
+
+    ``kept`` is what a message of many parts has parsed so far when its rest has not come: the next reader of the same
+    message is given it, so that a message that comes in very many pieces is not parsed from its beginning for each.
     """
 
-    __slots__ = ("data", "end", "pos")
+    __slots__ = ("data", "end", "kept", "pos")
 
-    def __init__(self, data: bytes | bytearray | memoryview, pos: _Int = 0, end: _Int | None = None) -> None:
+    def __init__(
+        self,
+        data: bytes | bytearray | memoryview,
+        pos: _Int = 0,
+        end: _Int | None = None,
+        kept: tuple[_Int, Any] | None = None,
+    ) -> None:
         self.data = data
+        self.kept = kept
         self.pos = pos
         self.end = len(data) if end is None else end
 
@@ -97,6 +111,24 @@ class Reader:
     def skip(self, size: _Int) -> None:
         """Pass over ``size`` bytes."""
         self._advance(size)
+
+    def parts(self, read: Callable[[], T], count: _Int | None) -> list[T]:
+        """The parts of a message, each by ``read()``: so many, or with None all before the first that is empty. At most
+        once in a message; they are kept until the message is whole.
+        """
+        taken, found = self.kept or (0, [])
+        begin = self.pos
+        self.pos += taken
+        try:
+            while count is None or len(found) < count:
+                part = read()
+                if count is None and not part:
+                    break
+                found.append(part)
+                taken = self.pos - begin
+        finally:
+            self.kept = (taken, found)
+        return found
 
     def pad(self, size: _Int) -> None:
         """Pass over the zero byte that follows an odd ``size``. Its value is not checked: it carries

@@ -312,6 +312,27 @@ public class Conformance {
 
         // routines
         add("procedure_returning_rows", c -> { try { exec(c, "drop procedure cf_proc"); } catch (SQLException e) { /* was not there */ } exec(c, "create procedure cf_proc(n integer) returning integer; define i integer; for i = 1 to n return i with resume; end for; end procedure;"); try (CallableStatement s = c.prepareCall("{call cf_proc(?)}")) { s.setInt(1, 3); check(s.execute(), "rows expected"); try (ResultSet r = s.getResultSet()) { int n = 0; while (r.next()) eq(++n, r.getInt(1), "value"); eq(3, n, "rows"); } } exec(c, "drop procedure cf_proc"); });
+        add("triggers_fire_for_batches_and_generated_keys", c -> {
+            drop(c, "cf_tr"); table(c, "cf_trlog", "n serial, what varchar(10), o varchar(20), nw varchar(20), tail integer");
+            table(c, "cf_tr", "id serial primary key, b varchar(20), tail integer");
+            exec(c, "create trigger cf_tri insert on cf_tr referencing new as n for each row (insert into cf_trlog values (0, 'insert', null, n.b, n.id))");
+            exec(c, "create trigger cf_tru update of b on cf_tr referencing old as o new as n for each row when (o.b <> n.b) (insert into cf_trlog values (0, 'update', o.b, n.b, n.id))");
+            exec(c, "create trigger cf_trd delete on cf_tr referencing old as o for each row (insert into cf_trlog values (0, 'delete', o.b, null, o.id))");
+            try (PreparedStatement p = c.prepareStatement("insert into cf_tr (b, tail) values (?, ?)")) { for (int i = 1; i <= 5; i++) { p.setString(1, "b" + i); p.setInt(2, 70 + i); p.addBatch(); } int[] n = p.executeBatch(); eq(5, n.length, "counts"); eq(1, n[4], "count"); }
+            try (PreparedStatement p = c.prepareStatement("insert into cf_tr (b, tail) values (?, 76)", Statement.RETURN_GENERATED_KEYS)) { p.setString(1, "six"); eq(1, p.executeUpdate(), "inserted"); try (ResultSet k = p.getGeneratedKeys()) { check(k.next(), "no key"); eq(6, k.getInt(1), "key of the row, not of what its trigger inserted"); } }
+            eq(2, exec(c, "update cf_tr set b = 'x' where id <= 2"), "updated"); eq(1, exec(c, "update cf_tr set b = b where id = 3"), "unchanged"); eq(1, exec(c, "delete from cf_tr where id = 1"), "deleted");
+            eq(6L, count(c, "select count(*) from cf_trlog where what = 'insert' and nw is not null and o is null"), "inserts"); eq(2L, count(c, "select count(*) from cf_trlog where what = 'update' and nw = 'x'"), "updates"); eq(1L, count(c, "select count(*) from cf_trlog where what = 'delete' and o = 'x' and tail = 1"), "deletes");
+            drop(c, "cf_tr"); drop(c, "cf_trlog"); });
+        add("trigger_that_fails_undoes_its_statement", c -> {
+            drop(c, "cf_tf"); table(c, "cf_tf", "id integer primary key, tail integer"); try { exec(c, "drop procedure cf_tfp"); } catch (SQLException e) { /* was not there */ }
+            exec(c, "create procedure cf_tfp(x integer) if x > 100 then raise exception -746, 0, 'too large'; end if; end procedure;");
+            exec(c, "create trigger cf_tft insert on cf_tf referencing new as n for each row (execute procedure cf_tfp(n.id))");
+            c.setAutoCommit(false); exec(c, "insert into cf_tf values (1, 71)");
+            fails(-746, () -> exec(c, "insert into cf_tf select id + 100, tail from cf_tf")); exec(c, "insert into cf_tf values (2, 72)"); c.commit();
+            eq(2L, count(c, "select count(*) from cf_tf where id <= 2"), "rows"); eq(2L, count(c, "select count(*) from cf_tf"), "all rows"); c.setAutoCommit(true); drop(c, "cf_tf"); exec(c, "drop procedure cf_tfp"); });
+        add("dynamic_sql_in_a_procedure", c -> { try { exec(c, "drop procedure cf_dyn"); } catch (SQLException e) { /* was not there */ }
+            exec(c, "create procedure cf_dyn(t varchar(30), low integer) returning varchar(128); define v varchar(128); prepare s from 'select tabname from ' || t || ' where tabid > ? and tabid < 5 order by tabid'; declare k cursor for s; open k using low; fetch k into v; while (sqlcode = 0) return v with resume; fetch k into v; end while; close k; free k; free s; end procedure;");
+            try (CallableStatement s = c.prepareCall("{call cf_dyn(?, ?)}")) { s.setString(1, "systables"); s.setInt(2, 2); check(s.execute(), "rows expected"); try (ResultSet r = s.getResultSet()) { check(r.next(), "first"); eq("sysindices", r.getString(1).trim(), "first"); check(r.next(), "second"); eq("systabauth", r.getString(1).trim(), "second"); check(!r.next(), "no third"); } } exec(c, "drop procedure cf_dyn"); });
         add("function_in_select", c -> { try (Statement s = c.createStatement(); ResultSet r = s.executeQuery("select upper('abc'), length('abcd'), nvl(null::integer, 5), mod(7, 3), substr('abcdef', 2, 3), trim('  x ') from systables where tabid = 1")) { r.next(); eq("ABC", rtrim(r.getString(1)), "upper"); eq(4, r.getInt(2), "length"); eq(5, r.getInt(3), "nvl"); eq(1, r.getInt(4), "mod"); eq("bcd", rtrim(r.getString(5)), "substr"); eq("x", r.getString(6), "trim"); } });
     }
 

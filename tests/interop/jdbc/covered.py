@@ -123,6 +123,9 @@ COVERED: tuple[str, ...] = (
     "meta_best_row_identifier",
     "function_in_select",
     "procedure_returning_rows",
+    "triggers_fire_for_batches_and_generated_keys",
+    "trigger_that_fails_undoes_its_statement",
+    "dynamic_sql_in_a_procedure",
 )
 
 NOT_YET: dict[str, str] = {}

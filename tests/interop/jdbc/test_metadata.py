@@ -229,17 +229,27 @@ def test_the_parameters_and_results_of_routines(
     assert [(row["COLUMN_NAME"], row["PRECISION"], row["SCALE"]) for row in one] == [("b", "8", "2")]
 
 
-def test_privileges_are_those_that_a_table_begins_with(
-    jdbc: Callable[..., Jdbc], family: tuple[str, str, str]
+def test_privileges_are_those_that_a_table_begins_with_and_that_are_granted(
+    jdbc: Callable[..., Jdbc], ours: Callable[[str], Connection], family: tuple[str, str, str]
 ) -> None:
     parent, _, view = family
     other = jdbc(UTF8)
-    for name, expected in (
-        (parent, {"SELECT", "UPDATE", "INSERT", "DELETE", "INDEX"}),
-        (view, {"SELECT", "UPDATE", "INSERT", "DELETE"}),
+    for name, grantee, expected in (
+        (parent, "public", {"SELECT", "UPDATE", "INSERT", "DELETE", "INDEX"}),
+        (view, "informix", {"SELECT", "UPDATE", "INSERT", "DELETE"}),  # nobody else has any of a view
     ):
         rows = other.metadata("getTablePrivileges", name)
         assert {row["PRIVELEGE"] for row in rows} == expected  # the driver's own spelling
-        assert {row["GRANTEE"] for row in rows} == {"public"}
+        assert {row["GRANTEE"] for row in rows} == {grantee}
     columns = other.metadata("getColumnPrivileges", parent)
     assert {row["COLUMN_NAME"] for row in columns} == {"a", "b", "c"}
+    other.update(f"grant select on {view} to ann with grant option")
+    rows = other.metadata("getTablePrivileges", view)
+    # the driver gives the grantee as GRANTOR too, so that one is asked of the catalogue
+    assert [(row["PRIVELEGE"], row["IS_GRANTABLE"]) for row in rows if row["GRANTEE"] == "ann"] == [
+        ("SELECT", "YES")
+    ]
+    granted = "select trim(grantor), tabauth from systabauth where grantee = 'ann'"
+    assert ours(UTF8).execute(granted).fetchall() == [("informix", "S--------")]
+    other.update(f"revoke select on {view} from ann")
+    assert {row["GRANTEE"] for row in other.metadata("getTablePrivileges", view)} == {"informix"}

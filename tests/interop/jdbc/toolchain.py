@@ -6,6 +6,7 @@ the repository (never committed), or below ``INFORMIX_ARROW_CACHE``. A second ru
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -68,32 +69,37 @@ def fetch_jars(cache: Path) -> list[Path]:
         return jars
     maven = program("mvn", "IBM's JDBC driver is fetched with Maven (Debian: apt-get install maven)")
     cache.mkdir(parents=True, exist_ok=True)
-    for (group, artifact, version), jar in zip(ARTIFACTS, jars, strict=True):
-        if jar.exists():
-            continue
-        # Into a fresh folder first: an interrupted download must not look like a jar.
-        with tempfile.TemporaryDirectory(dir=cache) as fresh:
-            copy = subprocess.run(
-                [
-                    maven,
-                    "--quiet",
-                    "--batch-mode",
-                    "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
-                    f"-Dartifact={group}:{artifact}:{version}",
-                    f"-DoutputDirectory={fresh}",
-                ],
-                cwd=fresh,
-                capture_output=True,
-                text=True,
-                timeout=600,
-                check=False,
-            )
-            fetched = Path(fresh) / jar.name
-            if copy.returncode != 0 or not fetched.exists():
-                said = " ".join((copy.stdout + copy.stderr).split())[:300]
-                raise Unavailable(f"Maven could not fetch {group}:{artifact}:{version}: {said}")
-            fetched.replace(jar)
+    with (cache / "lock").open("w") as lock:  # workers of one test run come here at the same time
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for (group, artifact, version), jar in zip(ARTIFACTS, jars, strict=True):
+            if not jar.exists():
+                _fetch(maven, cache, f"{group}:{artifact}:{version}", jar)
     return jars
+
+
+def _fetch(maven: str, cache: Path, coordinates: str, jar: Path) -> None:
+    # Into a fresh folder first: an interrupted download must not look like a jar.
+    with tempfile.TemporaryDirectory(dir=cache) as fresh:
+        copy = subprocess.run(
+            [
+                maven,
+                "--quiet",
+                "--batch-mode",
+                "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
+                f"-Dartifact={coordinates}",
+                f"-DoutputDirectory={fresh}",
+            ],
+            cwd=fresh,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        fetched = Path(fresh) / jar.name
+        if copy.returncode != 0 or not fetched.exists():
+            said = " ".join((copy.stdout + copy.stderr).split())[:300]
+            raise Unavailable(f"Maven could not fetch {coordinates}: {said}")
+        fetched.replace(jar)
 
 
 def compile_programs(target: Path) -> Java:

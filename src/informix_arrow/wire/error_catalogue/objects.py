@@ -251,16 +251,27 @@ TABLE = """\
     The table has a primary key already
 -723 programming
     The log of an ANSI database cannot be turned off
+-729 programming
+    The trigger '{near}' has no actions
+-730 programming
+    The trigger '{near}' has REFERENCING, but no actions FOR EACH ROW
+-732 programming
+    The name '{near}' for old or new values cannot be used like this
+    An INSERT has no old values, a DELETE no new ones; both need names of their own.
 -741 programming
     A trigger for the same event exists already
 -742 programming
     A trigger and a foreign key with cascade cannot be combined here
 -743 programming
     An object '{near}' exists already
+-744 programming
+    A trigger cannot run this statement: '{near}'
+    Transactions are the business of whoever fires it.
 -747 programming
-    A trigger changes the table that fired it
+    A trigger changes what the statement that fires it is changing: '{near}'
+    EXECUTE FUNCTION ... INTO gives other values to the row itself.
 -748 programming
-    Triggers fire each other too deep
+    More than 61 triggers fire each other
 -775 programming
     The table or index has no fragment '{near}'
 -780 programming

@@ -228,4 +228,7 @@ TABLE = """\
 -12123 operational
     The metadata of the sbspace are full
     An administrator can add a chunk.
+-19805 programming
+    You may not take the role '{near}'
+    A DBA can GRANT it; CREATE ROLE makes one.
 """

@@ -50,7 +50,7 @@ TABLE = """\
     A format string is too long
 -1218 data
     Text could not be converted to a date
-    Its form must be that of DBDATE; bind dates as date objects instead.
+    Its form must be that of DBDATE, by default Y4MD- as in '2024-05-01'; bind dates as date objects instead.
 -1221 data
     NULL cannot be converted
 -1222 data 22003

@@ -1,0 +1,74 @@
+"""Polars and pandas through their own functions for databases, beside our own calls that do the same work.
+
+Reading may take 1.3 times as long as `read_arrow`, writing 1.5 times as long as `write_arrow`: the fastest round of
+each, measured in one run, is held against that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+import informix_arrow as ifx
+
+from .measuring import measure
+from .tables import SEED, seed_table
+
+ROWS = 100_000
+READING, WRITING = 1.3, 1.5
+INTO = "bench_consumers"
+
+fastest: dict[str, float] = {}
+
+
+def within(benchmark: BenchmarkFixture, who: str, own: str, limit: float) -> None:
+    """Keep the fastest round and hold it against our own call's, where that was measured."""
+    stats: Any = benchmark.stats
+    fastest[who] = stats.stats.min
+    if own in fastest:
+        assert fastest[who] <= limit * fastest[own], f"{who} takes {fastest[who] / fastest[own]:.2f} x {own}"
+
+
+@pytest.mark.parametrize("who", ["read_arrow", "pl.read_database", "pd.read_sql"])
+def test_reading(
+    benchmark: BenchmarkFixture, conn: ifx.Connection, seeded: Callable[[int], str], who: str
+) -> None:
+    assert type(conn).__module__ == "adbc_driver_informix.dbapi"  # else rows would be measured
+    sql = f"SELECT k, name, n, x, d FROM {seeded(ROWS)}"
+    ways: dict[str, Callable[[], int]] = {
+        "read_arrow": lambda: conn.read_arrow(sql).num_rows,
+        "pl.read_database": lambda: pl.read_database(sql, conn).height,
+        "pd.read_sql": lambda: len(pd.read_sql(sql, conn, dtype_backend="pyarrow")),
+    }
+    found = measure(benchmark, "frames: read 100,000 rows", who, ways[who], rows=ROWS)
+    assert found == ROWS
+    within(benchmark, who, "read_arrow", READING)
+
+
+@pytest.mark.parametrize("who", ["write_arrow", "write_database", "to_sql"])
+def test_writing(benchmark: BenchmarkFixture, conn: ifx.Connection, who: str) -> None:
+    data = seed_table(ROWS)
+    polars, pandas = pl.DataFrame(data), data.to_pandas(types_mapper=pd.ArrowDtype)
+    ways: dict[str, Callable[[], object]] = {
+        "write_arrow": lambda: conn.write_arrow(INTO, data),
+        "write_database": lambda: polars.write_database(INTO, conn, if_table_exists="append"),
+        "to_sql": lambda: pandas.to_sql(INTO, conn, index=False, if_exists="append"),
+    }
+
+    def work() -> object:
+        conn.execute(f"TRUNCATE TABLE {INTO}")
+        return ways[who]()
+
+    conn.execute(f"CREATE TABLE {INTO} ({SEED})")
+    try:
+        measure(benchmark, "frames: load 100,000 rows", who, work, rows=ROWS)
+        (stored,) = conn.read_arrow(f"SELECT COUNT(*) c, SUM(k + n) s FROM {INTO}").to_pylist()
+    finally:
+        conn.execute(f"DROP TABLE {INTO}")
+    assert (stored["c"], stored["s"]) == (ROWS, 0)
+    within(benchmark, who, "write_arrow", WRITING)

@@ -1,0 +1,376 @@
+"""PEP 249 with ADBC's extensions: ``adbc_driver_informix.dbapi.connect("informix://...")``.
+
+The classes are the client's; what they inherit from ``adbc_driver_manager.dbapi`` is their kind, which Polars and
+pandas ask for, and no behaviour: there is no native driver behind them, the manager's ``__init__`` is never called, and
+each of its public names is either the client's, written here, or refused with ``NotSupportedError``. Errors are the
+client's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import pyarrow as pa
+
+import informix_arrow as ifx
+from informix_arrow.connection import open_connection
+from informix_arrow.dbapi import (
+    BINARY,
+    DATETIME,
+    NUMBER,
+    ROWID,
+    STRING,
+    Binary,
+    DatabaseError,
+    DataError,
+    Date,
+    DateFromTicks,
+    Error,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    Time,
+    TimeFromTicks,
+    Timestamp,
+    TimestampFromTicks,
+    Warning,
+    apilevel,
+    paramstyle,
+    threadsafety,
+)
+from informix_arrow.dsn import resolve
+from informix_arrow.identifiers import exact, is_plain
+
+try:
+    import adbc_driver_manager
+    from adbc_driver_manager import dbapi as manager
+except ImportError as error:
+    raise ImportError(
+        "adbc_driver_informix needs adbc-driver-manager: pip install 'informix-arrow[adbc]'"
+    ) from error
+
+from .names import unquoted
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = [
+    "BINARY",
+    "DATETIME",
+    "NUMBER",
+    "ROWID",
+    "STRING",
+    "Binary",
+    "Connection",
+    "Cursor",
+    "DataError",
+    "DatabaseError",
+    "Date",
+    "DateFromTicks",
+    "Error",
+    "IntegrityError",
+    "InterfaceError",
+    "InternalError",
+    "NotSupportedError",
+    "OperationalError",
+    "ProgrammingError",
+    "TableNotFound",
+    "Time",
+    "TimeFromTicks",
+    "Timestamp",
+    "TimestampFromTicks",
+    "Warning",
+    "apilevel",
+    "connect",
+    "paramstyle",
+    "threadsafety",
+]
+
+_NO_SUCH_TABLE = -206
+
+
+class TableNotFound(ifx.ProgrammingError, manager.ProgrammingError):  # type: ignore[misc]
+    """There is no table of a name. The one error that is also the driver manager's, with the status NOT_FOUND: Polars
+    asks for that before it appends.
+    """
+
+    def __init__(self, error: ifx.Error) -> None:
+        # By hand: the client's __init__ would call the manager's, which wants a status.
+        manager.ProgrammingError.__init__(
+            self, str(error), status_code=adbc_driver_manager.AdbcStatusCode.NOT_FOUND
+        )
+        self.__dict__.update(vars(error))
+        self.args = error.args
+
+
+class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
+    """An :class:`informix_arrow.Connection` that is an ``adbc_driver_manager.dbapi.Connection`` as well."""
+
+    def cursor(
+        self, name: str = "", *, adbc_stmt_kwargs: Mapping[str, Any] | None = None, **options: Any
+    ) -> Any:
+        """See :meth:`informix_arrow.Connection.cursor`. ``adbc_stmt_kwargs`` are options of native drivers: there are
+        none, and a scrollable cursor is the client's own.
+        """
+        _no_options("adbc_stmt_kwargs", adbc_stmt_kwargs)
+        if options.pop("scrollable", False):
+            return super().cursor(name, scrollable=True, **options)
+        self._require_open()
+        return Cursor(self, name, **options)
+
+    def execute(
+        self,
+        operation: str,
+        parameters: Any = None,
+        *,
+        adbc_stmt_kwargs: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Cursor:
+        """Run one statement in a new cursor and return that; see :meth:`Cursor.execute`."""
+        cursor: Cursor = self.cursor(adbc_stmt_kwargs=adbc_stmt_kwargs)
+        return cursor.execute(operation, parameters, **options)
+
+    def adbc_cancel(self) -> None:
+        """See :meth:`informix_arrow.Connection.cancel`."""
+        self.cancel()
+
+    def adbc_get_objects(
+        self, *, table_name_filter: str | None = None, **filters: Any
+    ) -> pa.RecordBatchReader:
+        """See :meth:`informix_arrow.Connection.adbc_get_objects`.
+
+        Without DELIMIDENT all names are in lower case: a plain name with capitals that finds nothing is looked for in
+        lower case, and told as it was asked for.
+        """
+        reader = super().adbc_get_objects(table_name_filter=table_name_filter, **filters)
+        name = table_name_filter
+        if name is None or self._parameters.delimident or not is_plain(name) or name == name.lower():
+            return reader
+        catalogs = reader.read_all().to_pylist()
+        if not _tables(catalogs):
+            found = super().adbc_get_objects(table_name_filter=name.lower(), **filters)
+            catalogs = found.read_all().to_pylist()
+            for table in _tables(catalogs):
+                if table["table_name"] == name.lower():
+                    table["table_name"] = name
+        batch = pa.RecordBatch.from_pylist(catalogs, reader.schema)
+        return pa.RecordBatchReader.from_batches(reader.schema, [batch])
+
+    def adbc_get_table_schema(
+        self, table_name: str, *, catalog_filter: str | None = None, db_schema_filter: str | None = None
+    ) -> pa.Schema:
+        """See :meth:`informix_arrow.Connection.adbc_get_table_schema`. Under DELIMIDENT the name is exact.
+
+        Raises :class:`TableNotFound` when there is no such table.
+        """
+        try:
+            return super().adbc_get_table_schema(
+                exact(table_name, self._parameters.delimident),
+                catalog_filter=catalog_filter,
+                db_schema_filter=db_schema_filter,
+            )
+        except ifx.ProgrammingError as error:
+            if error.sqlcode != _NO_SUCH_TABLE:
+                raise
+            raise TableNotFound(error) from None
+
+    @property
+    def adbc_current_catalog(self) -> str:
+        """The current database, "" when none is open. Setting it runs DATABASE."""
+        return self.database
+
+    @adbc_current_catalog.setter
+    def adbc_current_catalog(self, catalog: str) -> None:
+        if not isinstance(catalog, str) or not is_plain(catalog):
+            raise InterfaceError(f"not a database's name: {catalog!r}")
+        self.execute(f"DATABASE {catalog}").close()
+
+    @property
+    def adbc_current_db_schema(self) -> str:
+        """Refused: Informix has no current schema."""
+        raise NotSupportedError("Informix has no current schema: write owner.table where it matters")
+
+    @adbc_current_db_schema.setter
+    def adbc_current_db_schema(self, db_schema: str) -> None:
+        raise NotSupportedError("Informix has no current schema: write owner.table where it matters")
+
+    def adbc_clone(self) -> NoReturn:
+        """Refused: the password is not kept."""
+        raise NotSupportedError("adbc_clone() would need the password, which is not kept: connect again")
+
+    def adbc_get_statistics(self, **filters: Any) -> NoReturn:
+        """Refused."""
+        raise NotSupportedError("adbc_get_statistics() is not supported: query sysdistrib or systables")
+
+    def adbc_get_statistic_names(self) -> NoReturn:
+        """Refused."""
+        raise NotSupportedError("adbc_get_statistic_names() is not supported")
+
+    @property
+    def adbc_connection(self) -> NoReturn:
+        """Refused: there is no native driver."""
+        raise NotSupportedError("there is no native ADBC connection: this driver is written in Python")
+
+    @property
+    def adbc_database(self) -> NoReturn:
+        """Refused: there is no native driver."""
+        raise NotSupportedError("there is no native ADBC database: this driver is written in Python")
+
+
+class Cursor(ifx.Cursor[Connection], manager.Cursor):  # type: ignore[misc]
+    """An :class:`informix_arrow.Cursor` that is an ``adbc_driver_manager.dbapi.Cursor`` as well."""
+
+    # Attributes here as in the client's cursor; the manager has properties of these names.
+    arraysize: int = 1
+    rowcount: int = -1
+
+    def __del__(self) -> None:
+        """Nothing: the connection closes what was dropped half read, before its next statement."""
+
+    def execute(self, operation: str, parameters: Any = None, **options: Any) -> Self:
+        """See :meth:`informix_arrow.Cursor.execute`.
+
+        ``parameters`` may be Arrow data of one row. Without DELIMIDENT the statements that pandas makes, all names in
+        double quotes, are taken without these.
+        """
+        if _is_arrow(parameters):
+            parameters = _one_row(parameters)
+        if not parameters and isinstance(operation, str) and not self.connection._parameters.delimident:
+            operation = unquoted(operation)
+        return super().execute(operation, parameters, **options)
+
+    def executemany(self, operation: str, seq_of_parameters: Any, **options: Any) -> Self:
+        """See :meth:`informix_arrow.Cursor.executemany`. Also Arrow data, a row for each execution."""
+        if _is_arrow(seq_of_parameters):
+            seq_of_parameters = _rows(seq_of_parameters)
+        return super().executemany(operation, seq_of_parameters, **options)
+
+    def adbc_cancel(self) -> None:
+        """End the statement that runs now on the connection; see :meth:`informix_arrow.Connection.cancel`."""
+        self.connection.cancel()
+
+    def fetchallarrow(self) -> pa.Table:
+        """turbodbc's name for :meth:`fetch_arrow_table`."""
+        return self.fetch_arrow_table()
+
+    def next(self) -> Any:
+        """The next row; ``StopIteration`` at the end."""
+        return self.__next__()
+
+    def nextset(self) -> NoReturn:
+        """Refused: a statement has one result."""
+        raise NotSupportedError("nextset() is not supported: a statement has one result")
+
+    def adbc_execute_partitions(self, operation: object, parameters: object = None) -> NoReturn:
+        """Refused."""
+        raise NotSupportedError("results in partitions are not supported: use execute()")
+
+    def adbc_read_partition(self, partition: object) -> NoReturn:
+        """Refused."""
+        raise NotSupportedError("results in partitions are not supported: use execute()")
+
+    def adbc_execute_schema(self, operation: object, parameters: object = None) -> NoReturn:
+        """Refused."""
+        raise NotSupportedError(
+            "adbc_execute_schema() is not supported: connection.query(sql).schema is known before any row is read"
+        )
+
+    def adbc_prepare(self, operation: object) -> NoReturn:
+        """Refused: statements are prepared when they are executed, and kept for the next time."""
+        raise NotSupportedError(
+            "adbc_prepare() is not supported: execute() prepares, and keeps the statement"
+        )
+
+    @property
+    def adbc_statement(self) -> NoReturn:
+        """Refused: there is no native driver."""
+        raise NotSupportedError("there is no native ADBC statement: this driver is written in Python")
+
+    def executescript(self, operation: object) -> NoReturn:
+        """Refused."""
+        raise NotSupportedError("executescript() is not supported: execute() the statements one by one")
+
+
+def connect(
+    uri: str | None = None,
+    *,
+    db_kwargs: Mapping[str, Any] | None = None,
+    conn_kwargs: Mapping[str, Any] | None = None,
+    autocommit: bool = False,
+    **keywords: Any,
+) -> Connection:
+    """Open a connection that is an ADBC one as well: ``connect("informix://user:pw@host:9088/stores?server=ol_x")``.
+
+    Parameters
+    ----------
+    uri
+        A URL or another string that :func:`informix_arrow.connect` takes; ``db_kwargs["uri"]`` by default.
+    db_kwargs, conn_kwargs
+        Keywords of :func:`informix_arrow.connect`, for those who pass them as ADBC does; ``username`` is ``user``.
+    autocommit
+        False by default.
+    keywords
+        Those of :func:`informix_arrow.connect`.
+
+    Raises
+    ------
+    InterfaceError
+        A keyword or a key of the URL is unknown (with the nearest one that is known), given twice, or malformed.
+    OperationalError, NotSupportedError
+        As :func:`informix_arrow.connect`.
+    """
+    given: dict[str, Any] = {}
+    for where, options in (("db_kwargs", db_kwargs), ("conn_kwargs", conn_kwargs), ("connect()", keywords)):
+        for key, value in (options or {}).items():
+            key = "user" if key == "username" else key
+            if key in given:
+                raise InterfaceError(f"{key!r} is given twice, the second time in {where}")
+            given[key] = value
+    own = given.pop("uri", None)
+    if autocommit or "autocommit" not in given:
+        given["autocommit"] = autocommit
+    parameters = resolve(uri if uri is not None else own, **given)
+    return cast("Connection", open_connection(parameters, Connection))
+
+
+def _tables(catalogs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The tables in an answer of GetObjects."""
+    return [
+        table
+        for catalog in catalogs
+        for schema in catalog["catalog_db_schemas"] or ()
+        for table in schema["db_schema_tables"] or ()
+    ]
+
+
+def _no_options(what: str, options: Mapping[str, Any] | None) -> None:
+    if options:
+        raise NotSupportedError(f"{what}: there is no option {', '.join(map(repr, options))}")
+
+
+def _is_arrow(value: object) -> bool:
+    return hasattr(value, "__arrow_c_array__") or hasattr(value, "__arrow_c_stream__")
+
+
+def _batches(data: Any) -> Iterable[pa.RecordBatch]:
+    if hasattr(data, "__arrow_c_stream__"):
+        reader: Iterable[pa.RecordBatch] = pa.RecordBatchReader.from_stream(data)
+        return reader
+    return (pa.record_batch(data),)
+
+
+def _rows(data: Any) -> Iterable[Sequence[object]]:
+    """Arrow data as rows of parameters."""
+    for batch in _batches(data):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _one_row(data: Any) -> Sequence[object]:
+    rows = list(_rows(data))
+    if len(rows) != 1:
+        raise NotSupportedError(f"execute() takes one row of parameters, not {len(rows)}: use executemany()")
+    return rows[0]

@@ -1,0 +1,48 @@
+"""Names in ADBC are exact, in Informix only those in double quotes under DELIMIDENT are.
+
+Without DELIMIDENT the server folds every name to lower case, and a table in double quotes is a syntax error in any
+statement. So statements that have one, of the few shapes that pandas makes, can only be meant as ADBC's names.
+"""
+
+from __future__ import annotations
+
+import re
+
+from informix_arrow import ProgrammingError
+from informix_arrow.identifiers import is_plain
+
+_NAME = r'"(?:[^"]|"")+"'
+_QUOTED = re.compile(_NAME)
+_PANDAS = re.compile(
+    rf"(?P<verb>DROP TABLE |DELETE FROM |SELECT (?P<columns>\*|{_NAME}(?:, {_NAME})*) FROM )"
+    rf"(?:(?P<owner>{_NAME})\.)?(?P<table>{_NAME})"
+)
+
+
+def unquoted(sql: str) -> str:
+    """A statement of one of pandas' shapes without its double quotes, for a session without DELIMIDENT; any other
+    statement as it is.
+
+    Raises
+    ------
+    ProgrammingError
+        A name needs its quotes; the text says that DELIMIDENT would allow them.
+    """
+    match = _PANDAS.fullmatch(sql)
+    if match is None:
+        return sql
+    verb = match["verb"]
+    if match["columns"] not in (None, "*"):
+        columns = ", ".join(_bare(each) for each in _QUOTED.findall(match["columns"]))
+        verb = f"SELECT {columns} FROM "
+    owner = f"'{_bare(match['owner'])}'." if match["owner"] else ""
+    return f"{verb}{owner}{_bare(match['table'])}"
+
+
+def _bare(quoted: str) -> str:
+    name = quoted[1:-1].replace('""', '"')
+    if not is_plain(name):
+        raise ProgrammingError(
+            f"the name {name!r} is no plain identifier: rename it, or connect with env={{'DELIMIDENT': 'y'}}"
+        )
+    return name

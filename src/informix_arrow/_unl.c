@@ -1,0 +1,608 @@
+/* .unl files, which LOAD and UNLOAD know: the Python side of decode_unl.h and unl_write.h. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "native/decode_python.h"
+#include "native/decode_unl.h"
+#include "native/plan.h"
+#include "native/stable_api.h"
+#include "native/unl_write.h"
+
+struct module_state {
+    PyObject *data_error;
+    PyObject *reader_type;
+    PyObject *writer_type;
+};
+
+/* ---- the format, as Python says it --------------------------------------------------------------------------- */
+
+/* (delimiter, order, separator, year digits, century, today, decimal point, front, back), checked by unl/dialect.py. */
+static int format_from(PyObject *object, struct ia_unl_format *f)
+{
+    int delimiter, separator, year_digits, century, today, point;
+    const char *order, *front, *back;
+    Py_ssize_t order_size, front_size, back_size;
+    PyObject *tuple = PySequence_Tuple(object);
+    memset(f, 0, sizeof *f);
+    if (!tuple)
+        return -1;
+    if (!PyArg_ParseTuple(tuple, "iy#iiiiiy#y#;the format of a .unl file has nine parts", &delimiter, &order, &order_size,
+                          &separator, &year_digits, &century, &today, &point, &front, &front_size, &back, &back_size)) {
+        Py_DECREF(tuple);
+        return -1;
+    }
+    const int ok = delimiter > 0 && delimiter < 128 && delimiter != '\\' && delimiter != '\n' && delimiter != '\r' &&
+                   ia_unl_nibble((uint8_t)delimiter) < 0 && order_size == 3 && memchr(order, 'D', 3) &&
+                   memchr(order, 'M', 3) && memchr(order, 'Y', 3) && separator >= 0 && separator < 128 &&
+                   (year_digits == 2 || year_digits == 4) && century > 0 && century < 128 && strchr("RPFC", century) &&
+                   today > -719162 && today < 2932896 && (point == '.' || point == ',') && front_size <= IA_UNL_SYMBOL &&
+                   back_size <= IA_UNL_SYMBOL;
+    if (ok) {
+        f->delimiter = (uint8_t)delimiter;
+        memcpy(f->order, order, 3);
+        f->separator = (uint8_t)separator;
+        f->year_digits = (uint8_t)year_digits;
+        f->century = (uint8_t)century;
+        f->today = today;
+        f->point = (uint8_t)point;
+        f->front_size = (int)front_size;
+        f->back_size = (int)back_size;
+        memcpy(f->front, front, (size_t)front_size);
+        memcpy(f->back, back, (size_t)back_size);
+    } else {
+        PyErr_SetString(PyExc_ValueError, "the format of a .unl file has a part that cannot be");
+    }
+    Py_DECREF(tuple);
+    return ok ? 0 : -1;
+}
+
+/* A tuple of as many str as there are ops; NULL with an exception set. */
+static PyObject *names_from(PyObject *object, Py_ssize_t count)
+{
+    PyObject *names = PySequence_Tuple(object);
+    if (!names)
+        return NULL;
+    if (PyTuple_Size(names) != count || count < 1) {
+        PyErr_Format(PyExc_ValueError, "%zd ops but %zd names; there must be at least one", count, PyTuple_Size(names));
+        Py_CLEAR(names);
+    }
+    for (Py_ssize_t i = 0; names && i < count; i++) {
+        if (!PyUnicode_Check(PyTuple_GetItem(names, i))) {
+            PyErr_SetString(PyExc_TypeError, "names must be strings");
+            Py_CLEAR(names);
+        }
+    }
+    return names;
+}
+
+/* Raise DataError(message) with .row and .column; takes over `message`. */
+static void raise_data_error(PyTypeObject *type, PyObject *message, long long at, PyObject *name)
+{
+    const struct module_state *state = PyType_GetModuleState(type);
+    PyObject *row = PyLong_FromLongLong(at);
+    PyObject *error = message && row ? PyObject_CallFunctionObjArgs(state->data_error, message, NULL) : NULL;
+    if (error && PyObject_SetAttrString(error, "row", row) == 0 && PyObject_SetAttrString(error, "column", name) == 0)
+        PyErr_SetObject(state->data_error, error);
+    Py_XDECREF(error);
+    Py_XDECREF(row);
+    Py_XDECREF(message);
+}
+
+/* One thread at a time; a second one gets an exception instead of a race. */
+static int enter(char *busy)
+{
+    if (__atomic_test_and_set(busy, __ATOMIC_ACQUIRE)) {
+        PyErr_SetString(PyExc_RuntimeError, "in use by another thread");
+        return -1;
+    }
+    return 0;
+}
+
+static void leave(char *busy)
+{
+    __atomic_clear(busy, __ATOMIC_RELEASE);
+}
+
+/* ---- Reader -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    struct ia_unl_reader core;
+    PyObject *names, *types; /* tuples of str: columns and their declared types, for errors */
+    PyObject *source;        /* the file's name, for errors */
+    char busy;
+} Reader;
+
+static void raise_reader_error(Reader *self)
+{
+    const struct ia_error *error = &self->core.core.error;
+    if (error->status == IA_NO_MEMORY) {
+        PyErr_NoMemory();
+        return;
+    }
+    const long long line = (long long)self->core.error_line;
+    PyObject *name = error->column >= 0 ? PyTuple_GetItem(self->names, error->column) : Py_None;
+    PyObject *message =
+        error->column >= 0
+            ? PyUnicode_FromFormat("%U, line %lld, column %R (field %d, %U): %s", self->source, line, name, error->column + 1,
+                                   PyTuple_GetItem(self->types, error->column), error->detail)
+            : PyUnicode_FromFormat("%U, line %lld: %s", self->source, line, error->detail);
+    raise_data_error(Py_TYPE((PyObject *)self), message, (long long)error->row, name);
+}
+
+static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"source",     "ops",         "names",      "types", "format", "batch_rows",
+                               "batch_bytes", "join_lines", "empty_text", NULL};
+    PyObject *source, *ops_object, *names, *types, *format;
+    long long batch_rows, batch_bytes;
+    int join = 0, empty = 0, bad;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UOOOO$LLpp:Reader", keywords, &source, &ops_object, &names, &types,
+                                     &format, &batch_rows, &batch_bytes, &join, &empty))
+        return NULL;
+    if (batch_rows < 1 || batch_bytes < 1) {
+        PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive");
+        return NULL;
+    }
+    Reader *self = ia_instance(type);
+    if (!self)
+        return NULL;
+    Py_ssize_t count = 0;
+    struct ia_op *ops = ia_ops_from(ops_object, &count);
+    self->source = Py_NewRef(source);
+    if (!ops || !(self->names = names_from(names, count)) || !(self->types = names_from(types, count)) ||
+        format_from(format, &self->core.format))
+        goto failed;
+    const char *wrong = ia_decoder_init(&self->core.core, ops, (int)count, batch_rows, batch_bytes, INT32_MAX, NULL, &bad);
+    for (Py_ssize_t i = 0; !wrong && i < count; i++) {
+        const int kind = ops[i].kind;
+        if (kind == IA_LOB || kind == IA_FLOAT32 || kind == IA_FLOAT64 || kind == IA_DECIMAL_FLOAT64 ||
+            kind == IA_DECIMAL_INT64) {
+            wrong = "a .unl file is not read into this kind";
+            bad = (int)i;
+        }
+    }
+    if (wrong) {
+        if (bad >= 0)
+            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GetItem(self->names, bad),
+                         (int)ops[bad].kind, (int)ops[bad].width, (int)ops[bad].arg, (int)ops[bad].flags, wrong);
+        else
+            PyErr_NoMemory();
+        goto failed;
+    }
+    self->core.format.join = join;
+    self->core.format.empty = empty;
+    if (ia_unl_reader_init(&self->core)) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    PyMem_Free(ops);
+    return (PyObject *)self;
+failed:
+    PyMem_Free(ops);
+    Py_DECREF(self);
+    return NULL;
+}
+
+static void reader_dealloc(PyObject *object)
+{
+    Reader *self = (Reader *)object;
+    ia_unl_reader_free(&self->core);
+    Py_XDECREF(self->names);
+    Py_XDECREF(self->types);
+    Py_XDECREF(self->source);
+    ia_instance_free(object);
+}
+
+PyDoc_STRVAR(feed_doc,
+             "feed(data, start, end, final, /)\n--\n\n"
+             "Read the rows in data[start:end], UTF-8 in a bytes-like object; final: the file ends there.\n\n"
+             "Returns (position, full): the index behind the last whole row, where the next feed has to begin, and whether\n"
+             "the batch is complete: call take(). The GIL is released. Raises DataError naming file, line and column, with\n"
+             ".row (from 0) and .column; it is final, and the whole rows before it can be taken.");
+
+/* The arguments that feed and skip share: data, start, end, final. */
+struct piece {
+    Py_buffer view;
+    Py_ssize_t start, end;
+    int final;
+};
+
+static int piece_from(PyObject *const *args, struct piece *out)
+{
+    out->start = PyNumber_AsSsize_t(args[1], PyExc_ValueError);
+    if (out->start == -1 && PyErr_Occurred())
+        return -1;
+    out->end = PyNumber_AsSsize_t(args[2], PyExc_ValueError);
+    if (out->end == -1 && PyErr_Occurred())
+        return -1;
+    if ((out->final = PyObject_IsTrue(args[3])) < 0 || PyObject_GetBuffer(args[0], &out->view, PyBUF_SIMPLE))
+        return -1;
+    if (out->start >= 0 && out->start <= out->end && out->end <= out->view.len)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "start %zd and end %zd do not lie in the %zd bytes of data", out->start, out->end,
+                 out->view.len);
+    PyBuffer_Release(&out->view);
+    return -1;
+}
+
+static const uint8_t no_bytes = 0; /* an empty buffer may have no address */
+
+static PyObject *reader_feed(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
+{
+    Reader *self = (Reader *)object;
+    struct piece piece;
+    if (nargs != 4) {
+        PyErr_Format(PyExc_TypeError, "feed() takes 4 arguments (data, start, end, final), got %zd", nargs);
+        return NULL;
+    }
+    if (piece_from(args, &piece))
+        return NULL;
+    if (enter(&self->busy)) {
+        PyBuffer_Release(&piece.view);
+        return NULL;
+    }
+    const uint8_t *const data = piece.view.len ? piece.view.buf : &no_bytes;
+    const uint8_t *stop = data;
+    enum ia_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = ia_unl_feed(&self->core, data + piece.start, data + piece.end, piece.final, &stop);
+    Py_END_ALLOW_THREADS
+    PyObject *result = NULL;
+    if (status < 0)
+        raise_reader_error(self);
+    else
+        result = Py_BuildValue("nO", (Py_ssize_t)(stop - data), status == IA_FULL ? Py_True : Py_False);
+    leave(&self->busy);
+    PyBuffer_Release(&piece.view);
+    return result;
+}
+
+PyDoc_STRVAR(skip_doc,
+             "skip(data, start, end, final, rows, /)\n--\n\n"
+             "Pass over at most so many rows without converting them. Returns (position, rows passed over).");
+
+static PyObject *reader_skip(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
+{
+    Reader *self = (Reader *)object;
+    struct piece piece;
+    if (nargs != 5) {
+        PyErr_Format(PyExc_TypeError, "skip() takes 5 arguments (data, start, end, final, rows), got %zd", nargs);
+        return NULL;
+    }
+    const long long most = PyLong_AsLongLong(args[4]);
+    if ((most == -1 && PyErr_Occurred()) || piece_from(args, &piece))
+        return NULL;
+    if (enter(&self->busy)) {
+        PyBuffer_Release(&piece.view);
+        return NULL;
+    }
+    const uint8_t *const data = piece.view.len ? piece.view.buf : &no_bytes;
+    const uint8_t *stop = data;
+    int64_t rows;
+    Py_BEGIN_ALLOW_THREADS
+    rows = ia_unl_skip(&self->core, data + piece.start, data + piece.end, piece.final, most, &stop);
+    Py_END_ALLOW_THREADS
+    PyObject *result = NULL;
+    if (rows < 0)
+        raise_reader_error(self);
+    else
+        result = Py_BuildValue("nL", (Py_ssize_t)(stop - data), (long long)rows);
+    leave(&self->busy);
+    PyBuffer_Release(&piece.view);
+    return result;
+}
+
+PyDoc_STRVAR(take_doc,
+             "take()\n--\n\n"
+             "Hand over the open batch as an 'arrow_array' capsule (a struct array with one child per column, valid\n"
+             "with 0 rows too) and start the next one.");
+
+static PyObject *reader_take(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    Reader *self = (Reader *)object;
+    if (enter(&self->busy))
+        return NULL;
+    PyObject *const capsule = ia_take_capsule(&self->core.core);
+    leave(&self->busy);
+    return capsule;
+}
+
+static PyObject *reader_number(PyObject *object, void *which)
+{
+    Reader *self = (Reader *)object;
+    if (enter(&self->busy))
+        return NULL;
+    const int64_t v = which ? self->core.core.rows : self->core.line;
+    leave(&self->busy);
+    return PyLong_FromLongLong(v);
+}
+
+static PyMethodDef reader_methods[] = {
+    {"feed", (PyCFunction)(void (*)(void))reader_feed, METH_FASTCALL, feed_doc},
+    {"skip", (PyCFunction)(void (*)(void))reader_skip, METH_FASTCALL, skip_doc},
+    {"take", reader_take, METH_NOARGS, take_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef reader_getset[] = {
+    {"rows", reader_number, NULL, "Rows in the open batch.", (void *)"rows"},
+    {"line", reader_number, NULL, "The line in which the next row begins, from 1.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyDoc_STRVAR(reader_doc,
+             "Reader(source, ops, names, types, format, *, batch_rows, batch_bytes, join_lines, empty_text)\n--\n\n"
+             "Turn the lines of a .unl file into Arrow record batches; see _unl.pyi.");
+
+static PyType_Slot reader_slots[] = {
+    {Py_tp_doc, (void *)reader_doc},    {Py_tp_new, reader_new},       {Py_tp_dealloc, reader_dealloc},
+    {Py_tp_methods, reader_methods}, {Py_tp_getset, reader_getset}, {0, NULL},
+};
+
+static PyType_Spec reader_spec = {
+    .name = "informix_arrow._unl.Reader",
+    .basicsize = sizeof(Reader),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = reader_slots,
+};
+
+/* ---- Writer -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    struct ia_out_format format;
+    struct ia_out_column *columns;
+    int count;
+    PyObject *names, *types;
+    char busy;
+} Writer;
+
+static PyObject *fault_reason(const struct ia_out_fault *f, PyObject *type)
+{
+    switch (f->status) {
+    case IA_OUT_YEAR:
+        return PyUnicode_FromFormat("the date is outside the years 1 to 9999 of %U", type);
+    case IA_OUT_TIME:
+        return PyUnicode_FromString("the time is outside 00:00:00 to 23:59:59");
+    case IA_OUT_FINER:
+        return PyUnicode_FromFormat("the value has parts finer than the last field of %U, which would be lost: truncate or "
+                                    "round it first", type);
+    case IA_OUT_LEADING:
+        return PyUnicode_FromFormat("the value has more digits in its first field than %U holds", type);
+    case IA_OUT_CLASS:
+        return PyUnicode_FromFormat("the value has months as well as days or times; %U holds one of them only", type);
+    case IA_OUT_CENTURY:
+        return PyUnicode_FromString("two digits of its year would be read as another century: write years with four "
+                                    "digits (dbdate=\"MDY4/\"), or choose dbcentury=");
+    case IA_OUT_BLANK:
+        return PyUnicode_FromString("a text of one blank cannot be told from the empty text where the delimiter is a "
+                                    "blank: choose another");
+    case IA_OUT_DIGITS:
+        return PyUnicode_FromFormat("the number has more digits than %U holds", type);
+    default:
+        return PyUnicode_FromString("the Arrow array's string offsets are inconsistent");
+    }
+}
+
+static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"ops", "names", "types", "format", NULL};
+    PyObject *ops_object, *names, *types, *format_object;
+    struct ia_unl_format format;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO:Writer", keywords, &ops_object, &names, &types, &format_object))
+        return NULL;
+    Writer *self = ia_instance(type);
+    if (!self)
+        return NULL;
+    Py_ssize_t count = 0;
+    struct ia_op *ops = ia_ops_from(ops_object, &count);
+    if (!ops || !(self->names = names_from(names, count)) || !(self->types = names_from(types, count)) ||
+        format_from(format_object, &format))
+        goto failed;
+    self->format = (struct ia_out_format){
+        .delimiter = format.delimiter, .point = format.point, .century = format.century, .separator = format.separator,
+        .year_digits = format.year_digits, .today = format.today, .front_size = format.front_size,
+        .back_size = format.back_size,
+    };
+    memcpy(self->format.order, format.order, sizeof format.order);
+    memcpy(self->format.front, format.front, sizeof format.front);
+    memcpy(self->format.back, format.back, sizeof format.back);
+    self->format.odd = strchr("+-.:/ ,tf", format.delimiter) != NULL || format.delimiter == format.separator ||
+                       memchr(format.front, format.delimiter, sizeof format.front) ||
+                       memchr(format.back, format.delimiter, sizeof format.back);
+    self->columns = PyMem_Calloc((size_t)count, sizeof *self->columns);
+    if (!self->columns) {
+        PyErr_NoMemory();
+        goto failed;
+    }
+    self->count = (int)count;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const char *wrong = ia_out_column_from(&ops[i], &self->columns[i]);
+        if (wrong) {
+            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GetItem(self->names, i),
+                         (int)ops[i].kind, (int)ops[i].width, (int)ops[i].arg, (int)ops[i].flags, wrong);
+            goto failed;
+        }
+    }
+    PyMem_Free(ops);
+    return (PyObject *)self;
+failed:
+    PyMem_Free(ops);
+    Py_DECREF(self);
+    return NULL;
+}
+
+static void writer_dealloc(PyObject *object)
+{
+    Writer *self = (Writer *)object;
+    PyMem_Free(self->columns);
+    Py_XDECREF(self->names);
+    Py_XDECREF(self->types);
+    ia_instance_free(object);
+}
+
+/* Bind a batch to the columns. 0, or -1 with an exception set. */
+static int writer_bind(Writer *self, const struct ArrowSchema *schema, const struct ArrowArray *array)
+{
+    if (!schema->format || strcmp(schema->format, "+s") != 0 || schema->n_children != self->count ||
+        array->n_children != self->count || array->length < 0 || array->offset < 0 ||
+        array->offset > INT64_MAX / 64 - array->length) {
+        PyErr_Format(PyExc_ValueError, "the batch must be a struct array of %d columns", self->count);
+        return -1;
+    }
+    for (int k = 0; k < self->count; k++) {
+        if (ia_out_bind(&self->columns[k], schema->children[k], array->children[k], array->offset, array->length)) {
+            PyErr_Format(PyExc_ValueError, "column %R: the Arrow array is not what its op says: format '%s' expected",
+                         PyTuple_GetItem(self->names, k), self->columns[k].format);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyDoc_STRVAR(write_doc,
+             "write(schema_capsule, array_capsule, first_row, /) -> bytes\n--\n\n"
+             "The lines of one record batch (the pair that __arrow_c_array__ gives), which is released at the end. The GIL is\n"
+             "released. first_row numbers the batch's first row in errors: DataError with .row and .column for a value that\n"
+             "cannot be said.");
+
+static PyObject *writer_write(PyObject *object, PyObject *args)
+{
+    Writer *self = (Writer *)object;
+    PyObject *schema_capsule, *array_capsule;
+    long long first_row;
+    if (!PyArg_ParseTuple(args, "OOL:write", &schema_capsule, &array_capsule, &first_row))
+        return NULL;
+    struct ArrowSchema *schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
+    struct ArrowArray *array = schema ? PyCapsule_GetPointer(array_capsule, "arrow_array") : NULL;
+    if (!array)
+        return NULL;
+    if (!schema->release || !array->release) {
+        PyErr_SetString(PyExc_ValueError, "the capsules are used up");
+        return NULL;
+    }
+    if (enter(&self->busy))
+        return NULL;
+    PyObject *out = NULL;
+    if (writer_bind(self, schema, array))
+        goto done;
+    const int64_t most = ia_out_most(self->columns, self->count, array->length);
+    if (most < 0 || most > PY_SSIZE_T_MAX || !(out = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)most))) {
+        if (!PyErr_Occurred())
+            PyErr_NoMemory();
+        goto done;
+    }
+    uint8_t *const begin = (uint8_t *)PyByteArray_AsString(out), *end;
+    struct ia_out_fault fault;
+    Py_BEGIN_ALLOW_THREADS
+    end = ia_out_rows(&self->format, self->columns, self->count, array->length, begin, &fault);
+    Py_END_ALLOW_THREADS
+    if (fault.status) {
+        PyObject *const name = PyTuple_GetItem(self->names, fault.column);
+        PyObject *reason = fault_reason(&fault, PyTuple_GetItem(self->types, fault.column));
+        const long long row = first_row + (long long)fault.row;
+        Py_CLEAR(out);
+        if (reason)
+            raise_data_error(Py_TYPE((PyObject *)self), PyUnicode_FromFormat("column %R, row %lld: %U", name, row, reason), row, name);
+        Py_XDECREF(reason);
+    } else {
+        if (PyByteArray_Resize(out, (Py_ssize_t)(end - begin)))
+            Py_CLEAR(out);
+    }
+done:
+    leave(&self->busy);
+    return out;
+}
+
+static PyMethodDef writer_methods[] = {
+    {"write", writer_write, METH_VARARGS, write_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+PyDoc_STRVAR(writer_doc, "Writer(ops, names, types, format)\n--\n\n"
+                         "Turn Arrow record batches into lines of a .unl file; see _unl.pyi.");
+
+static PyType_Slot writer_slots[] = {
+    {Py_tp_doc, (void *)writer_doc},
+    {Py_tp_new, writer_new},
+    {Py_tp_dealloc, writer_dealloc},
+    {Py_tp_methods, writer_methods},
+    {0, NULL},
+};
+
+static PyType_Spec writer_spec = {
+    .name = "informix_arrow._unl.Writer",
+    .basicsize = sizeof(Writer),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = writer_slots,
+};
+
+/* ---- module -------------------------------------------------------------------------------------------------- */
+
+static int module_exec(PyObject *module)
+{
+    struct module_state *state = PyModule_GetState(module);
+    PyObject *errors = PyImport_ImportModule("informix_arrow.wire.errors");
+    if (!errors)
+        return -1;
+    state->data_error = PyObject_GetAttrString(errors, "DataError");
+    Py_DECREF(errors);
+    if (!state->data_error)
+        return -1;
+    state->reader_type = PyType_FromModuleAndSpec(module, &reader_spec, NULL);
+    if (!state->reader_type || PyModule_AddType(module, (PyTypeObject *)state->reader_type))
+        return -1;
+    state->writer_type = PyType_FromModuleAndSpec(module, &writer_spec, NULL);
+    if (!state->writer_type || PyModule_AddType(module, (PyTypeObject *)state->writer_type))
+        return -1;
+    return 0;
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct module_state *state = PyModule_GetState(module);
+    Py_VISIT(state->data_error);
+    Py_VISIT(state->reader_type);
+    Py_VISIT(state->writer_type);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    struct module_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->data_error);
+    Py_CLEAR(state->reader_type);
+    Py_CLEAR(state->writer_type);
+    return 0;
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+#ifdef Py_mod_multiple_interpreters
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_unl",
+    .m_doc = ".unl files to Arrow and back (see decode_unl.h and unl_write.h).",
+    .m_size = sizeof(struct module_state),
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+};
+
+PyMODINIT_FUNC PyInit__unl(void)
+{
+    return PyModuleDef_Init(&module_def);
+}

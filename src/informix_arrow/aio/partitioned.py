@@ -1,0 +1,111 @@
+"""partition_read: a table or query, read by several connections at the same time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..dsn import resolve
+from ..front.gathering import DEFAULT_BUDGET
+from ..front.opening import Opening
+from ..front.reading import ReadKeywords
+from ..partitions.planner import By, request
+from ..shaping.parameters import Values
+from .connection import AsyncConnection, open_plain
+from .parallel import AsyncPartitionedResult, Consistency, like, read_parts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def partition_read(
+    connection: AsyncConnection | str,
+    table_or_query: str,
+    partition_on: str | None = None,
+    partition_num: int | None = None,
+    partition_range: tuple[Any, Any] | None = None,
+    by: By = "auto",
+    *,
+    parameters: Values = (),
+    connections: int | None = None,
+    ordered: bool = False,
+    memory_budget: int = DEFAULT_BUDGET,
+    consistency: Consistency = "none",
+    timeout: float | None = None,
+    **options: Unpack[ReadKeywords],
+) -> Opening[AsyncPartitionedResult]:
+    """Read a table or a query by several connections at the same time, and stream its rows::
+
+        async with partition_read("informix://u:p@db1:9088/stores?server=ol_x", "orders", "order_num", 8) as result:
+            async for batch in result.batches():
+                ...
+
+    In asyncio also ``result = await partition_read(...)``; wrong arguments are refused at once, before the ``await``.
+
+    Parameters
+    ----------
+    connection
+        A URL, in any form that ``connect`` takes, or an open connection: others like it are opened. They do not see
+        what it has not committed, nor its TEMP tables.
+    table_or_query, partition_on, partition_num, partition_range, by, parameters
+        As for :func:`plan_partitions`.
+    connections
+        How many read; as many as there are parts, and 8 at most, by default.
+    ordered
+        True: the batches of one part after those of the part before. False (default): as they come.
+    memory_budget
+        Bytes for all that is read and was not taken yet, 256 MiB by default, at least 1 MiB for each connection: fetch
+        replies, batches being built, batches that wait. ``batch_bytes`` and the connections' fetch buffers are made
+        smaller where it asks for that. A row that is larger than its share is read all the same.
+    consistency
+        What happens to rows that others change while parts are read. ``"none"`` (default): each part sees what is
+        committed when it reads it, so a row whose key changes may be read twice or not at all. ``"last committed"``:
+        so, and nobody waits for locks. ``"lock"``: one more connection holds ``LOCK TABLE .. IN SHARE MODE`` from
+        before the plan until all parts are read: all of them see one state; writers wait or fail meanwhile.
+    timeout
+        Seconds for planning, and for each part: for its query, and then for each of its batches.
+    options
+        As for :meth:`AsyncConnection.query`.
+
+    Returns
+    -------
+    AsyncPartitionedResult
+        Single use, its schema known at once.
+
+    Raises
+    ------
+    InterfaceError
+        A wrong argument; nothing was read.
+    Error
+        What planning, connecting, locking or the first part's query met.
+    """
+    asked = request(
+        table_or_query,
+        parameters,
+        partition_on=partition_on,
+        partition_num=partition_num,
+        partition_range=partition_range,
+        by=by,
+    )
+    if isinstance(connection, AsyncConnection):
+        connection._require_open()
+        settings, options = connection._settings(), like(connection, options)
+    else:
+        settings = resolve(connection, autocommit=True)
+    begin = partial(
+        read_parts,
+        open_plain,
+        settings,
+        asked,
+        connections=connections,
+        ordered=ordered,
+        memory_budget=memory_budget,
+        consistency=consistency,
+        timeout=timeout,
+        options=options,
+    )
+    # asyncio only:
+    return Opening(begin)
+    # blocking only:
+    # | return begin()
+    # both:

@@ -1,0 +1,132 @@
+"""How far a load is, kept in the database itself: a row that is committed together with the rows it tells of.
+
+So whatever ends a load, a cut power line included, what the row says and what is in the table are the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..connection import Connection
+from ..wire.errors import Error, NotSupportedError
+from .exits import Failure, UsageError
+from .files import STDIO, file_system, is_remote
+
+TABLE = "informix_arrow_loads"
+_CREATE = f"""CREATE TABLE {TABLE} (
+    load_key CHAR(64) PRIMARY KEY, fingerprint CHAR(64), rows_read BIGINT, rows_loaded BIGINT, rows_rejected BIGINT,
+    reject_bytes BIGINT, log_bytes BIGINT)"""
+_NO_SUCH_TABLE = -206
+
+
+@dataclass
+class Progress:
+    """How far a load is.
+
+    Attributes
+    ----------
+    read
+        Rows of the files that are done with.
+    loaded, rejected
+        How many of them are in the table, and how many were refused.
+    reject_bytes, log_bytes
+        Sizes of the files with the refused ones.
+    """
+
+    read: int = 0
+    loaded: int = 0
+    rejected: int = 0
+    reject_bytes: int = 0
+    log_bytes: int = 0
+
+
+class Checkpoint:
+    """The row of one load, which is known by its table and its files.
+
+    Parameters
+    ----------
+    connection
+        The load's own: the row is a part of its transactions.
+    table, paths, how
+        What is loaded from where; ``how`` is everything that says what becomes of a row of the files.
+    """
+
+    def __init__(self, connection: Connection, table: str, paths: Sequence[str], how: str) -> None:
+        if not connection.logged:
+            raise NotSupportedError(
+                "--resume needs transactions, and the database has no log: what is loaded and how far that is "
+                "could not be made one"
+            )
+        if STDIO in paths:
+            raise UsageError("--resume needs files that can be read again, not standard input")
+        self._connection = connection
+        absolute = [path if is_remote(path) else os.path.abspath(path) for path in paths]
+        self._key = _hash([table.lower(), *absolute])
+        self._fingerprint = _hash([how, *map(_state, paths)])
+
+    def find(self) -> Progress:
+        """Where to go on: at the beginning, if there is nothing. ``Failure`` when the files are not what they were."""
+        sql = (
+            "SELECT fingerprint, rows_read, rows_loaded, rows_rejected, reject_bytes, log_bytes "
+            f"FROM {TABLE} WHERE load_key = ?"
+        )
+        try:
+            with self._connection.cursor() as cursor:
+                row = cursor.execute(sql, (self._key,)).fetchone()
+        except Error as error:
+            if error.sqlcode != _NO_SUCH_TABLE:
+                raise
+            self._create()
+            row = None
+        if row is None:
+            self._connection.execute(
+                f"INSERT INTO {TABLE} VALUES (?, ?, 0, 0, 0, 0, 0)", (self._key, self._fingerprint)
+            )
+            return Progress()
+        if row[0] != self._fingerprint:
+            raise Failure(
+                "the files or the options are not those of the load that was begun: load the rest by itself, then "
+                f"DELETE FROM {TABLE} WHERE load_key = '{self._key}'"
+            )
+        return Progress(*map(int, row[1:]))
+
+    def put(self, at: Progress) -> None:
+        """Note how far the load is, in the transaction that is open."""
+        self._connection.execute(
+            f"UPDATE {TABLE} SET rows_read = ?, rows_loaded = ?, rows_rejected = ?, reject_bytes = ?, log_bytes = ? "
+            "WHERE load_key = ?",
+            (at.read, at.loaded, at.rejected, at.reject_bytes, at.log_bytes, self._key),
+        )
+
+    def done(self) -> None:
+        """The load has ended: forget it, and the table when no other load is in it."""
+        self._connection.execute(f"DELETE FROM {TABLE} WHERE load_key = ?", (self._key,))
+        with contextlib.suppress(Error):  # another load is at work there
+            left = self._connection.read_arrow(f"SELECT COUNT(*) FROM {TABLE}").column(0)[0].as_py()
+            if not left:
+                self._connection.execute(f"DROP TABLE {TABLE}")
+
+    def _create(self) -> None:
+        try:
+            self._connection.execute(_CREATE)
+        except Error as error:
+            raise Failure(
+                f"--resume keeps its place in the table {TABLE}, which cannot be made: {str(error).splitlines()[0]}"
+            ) from error
+
+
+def _hash(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _state(path: str) -> str:
+    """What changes when a file does."""
+    if is_remote(path):
+        system, name = file_system(path)
+        return str(system.ukey(name))
+    found = os.stat(path)
+    return f"{found.st_size} {found.st_mtime_ns}"

@@ -1,0 +1,115 @@
+"""``informix-arrow compare``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fnmatch
+import os
+from typing import TYPE_CHECKING
+
+from . import connecting, progress
+from .exits import UsageError
+from .helping import Commands, command, whole_number
+
+if TYPE_CHECKING:
+    from ..comparison import Side, TableResult
+
+SAME, DIFFERENT = 0, 1
+
+EXAMPLE = """\
+  informix-arrow compare informix://user@host/stores informix://user@other/stores --tables 'cust*'
+  informix-arrow compare informix://user@host/stores backup/stores.exp
+  informix-arrow compare orders.parquet orders.unl --key order_num"""
+_VALUE_WIDTH = 60
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(
+        commands, "compare", "whether tables of two databases, exports or files are the same", EXAMPLE
+    )
+    parser.add_argument(
+        "sides",
+        nargs=2,
+        metavar="URL_OR_PATH",
+        help="a URL, a directory of an export or of files, a .parquet or .unl file",
+    )
+    parser.add_argument(
+        "--tables", metavar="GLOB", help="which tables (default: all); with a file: the table that it is"
+    )
+    parser.add_argument(
+        "--key", metavar="COLUMNS", help="what identifies a row: a,b (default: the primary key)"
+    )
+    parser.add_argument(
+        "--limit", type=whole_number, default=100, metavar="N", help="rows told for each table (default: 100)"
+    )
+    progress.add_options(parser)
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare, and tell the rows that differ."""
+    from ..comparison import compare_tables
+
+    key = [name.strip() for name in options.key.split(",")] if options.key else []
+    with contextlib.ExitStack() as stack:
+        a, b = (_side(words, options, stack).tables() for words in options.sides)
+        pattern = (options.tables or "*").lower()
+        chosen = sorted(name for name in a.keys() | b.keys() if fnmatch.fnmatchcase(name, pattern))
+        if len(a) == len(b) == 1 and not options.tables:  # two files: whatever they are called
+            (chosen_a,), (chosen_b,) = a, b
+            b = {chosen_a: b[chosen_b]}
+            chosen = [chosen_a]
+        if not chosen:
+            raise UsageError(f"neither side has a table {options.tables or ''}".rstrip())
+        same = True
+        for name in chosen:
+            if name not in a or name not in b:
+                print(f"{name}: only in {'A' if name in a else 'B'}")
+                same = False
+                continue
+            with progress.Progress(options.progress) as told:
+                result = compare_tables(a[name], b[name], key=key, limit=options.limit, progress=told)
+            same &= result.same
+            _tell(name, result)
+    return SAME if same else DIFFERENT
+
+
+def _side(words: str, options: argparse.Namespace, stack: contextlib.ExitStack) -> Side:
+    from ..comparison import DatabaseSide, DirectorySide, FileSide
+
+    if connecting.looks_like_url(words):
+        return DatabaseSide(stack.enter_context(connecting.connected(words, options)))
+    if os.path.isdir(words):
+        return DirectorySide(words)
+    if not os.path.exists(words):
+        raise UsageError(f"{words}: there is no such file or directory, and it is no URL")
+    plain = options.tables if options.tables and not set(options.tables) & set("*?[") else None
+    return FileSide(words, plain)
+
+
+def _tell(name: str, result: TableResult) -> None:
+    for side, columns in (("A", result.only_a), ("B", result.only_b)):
+        if columns:
+            print(f"{name}: columns only in {side}: {', '.join(columns)}")
+    if not result.differences:
+        words = "the same" if result.same else "the same in the columns that both have"
+        print(f"{name}: {result.rows_a} rows, {words}")
+        return
+    many = f"{'' if result.complete else 'at least '}{len(result.differences)}"
+    print(f"{name}: {many} rows differ (A has {result.rows_a} rows, B {result.rows_b})")
+    for each in result.differences:
+        key = ", ".join(f"{column}={_shown(value)}" for column, value in each.key.items())
+        if each.kind != "changed":
+            print(f"  {key}: {each.kind}")
+        for column, in_a, in_b in each.columns:
+            print(f"  {key}: {column}: A {_shown(in_a)} B {_shown(in_b)}")
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "NULL"
+    text = repr(value) if isinstance(value, str | bytes) else str(value)
+    return text if len(text) <= _VALUE_WIDTH else f"{text[:_VALUE_WIDTH]}.. ({len(text)} characters)"

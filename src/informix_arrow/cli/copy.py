@@ -1,0 +1,140 @@
+"""``informix-arrow copy``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import threading
+from typing import TYPE_CHECKING
+
+from ..wire.errors import InterfaceError
+from . import connecting, progress
+from .exits import DONE, FAILED, one_line, say
+from .helping import Commands, command, whole_number
+
+if TYPE_CHECKING:
+    from ..copies.api import TableCopy
+
+EXAMPLE = """\
+  informix-arrow copy informix://user@host:9088/stores lake/
+  informix-arrow copy informix://user@host:9088/stores lake/ orders items --jobs 2
+  informix-arrow copy informix://user@host:9088/stores stores.duckdb orders --mode incremental --watermark changed \\
+      --key order_num --overlap 3600"""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(
+        commands, "copy", "copy tables into Parquet or DuckDB, and go on from the last copy", EXAMPLE
+    )
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="URL TARGET TABLE",
+        help=f"{connecting.URL_HELP}; DIR/ or FILE.duckdb; and the tables (default: all of the database)",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=("full", "incremental", "append", "merge"),
+        default="full",
+        help="full: in place of the last copy; incremental: what is above the last watermark; append: beside what is "
+        "there; merge: in place of rows with the same key (default: full)",
+    )
+    parser.add_argument(
+        "--watermark", metavar="COLUMN", help="a column that only grows, for --mode incremental"
+    )
+    parser.add_argument(
+        "--overlap",
+        default="0",
+        metavar="N",
+        help="begin so far below the last watermark: a number, days of a DATE, seconds of a DATETIME; needs --key",
+    )
+    parser.add_argument(
+        "--key", metavar="COLUMNS", help="columns that tell each row from all others, with commas"
+    )
+    parser.add_argument(
+        "--evolve", action="store_true", help="take over columns that have changed since the last copy"
+    )
+    parser.add_argument(
+        "--jobs", type=whole_number, default=1, metavar="N", help="tables copied at once (default: 1)"
+    )
+    parser.add_argument(
+        "--connections", type=whole_number, default=1, metavar="N", help="that read one table (default: 1)"
+    )
+    parser.add_argument("--log", metavar="FILE", help="append a JSON line for each table")
+    progress.add_options(parser)
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Copy, and show what became of each table."""
+    from ..copies.api import CopyFailed, copy
+
+    url, target, *tables = connecting.take_url(options.words, ("TARGET", "TABLE"), optional=1, more=True)
+    _check_number(options.overlap)
+    key = [name.strip() for name in options.key.split(",")] if options.key else None
+    lock = threading.Lock()
+    log = open(options.log, "a", encoding="utf-8") if options.log else None  # noqa: SIM115 - closed below
+    with connecting.connected(url, options) as connection, progress.Progress(options.progress) as bar:
+
+        def more(rows: int, size: int) -> None:
+            with lock:
+                bar.add(rows, size)
+
+        def done(table: TableCopy) -> None:
+            if log is not None:
+                print(json.dumps(table.to_json(), ensure_ascii=False), file=log, flush=True)
+
+        try:
+            copies = copy(
+                connection,
+                target,
+                tables or None,
+                mode=options.mode,
+                watermark=options.watermark,
+                overlap=options.overlap,
+                key=key,
+                evolve=options.evolve,
+                jobs=options.jobs,
+                connections=options.connections,
+                progress=more,
+                done=done,
+            )
+        except CopyFailed as failed:
+            copies = failed.copies
+        finally:
+            if log is not None:
+                log.close()
+    for line in _summary(copies):
+        print(line)
+    failures = [each for each in copies if each.error is not None]
+    for each in failures:
+        assert each.error is not None
+        say(f"{each.table}: {one_line(each.error)}")
+    return FAILED if failures else DONE
+
+
+def _check_number(text: str) -> None:
+    try:
+        float(text)
+    except ValueError:
+        raise InterfaceError(f"--overlap must be a number, got {text!r}") from None
+
+
+def _summary(copies: tuple[TableCopy, ...]) -> list[str]:
+    """A table for people."""
+    lines = [("table", "mode", "rows read", "rows there", "seconds", "watermark")]
+    for each in copies:
+        if each.error is not None:
+            lines.append((each.table, each.mode, "failed", "", f"{each.seconds:.1f}", ""))
+            continue
+        numbers = (f"{each.rows:,}", f"{each.target_rows:,}", f"{each.seconds:.1f}")
+        lines.append((each.table, each.mode, *numbers, each.watermark or ""))
+    widths = [max(len(line[place]) for line in lines) for place in range(6)]
+    rows = []
+    for line in lines:
+        cells = [text.rjust(width) if 2 <= place <= 4 else text.ljust(width)
+                 for place, (text, width) in enumerate(zip(line, widths, strict=True))]  # fmt: skip
+        rows.append("  ".join(cells).rstrip())
+    return rows

@@ -1,0 +1,48 @@
+"""``informix-arrow describe``."""
+
+from __future__ import annotations
+
+import argparse
+
+from . import connecting, output
+from .helping import Commands, command
+
+_COLUMNS = ("column_name", "data_type", "is_nullable", "column_default", "arrow_type")
+_PARTS = (
+    "index_name",
+    "constraint_name",
+    "column_name",
+    "is_unique",
+    "referenced_table_name",
+    "referenced_column_name",
+)
+
+EXAMPLE = "  informix-arrow describe informix://user@host:9088/stores orders"
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(commands, "describe", "the columns, keys and indexes of a table", EXAMPLE)
+    parser.add_argument("words", nargs="*", metavar="URL TABLE", help=f"{connecting.URL_HELP}, and the table")
+    output.add_options(parser)
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show the columns, and for people what belongs to the table besides."""
+    url, table = connecting.take_url(options.words, ("TABLE",))
+    with connecting.connected(url, options) as connection:
+        columns = connection.columns(table)
+        parts = {
+            "primary key": connection.primary_key(table),
+            "foreign keys": connection.foreign_keys(table),
+            "indexes": connection.indexes(table),
+        }
+    output.show(columns, options, _COLUMNS)
+    if output.for_people(options):
+        for name, part in parts.items():
+            if part.num_rows:
+                print(f"\n{name}")
+                output.show(part, options, [each for each in _PARTS if each in part.schema.names])
+    return 0

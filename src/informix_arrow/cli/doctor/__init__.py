@@ -1,0 +1,120 @@
+"""``informix-arrow doctor``: what works against this server, line by line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from ...wire.errors import Error
+from .. import connecting
+from ..exits import DONE, FAILED
+from ..files import new_file
+from ..helping import Commands, command
+from . import checks, types
+from .bench import CHECKS, Bench, Check, Differs, Skipped, first_line
+from .doubts import NOT_ASKED
+
+EXAMPLE = "  informix-arrow doctor informix://user@host:9088/scratch --report doctor.json"
+_SHOWN = {"ok": "ok     ", "differs": "differs", "skipped": "skipped", "failed": "FAILED "}
+_MODULES = (checks, types)  # whose checks are run
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How a check ended: ``ok``, ``differs`` (the server has its own way, and the client lives with it), ``skipped`` or
+    ``failed``."""
+
+    check: Check
+    status: str
+    detail: str
+    milliseconds: float
+
+    def entry(self) -> dict[str, Any]:
+        """For the report."""
+        return {
+            "check": self.check.name,
+            "title": self.check.title,
+            "about": list(self.check.about),
+            "status": self.status,
+            "detail": self.detail,
+            "milliseconds": round(self.milliseconds, 1),
+        }
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(commands, "doctor", "say line by line what works against a server", EXAMPLE)
+    parser.add_argument("words", nargs="*", metavar="URL", help=f"{connecting.URL_HELP}; with a database")
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write all findings as JSON too, for a bug report; no names, data, passwords",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE, if it is there")
+    parser.add_argument("--only", metavar="TEXT", help="only the checks whose name holds this")
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run all checks; 1 when any has failed."""
+    (url,) = connecting.take_url(options.words, ())
+    bench = Bench(connecting.parameters_of(url, options))
+    findings = []
+    try:
+        for each in CHECKS:
+            if options.only and options.only not in each.name:
+                continue
+            finding = examined(bench, each)
+            findings.append(finding)
+            print(f"{_SHOWN[finding.status]}  {each.name}: {each.title}: {finding.detail}", flush=True)
+    finally:
+        left = bench.left
+        bench.close()
+    if not options.only:
+        for point, reason in NOT_ASKED.items():
+            print(f"not asked {point}: {reason}")
+    for statement in left:
+        print(f"FAILED   it could not be removed: {statement}")
+    counts = {status: sum(each.status == status for each in findings) for status in _SHOWN}
+    print(", ".join(f"{count} {status}" for status, count in counts.items() if count))
+    if options.report:
+        with new_file(options.report, overwrite=options.overwrite) as file:
+            file.write(json.dumps(report(findings), indent=2, ensure_ascii=False).encode() + b"\n")
+    return FAILED if counts["failed"] or left else DONE
+
+
+def examined(bench: Bench, each: Check) -> Finding:
+    """Run one check, and remove what it has made."""
+    began = time.monotonic()
+    try:
+        status, detail = "ok", each.run(bench)
+    except Differs as found:
+        status, detail = "differs", str(found)
+    except Skipped as found:
+        status, detail = "skipped", str(found)
+    except (Error, AssertionError, pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
+        status, detail = "failed", f"{type(error).__name__}: {first_line(error)}"
+    took = (time.monotonic() - began) * 1e3
+    bench.clean()
+    return Finding(each, status, " ".join(detail.split()), took)
+
+
+def report(findings: list[Finding]) -> dict[str, Any]:
+    """What is attached to a bug report."""
+    from ... import __version__
+
+    return {
+        "informix_arrow": __version__,
+        "python": platform.python_version(),
+        "pyarrow": pa.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+        "findings": [each.entry() for each in findings],
+        "not_asked": NOT_ASKED,
+    }

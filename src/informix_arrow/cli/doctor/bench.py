@@ -1,0 +1,144 @@
+"""What checks work with: connections, tables that go away again, and three ways to end."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...connection import Connection, open_connection
+from ...dsn import Parameters
+from ...wire.errors import Error
+
+#: Codes that say that a user may not, or a server cannot, and no more: no permission, no sbspace, no such type, not
+#: supported here.
+_NOT_HERE = frozenset(
+    {-270, -272, -387, -388, -389, -674, -999, -9628, -9810, -12045, -12053, -12054, -12001, -262, -439}
+)
+
+
+class Differs(Exception):
+    """The server does something else than the one that the client was tried with; nothing is wrong with it."""
+
+
+class Skipped(Exception):
+    """This server, database or user lacks what the check needs."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report.
+
+    ``about`` names what it settles: sections of the protocol's description, numbers of its corrections.
+    """
+
+    name: str
+    title: str
+    about: tuple[str, ...]
+    run: Callable[[Bench], str]
+
+
+CHECKS: list[Check] = []
+
+
+def check(name: str, title: str, *about: str) -> Callable[[Callable[[Bench], str]], Callable[[Bench], str]]:
+    """Declare a check: a function that returns what it has found, in a few words that hold no data of the user's."""
+
+    def declare(function: Callable[[Bench], str]) -> Callable[[Bench], str]:
+        CHECKS.append(Check(name, title, about, function))
+        return function
+
+    return declare
+
+
+class Bench:
+    """A connection to the database under examination, and what was made in it."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = replace(parameters, autocommit=True, application="informix-arrow doctor")
+        self.connection = open_connection(self.parameters)
+        self._made: list[str] = []  # statements that remove it again
+
+    def connect(self, **changes: Any) -> Connection:
+        """Another connection of the same kind."""
+        return open_connection(replace(self.parameters, **changes))
+
+    def name(self) -> str:
+        """A name that nobody else has."""
+        return f"ifxa_doctor_{secrets.token_hex(5)}"
+
+    def table(self, columns: str) -> str:
+        """A table that goes away when the check ends."""
+        name = self.name()
+        self.make(f"CREATE TABLE {name} ({columns})", f"DROP TABLE {name}")
+        return name
+
+    def make(self, statement: str, undo: str) -> None:
+        """Run a statement whose effect goes away when the check ends. ``Skipped`` where the user may not."""
+        try:
+            self.connection.execute(statement)
+        except Error as error:
+            if error.sqlcode in _NOT_HERE:
+                raise Skipped(first_line(error)) from error
+            raise
+        self._made.append(undo)
+
+    def value(self, sql: str, *parameters: object) -> Any:
+        """The first value of a query."""
+        found = self.connection.read_arrow(sql, parameters, floating_decimals="string")
+        return found.column(0)[0].as_py() if found.num_rows else None
+
+    def clean(self) -> None:
+        """Remove what the last check has made, in the end with a new connection."""
+        for again in (False, True):
+            if self.connection.closed or again:
+                with contextlib.suppress(Error):
+                    self.connection.close()
+                self.connection = open_connection(self.parameters)
+            with contextlib.suppress(Error):
+                if self.connection.in_transaction:
+                    self.connection.rollback()
+            left = []
+            for undo in reversed(self._made):
+                try:
+                    self.connection.execute(undo)
+                except Error as error:
+                    if error.sqlcode != -206:  # it is gone already
+                        left.append(undo)
+            self._made = left[::-1]
+            if not left:
+                return
+
+    @property
+    def left(self) -> list[str]:
+        """What could not be removed."""
+        return list(self._made)
+
+    def close(self) -> None:
+        """End the session."""
+        with contextlib.suppress(Error):
+            self.connection.close()
+
+
+def not_here(error: Error) -> bool:
+    """Whether an error says that the server or the user lacks something, and no more."""
+    return error.sqlcode in _NOT_HERE
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, without the statement."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def expect(found: object, wanted: object, what: str) -> None:
+    """``Differs`` unless it is what our own server does."""
+    if found != wanted:
+        raise Differs(f"{what}: {found}, expected {wanted}")
+
+
+def same(found: object, wanted: object, what: str) -> None:
+    """A fault, unless they are equal. The values are the check's own."""
+    if found != wanted:
+        raise AssertionError(f"{what}: {found!r} came back for {wanted!r}")

@@ -1,0 +1,593 @@
+"""Checks of everything but types: login, statements, cursors, transactions, interrupts, large objects."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import io
+import threading
+import time
+import warnings
+from dataclasses import fields
+
+import pyarrow as pa
+
+from ...wire.errors import DataError, Error, OperationalError, QueryCanceled, QueryTimeout
+from ...wire.intervals import parse_interval
+from ...wire.qualifiers import Qualifier
+from .bench import Bench, Differs, Skipped, check, expect, first_line, not_here, same
+
+_LONG = "SELECT COUNT(*) FROM syscolumns a, syscolumns b, syscolumns c, syscolumns d, syscolumns e"
+_ROWS = 20_000
+
+
+@check("login", "login, and who answers", "C2", "SQLI 4")
+def _(bench: Bench) -> str:
+    version = bench.value("SELECT DBINFO('version','full') FROM systables WHERE tabid = 1")
+    return f"{version}; it announces {bench.connection.server_version}"
+
+
+@check("capabilities", "what both ends agreed on", "C3", "SQLI 5")
+def _(bench: Bench) -> str:
+    framing = bench.connection._session.framing
+    agreed = [each.name for each in fields(framing) if getattr(framing, each.name) is True]
+    if not framing.large_fetch or not framing.four_byte_offset:
+        raise Differs(f"an old layout: {', '.join(agreed)}")
+    return ", ".join(agreed)
+
+
+@check("refused login", "a login that the server refuses, by the name of a server that is not there", "C1")
+def _(bench: Bench) -> str:
+    try:
+        bench.connect(server=bench.name()).close()
+    except OperationalError as error:
+        if error.sqlcode is None:
+            raise
+        return f"SQLCODE {error.sqlcode}"
+    raise Differs("it takes any name of a server")
+
+
+@check("refused database", "a database that is not there")
+def _(bench: Bench) -> str:
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(bench.connect(database=bench.name()))
+        except Error as error:
+            expect(error.sqlcode, -329, "SQLCODE")
+            return "-329"
+    raise AssertionError("it was opened")
+
+
+@check("sessions", "ten sessions at a time")
+def _(bench: Bench) -> str:
+    with contextlib.ExitStack() as stack:
+        for _ in range(10):
+            stack.enter_context(bench.connect()).ping()
+    return "10"
+
+
+@check("database", "what the database is", "SQLI 5")
+def _(bench: Bench) -> str:
+    connection = bench.connection
+    kind = "ANSI" if connection.ansi else "logged" if connection.logged else "without a log"
+    return kind
+
+
+@check("code set", "the database's code set, and text in it", "TYPES 9")
+def _(bench: Bench) -> str:
+    connection = bench.connection
+    text = "".join(each for each in "aé€Жあ漢" if _encodes(each, connection.encoding))
+    table = bench.table("v VARCHAR(60), tail CHAR(1)")
+    connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (text,))
+    same(
+        connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist(), [{"v": text, "tail": "x"}], "text"
+    )
+    return f"{connection.locale or 'no locale told'}, {connection.encoding}"
+
+
+def _encodes(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@check("another locale", "a DB_LOCALE at login that the database has not", "C35")
+def _(bench: Bench) -> str:
+    other = "en_us.8859-1" if bench.connection.encoding.startswith("utf") else "en_us.utf8"
+    try:
+        with bench.connect(db_locale=other) as connection:
+            found = connection.encoding
+    except Error as error:
+        raise Differs(f"refused: {first_line(error)}") from error
+    expect(found, bench.connection.encoding, "encoding after the warning")
+    return "told by a warning"
+
+
+@check("isolation", "every isolation level, and waiting for locks")
+def _(bench: Bench) -> str:
+    connection = bench.connection
+    levels = ["dirty"]
+    if connection.logged:
+        levels += ["committed", "last committed", "cursor stability", "repeatable"]
+    for level in levels:
+        with connection.query("SELECT COUNT(*) FROM systables", isolation=level, lock_wait=1) as result:
+            result.read_all()
+    return ", ".join(levels)
+
+
+@check("parameters", "parameters that the server describes, and statements without any", "C4", "C26")
+def _(bench: Bench) -> str:
+    table = bench.table("a INTEGER NOT NULL, b VARCHAR(20), tail DATE")
+    day = dt.date(2026, 1, 2)
+    bench.connection.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (1, None, day))
+    bench.connection.execute(f"INSERT INTO {table} VALUES (2, 'b', NULL)")
+    found = bench.connection.read_arrow(f"SELECT * FROM {table} WHERE a >= ? ORDER BY a", (1,)).to_pylist()
+    same(found, [{"a": 1, "b": None, "tail": day}, {"a": 2, "b": "b", "tail": None}], "rows")
+    return "a parameter of each kind"
+
+
+@check("long text", "a parameter longer than 32,000 bytes", "C6")
+def _(bench: Bench) -> str:
+    table = bench.table("v LVARCHAR(32700), tail CHAR(1)")
+    text = "x" * 32_700
+    bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (text,))
+    same(bench.value(f"SELECT v FROM {table}") == text, True, "it is the same")
+    return "32,700 bytes"
+
+
+@check("wide rows", "rows of more than 32,767 bytes", "C5")
+def _(bench: Bench) -> str:
+    table = bench.table("v CHAR(20000), tail CHAR(1)")
+    bench.connection.execute(f"INSERT INTO {table} VALUES ('y', 'x')")
+    try:
+        found = bench.connection.read_arrow(f"SELECT v a, v b, tail FROM {table}").to_pylist()
+    except Error as error:
+        if error.sqlcode is None:
+            raise
+        raise Differs(f"refused: {first_line(error)}") from error
+    same(found, [{"a": "y", "b": "y", "tail": "x"}], "row")
+    return "40,001 bytes"
+
+
+@check("overlong text", "text that is too long for its column", "TYPES 9")
+def _(bench: Bench) -> str:
+    table = bench.table("v VARCHAR(3), tail CHAR(1)")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            bench.connection.execute(f"INSERT INTO {table} VALUES ('abcdef', 'x')")
+        except Error as error:
+            expect((error.sqlcode, bench.connection.ansi), (-1279, True), "SQLCODE, ANSI")
+            return "refused with -1279"
+    same(bench.value(f"SELECT v FROM {table}"), "abc", "what was stored")
+    if not told:
+        raise Differs("cut without a warning")
+    return "cut, with a warning"
+
+
+@check("errors", "codes of common errors, with their places", "C33", "SQLI 10")
+def _(bench: Bench) -> str:
+    table = bench.table("a INTEGER PRIMARY KEY, b INTEGER NOT NULL")
+    bench.connection.execute(f"INSERT INTO {table} VALUES (1, 1)")
+    found = []
+    for sql in (
+        "SELECT * FRM systables",
+        f"SELECT * FROM {bench.name()}",
+        f"SELECT nothing FROM {table}",
+        f"INSERT INTO {table} VALUES (1, 1)",
+        f"INSERT INTO {table} VALUES (2, NULL)",
+    ):
+        try:
+            bench.connection.execute(sql)
+        except Error as error:
+            found.append(error.sqlcode)
+    expect(found, [-201, -206, -217, -268, -391], "codes")
+    return ", ".join(map(str, found))
+
+
+@check("nothing found", "an UPDATE that touches no row", "SERVER-BEHAVIOUR 5")
+def _(bench: Bench) -> str:
+    table = bench.table("a INTEGER")
+    with bench.connection.cursor() as cursor:
+        cursor.execute(f"UPDATE {table} SET a = 1")
+        expect(cursor.rowcount, 0, "rows")
+    return "0 rows, no error"
+
+
+@check("changed table", "a prepared statement whose table is changed", "C33")
+def _(bench: Bench) -> str:
+    table = bench.table("a INTEGER")
+    sql = f"INSERT INTO {table} (a) VALUES (?)"
+    bench.connection.execute(sql, (1,))
+    bench.connection.execute(f"ALTER TABLE {table} ADD (b INTEGER)")
+    bench.connection.execute(sql, (2,))
+    same(bench.value(f"SELECT COUNT(*) FROM {table}"), 2, "rows")
+    return "prepared anew"
+
+
+@check("serial", "numbers that the server gives, NULL into SERIAL too", "SERVER-BEHAVIOUR 4")
+def _(bench: Bench) -> str:
+    table = bench.table("id SERIAL, b INTEGER")
+    with bench.connection.cursor() as cursor:
+        cursor.execute(f"INSERT INTO {table} VALUES (0, 1)")
+        expect(cursor.lastrowid, 1, "number of the first row")
+        try:
+            cursor.execute(f"INSERT INTO {table} VALUES (NULL, 2)")
+        except Error as error:
+            raise Differs(f"NULL is refused: {first_line(error)}") from error
+    expect(bench.value(f"SELECT MAX(id) FROM {table}"), 2, "number for NULL")
+    return "0 and NULL ask for the next one"
+
+
+@check("generated keys", "the number of a BIGSERIAL, which an INSERT tells")
+def _(bench: Bench) -> str:
+    table = bench.table("id BIGSERIAL, b INTEGER")
+    with bench.connection.cursor() as cursor:
+        for number in (1, 2):
+            cursor.execute(f"INSERT INTO {table} VALUES (0, 7)")
+            expect(cursor.lastrowid, number, "number")
+    return "told with the answer"
+
+
+@check("count", "the type of COUNT(*)", "TYPES 2")
+def _(bench: Bench) -> str:
+    found = bench.connection.read_arrow("SELECT COUNT(*) FROM systables").schema.field(0).type
+    expect(str(found), "decimal128(15, 0)", "type")
+    return str(found)
+
+
+@check("null", "NULL without a type in a select list", "TYPES 14")
+def _(bench: Bench) -> str:
+    same(bench.value("SELECT NULL::INTEGER FROM systables WHERE tabid = 1"), None, "NULL::INTEGER")
+    try:
+        bench.connection.read_arrow("SELECT NULL FROM systables WHERE tabid = 1")
+    except Error as error:
+        return f"refused: {first_line(error)}"
+    return "taken"
+
+
+@check("statements", "statement numbers that are used again", "SQLI 7", "SERVER-BEHAVIOUR 6")
+def _(bench: Bench) -> str:
+    with bench.connect(statement_cache_size=2) as connection:
+        for number in range(200):
+            connection.read_arrow(f"SELECT {number} FROM systables WHERE tabid = 1")
+    return "200 statements, two at a time"
+
+
+@check("two results", "two results read in turns", "SERVER-BEHAVIOUR 6")
+def _(bench: Bench) -> str:
+    table = _filled(bench)
+    sql = f"SELECT a FROM {table}"
+    with (
+        bench.connect(fetch_buffer_size=4096) as connection,
+        connection.query(sql, batch_bytes=4096) as one,
+        connection.query(sql, batch_bytes=4096) as two,
+    ):
+        pairs = zip(one.batches(), two.batches(), strict=True)
+        rows = sum(first.num_rows + second.num_rows for first, second in pairs)
+    same(rows, 2 * _ROWS, "rows")
+    return "of one connection"
+
+
+def _filled(bench: Bench, rows: int = _ROWS) -> str:
+    table = bench.table("a INTEGER, b SMALLINT, tail DATE")
+    data = pa.table({"a": pa.array(range(rows), pa.int32()), "b": pa.array([1] * rows, pa.int16())})
+    bench.connection.write_arrow(table, data, method="put")
+    return table
+
+
+@check("put", "several rows in one PUT, all columns of a fixed width", "C22")
+def _(bench: Bench) -> str:
+    table = _filled(bench)
+    found = bench.connection.read_arrow(f"SELECT COUNT(*) n, SUM(a) s, SUM(b) b FROM {table}").to_pylist()[0]
+    same(
+        (int(found["n"]), int(found["s"]), int(found["b"])),
+        (_ROWS, sum(range(_ROWS)), _ROWS),
+        "rows and sums",
+    )
+    return f"{_ROWS:,} rows"
+
+
+@check("put refused", "a refused row in the middle of an insert cursor's", "SQLI 11")
+def _(bench: Bench) -> str:
+    table = bench.table("a INTEGER PRIMARY KEY, tail CHAR(1)")
+    numbers = [*range(1000), 500, *range(1000, 2000)]
+    data = pa.table({"a": pa.array(numbers, pa.int32()), "tail": pa.array(["x"] * len(numbers))})
+    report = bench.connection.write_arrow(table, data, method="put", on_error="collect")
+    same(report.rejected.column("row").to_pylist(), [1000], "refused row")
+    same(bench.value(f"SELECT COUNT(*) FROM {table}"), 2000, "rows")
+    return f"found by its number, {report.method}"
+
+
+@check("pipeline", "thousands of executions ahead of their answers, a refused one among them", "SQLI 11")
+def _(bench: Bench) -> str:
+    table = bench.table("a INTEGER PRIMARY KEY, tail CHAR(1)")
+    numbers = [*range(3000), 7, *range(3000, 6000)]
+    data = pa.table({"a": pa.array(numbers, pa.int32()), "tail": pa.array(["x"] * len(numbers))})
+    report = bench.connection.write_arrow(table, data, method="pipeline", on_error="collect")
+    same(report.rejected.column("row").to_pylist(), [3000], "refused row")
+    return f"{report.rows:,} rows"
+
+
+@check("datetime conversion", "a DATETIME parameter whose qualifier is not the column's", "TYPES 6", "C8")
+def _(bench: Bench) -> str:
+    table = bench.table("v DATETIME YEAR TO MINUTE, tail CHAR(1)")
+    bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (dt.datetime(2026, 1, 2, 3, 4),))
+    bench.connection.execute(f"INSERT INTO {table} SELECT EXTEND(v, YEAR TO FRACTION(5)), tail FROM {table}")
+    same(bench.value(f"SELECT COUNT(*) FROM {table} WHERE v = ?", dt.datetime(2026, 1, 2, 3, 4)), 2, "rows")
+    return "trailing fields are cut"
+
+
+@check("interval extremes", "an INTERVAL beyond what microseconds in 64 bits hold", "C12")
+def _(bench: Bench) -> str:
+    table = bench.table("v INTERVAL DAY(9) TO FRACTION(5), tail CHAR(1)")
+    text = "999999999 23:59:59.99999"
+    value = parse_interval(text, Qualifier.parse("DAY(9) TO FRACTION(5)", interval=True))
+    bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (value,))
+    found = (
+        bench.connection.read_arrow(f"SELECT v FROM {table}", intervals="month_day_nano").column(0)[0].as_py()
+    )
+    same(found.days, 999_999_999, "days")
+    with contextlib.suppress(DataError):
+        bench.connection.read_arrow(f"SELECT v FROM {table}")
+        raise AssertionError("it was read as a duration")
+    return "read as month_day_nano, refused as a duration"
+
+
+@check("distinct", "a DISTINCT type, read as its source", "C24")
+def _(bench: Bench) -> str:
+    name = bench.name()
+    bench.make(f"CREATE DISTINCT TYPE {name} AS INTEGER", f"DROP TYPE {name} RESTRICT")
+    table = bench.table(f"v {name}, tail CHAR(1)")
+    bench.connection.execute(f"INSERT INTO {table} VALUES (7, 'x')")
+    same(
+        bench.connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist(),
+        [{"v": 7, "tail": "x"}],
+        "row",
+    )
+    return "int32"
+
+
+@check("json", "JSON and BSON", "TYPES 2")
+def _(bench: Bench) -> str:
+    try:
+        table = bench.table("v JSON, tail CHAR(1)")
+        bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", ('{"a":1}',))
+    except Error as error:
+        raise Skipped(first_line(error)) from error
+    found = bench.connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist()[0]
+    expect(str(found["v"]).replace(" ", ""), '{"a":1}', "JSON as text")
+    return "JSON is text"
+
+
+@check("scroll", "a scroll cursor in every direction", "SQLI 13")
+def _(bench: Bench) -> str:
+    table = _filled(bench, 300)
+    with bench.connection.cursor(scrollable=True) as cursor:
+        cursor.execute(f"SELECT a FROM {table} ORDER BY a")
+        found = [
+            cursor.fetch_last()[0],
+            cursor.fetch_first()[0],
+            cursor.fetch_absolute(100)[0],
+            cursor.fetch_relative(5)[0],
+            cursor.fetch_prior()[0],
+            cursor.fetchone()[0],
+        ]
+    same(found, [299, 0, 100, 105, 104, 105], "rows")
+    return "first, last, absolute, relative, prior, next"
+
+
+@check("hold", "a cursor WITH HOLD over COMMIT and ROLLBACK", "C29", "C30", "C32")
+def _(bench: Bench) -> str:
+    if not bench.connection.logged:
+        raise Skipped("the database has no log")
+    table = _filled(bench)
+    with bench.connect(autocommit=False) as connection, connection.cursor(withhold=True) as cursor:
+        cursor.execute(f"SELECT a FROM {table}")
+        cursor.fetchmany(10)
+        connection.execute(f"UPDATE {table} SET b = 2 WHERE a = 1")
+        connection.commit()
+        same(len(cursor.fetchmany(10)), 10, "rows after COMMIT")
+        connection.execute(f"UPDATE {table} SET b = 3 WHERE a = 1")
+        connection.rollback()
+        try:
+            same(len(cursor.fetchall()), _ROWS - 20, "rows after ROLLBACK")
+        except Error as error:
+            raise Differs(f"ROLLBACK closes it: {first_line(error)}") from error
+    return "it outlives both"
+
+
+@check("current of", "WHERE CURRENT OF a named cursor", "SQLI 7")
+def _(bench: Bench) -> str:
+    table = _filled(bench, 10)
+    with bench.connect(autocommit=not bench.connection.logged) as connection:
+        with connection.cursor("ifxa_doctor") as cursor:
+            cursor.execute(f"SELECT a, b FROM {table} FOR UPDATE")
+            while (row := cursor.fetchone()) is not None:
+                if row[0] == 5:
+                    connection.execute(f"UPDATE {table} SET b = 9 WHERE CURRENT OF ifxa_doctor")
+        if connection.logged:
+            connection.commit()
+    same(bench.value(f"SELECT a FROM {table} WHERE b = 9"), 5, "updated row")
+    return "one row"
+
+
+@check("cancel", "ending a running statement from another thread", "SQLI 2", "slow link")
+def _(bench: Bench) -> str:
+    return _ended(bench, lambda: bench.connection.cancel())
+
+
+@check("timeout", "a time limit for a call", "SQLI 2")
+def _(bench: Bench) -> str:
+    return _ended(bench, None)
+
+
+def _ended(bench: Bench, cancel: object) -> str:
+    ended = threading.Event()
+
+    def ask() -> None:
+        while not ended.wait(0.3):  # until it is heeded: it may come between two messages
+            bench.connection.cancel()
+
+    began = time.monotonic()
+    asker = threading.Thread(target=ask, daemon=True)
+    if cancel is not None:
+        asker.start()
+    try:
+        bench.connection.read_arrow(_LONG, timeout=None if cancel is not None else 0.5)
+    except (QueryCanceled, QueryTimeout) as error:
+        if bench.connection.closed:
+            raise AssertionError(f"the server did not react: {first_line(error)}") from error
+        took = time.monotonic() - began
+    else:
+        raise Skipped("the server was faster than the interrupt")
+    finally:
+        ended.set()
+        if cancel is not None:
+            asker.join()
+    bench.connection.ping()
+    return f"ended after {took:.1f} s, the connection goes on"
+
+
+@check("cancel in rows", "ending a result in the middle of its rows", "slow link")
+def _(bench: Bench) -> str:
+    sql = "SELECT a.colname, b.colname n FROM syscolumns a, syscolumns b, syscolumns c, syscolumns d"
+    with bench.connection.query(sql, batch_bytes=1 << 16) as result:
+        next(iter(result.batches()))
+    bench.connection.ping()
+    return "closed half read, the connection goes on"
+
+
+@check("small replies", "fetches of 4,096 bytes, and of a megabyte", "slow link", "SQLI 5")
+def _(bench: Bench) -> str:
+    table = _filled(bench)
+    for size in (4096, 32767, 1 << 20):
+        with bench.connect(fetch_buffer_size=size) as connection:
+            same(connection.read_arrow(f"SELECT * FROM {table}").num_rows, _ROWS, "rows")
+    return "4 KiB, 32 KiB, 1 MiB"
+
+
+@check("ahead", "a second request while the reply to the first is on its way", "slow link", "SQLI 11")
+def _(bench: Bench) -> str:
+    table = bench.table("a INTEGER, tail CHAR(1)")
+    with bench.connection.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO {table} VALUES (?, 'x')", [(number,) for number in range(5000)])
+    same(bench.value(f"SELECT COUNT(*) FROM {table}"), 5000, "rows")
+    return "5,000 executions"
+
+
+@check("transactions", "BEGIN, ROLLBACK, COMMIT", "C31", "SERVER-BEHAVIOUR 1")
+def _(bench: Bench) -> str:
+    table = bench.table("a INTEGER, tail CHAR(1)")
+    if not bench.connection.logged:
+        try:
+            bench.connection.execute("BEGIN WORK")
+        except Error as error:
+            return f"none: BEGIN is refused with {error.sqlcode}"
+        raise Differs("BEGIN WORK is taken without a log")
+    with bench.connect(autocommit=False) as connection:
+        connection.execute(f"INSERT INTO {table} VALUES (1, 'x')")
+        connection.rollback()
+        connection.execute(f"INSERT INTO {table} VALUES (2, 'x')")
+        connection.commit()
+    same(bench.connection.read_arrow(f"SELECT a FROM {table}").column(0).to_pylist(), [2], "rows")
+    return "ANSI: from the first statement" if bench.connection.ansi else "explicit"
+
+
+@check("savepoints", "a transaction within a transaction, undone")
+def _(bench: Bench) -> str:
+    if not bench.connection.logged:
+        raise Skipped("the database has no log")
+    table = bench.table("a INTEGER, tail CHAR(1)")
+    with bench.connection.transaction():
+        bench.connection.execute(f"INSERT INTO {table} VALUES (1, 'x')")
+        with bench.connection.transaction(force_rollback=True):
+            bench.connection.execute(f"INSERT INTO {table} VALUES (2, 'x')")
+        bench.connection.execute(f"INSERT INTO {table} VALUES (3, 'x')")
+    found = bench.connection.read_arrow(f"SELECT a FROM {table} ORDER BY a").column(0).to_pylist()
+    same(found, [1, 3], "rows")
+    return "SAVEPOINT, ROLLBACK TO"
+
+
+@check("another database", "DATABASE as a statement", "SQLI 5")
+def _(bench: Bench) -> str:
+    with bench.connect() as connection:
+        connection.execute("DATABASE sysmaster")
+        expect(connection.database, "sysmaster", "the open database")
+        connection.execute(f"DATABASE {bench.connection.database}")
+        connection.ping()
+    return "there and back"
+
+
+@check("routines", "a function of the user's, which returns rows")
+def _(bench: Bench) -> str:
+    name = bench.name()
+    bench.make(
+        f"CREATE FUNCTION {name}(n INT) RETURNING INT; DEFINE i INT; FOR i = 1 TO n RETURN i WITH RESUME; END FOR; "
+        "END FUNCTION",
+        f"DROP FUNCTION {name}(INT)",
+    )
+    found = bench.connection.read_arrow(f"EXECUTE FUNCTION {name}(?)", (3,)).column(0).to_pylist()
+    same(found, [1, 2, 3], "rows")
+    return "three rows"
+
+
+@check("smart objects", "a BLOB as a file, read in pieces: the fast path", "C14", "C18", "SQLI 16")
+def _(bench: Bench) -> str:
+    table = bench.table("v BLOB, tail CHAR(1)")
+    data = bytes(range(256)) * 400
+    try:
+        bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (io.BytesIO(data),))
+    except Error as error:
+        if not_here(error):
+            raise Skipped(first_line(error)) from error
+        raise
+    with bench.connection.cursor() as cursor:
+        cursor.lobs = "lazy"
+        row = cursor.execute(f"SELECT v, tail FROM {table}").fetchone()
+        with row[0] as file:
+            file.seek(1000)
+            same(file.read(500), data[1000:1500], "a piece")
+            file.seek(0, 2)
+            expect(file.tell(), len(data), "size")
+    return "opened, sought, read"
+
+
+@check("long objects", "a TEXT whose length is told at its end", "SQLI 14")
+def _(bench: Bench) -> str:
+    table = bench.table("v TEXT, tail CHAR(1)")
+    text = "0123456789" * 20_000
+    bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (io.BytesIO(text.encode()),))
+    same(bench.value(f"SELECT v FROM {table}") == text, True, "it is the same")
+    return f"{len(text):,} bytes"
+
+
+@check("client files", "FILETOBLOB, which asks the client for a file", "C20", "SQLI 15")
+def _(bench: Bench) -> str:
+    table = bench.table("v BLOB, tail CHAR(1)")
+    with bench.connection.client_files({"ifxa": b"abc"}):
+        try:
+            bench.connection.execute(f"INSERT INTO {table} VALUES (FILETOBLOB('ifxa', 'client'), 'x')")
+        except Error as error:
+            if error.sqlcode is None:
+                raise
+            raise Skipped(first_line(error)) from error
+    same(bench.value(f"SELECT v FROM {table}"), b"abc", "contents")
+    return "asked, and given"
+
+
+@check("opaque", "an opaque type as the catalogue describes it")
+def _(bench: Bench) -> str:
+    kinds = bench.value("SELECT COUNT(*) FROM sysxtdtypes")
+    return f"{kinds} extended types"
+
+
+@check("catalogue", "tables and columns as the catalogue has them")
+def _(bench: Bench) -> str:
+    table = bench.table("id INTEGER PRIMARY KEY, v DECIMAL(8,2), tail DATETIME YEAR TO FRACTION(3)")
+    found = bench.connection.columns(table).column("data_type").to_pylist()
+    same(found, ["INTEGER", "DECIMAL(8,2)", "DATETIME YEAR TO FRACTION(3)"], "declarations")
+    same(bench.connection.primary_key(table).column("column_name").to_pylist(), ["id"], "primary key")
+    return "declarations and keys"

@@ -1,0 +1,24 @@
+"""Points of the protocol's description that no check can settle, and why: so that the list is whole.
+
+``C7`` is a number of docs/protocol/CORRECTIONS.md, ``SQLI 7`` a section of one of the other pages.
+"""
+
+from __future__ import annotations
+
+NOT_ASKED = {
+    "C7": "errors 0 and -937 cannot be brought about on purpose",
+    "C9": "only IBM's JDBC driver sends such a value",
+    "C10": "only IBM's JDBC driver sends this message",
+    "C13": "no server is known that sends such a value",
+    "C15": "what is left of the answer is read by IBM's JDBC driver alone",
+    "C16": "these routines are called by IBM's JDBC driver alone",
+    "C17": "a matter of what IBM's JDBC driver sends",
+    "C19": "a matter of opaque types of the user's own",
+    "C23": "a fault of IBM's JDBC driver",
+    "C25": "a fault of IBM's JDBC driver",
+    "C27": "a matter of what IBM's JDBC driver asks the catalogue",
+    "C28": "a message that IBM's JDBC driver asks for",
+    "C34": "the login of one session too many would disturb others",
+    "SQLI 0": "the legend",
+    "SERVER-BEHAVIOUR 0": "the legend",
+}

@@ -1,0 +1,91 @@
+"""How commands end: exit codes, and errors as one line each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from ..wire.errors import Error, InterfaceError
+
+DONE, FAILED, USAGE, REJECTS, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit codes: all done; failed; used wrongly; done, but for rows that were refused; ended by Ctrl-C."""
+
+PROGRAM = "informix-arrow"
+
+
+class Failure(Exception):
+    """What ends a command with one line on stderr: what happened, where, and what to do."""
+
+    code = FAILED
+
+
+class UsageError(Failure):
+    """The command line contradicts itself, or names what cannot be: nothing was done."""
+
+    code = USAGE
+
+
+def say(text: str) -> None:
+    """A line on stderr, with the program's name before it."""
+    print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
+
+
+def noted(error: BaseException, text: str) -> None:
+    """Add to an error what is in effect in spite of it."""
+    notes = [*getattr(error, "__notes__", ()), text]
+    error.__dict__["__notes__"] = notes  # as add_note() does from Python 3.11 on
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, as one line; the place in a statement as a number, in place of a caret under it."""
+    if isinstance(error, OSError) and error.strerror and not isinstance(error, Error):
+        where = f"{error.filename}: " if error.filename else ""
+        return " ".join([f"{where}{error.strerror}", *_notes(error)])
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    if isinstance(error, Error):
+        lines = [line for line in lines if not line.startswith("  ")]  # the statement and the caret
+        if error.offset and error.statement:
+            before = error.statement[: error.offset - 1]
+            line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+            lines.append(f"(line {line}, column {column} of the statement)")
+    return " ".join(" ".join((*lines, *_notes(error))).split())
+
+
+def _notes(error: BaseException) -> list[str]:
+    return [str(note) for note in getattr(error, "__notes__", ())]
+
+
+def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
+    """Run a command: its exit code, or that of the error that ended it, which is told on stderr.
+
+    Errors of this package, of Arrow, of files and of a user's wrong values are told; any other is a fault of the
+    command itself, and passes with its traceback.
+    """
+    try:
+        return run()
+    except KeyboardInterrupt as interrupt:
+        # The error that ended the statement on the server is its cause, and says what is in effect.
+        told = [one_line(interrupt.__cause__)] if interrupt.__cause__ is not None else []
+        say(
+            " ".join(
+                [
+                    "interrupted:" if told or hasattr(interrupt, "__notes__") else "interrupted",
+                    *told,
+                    *_notes(interrupt),
+                ]
+            )
+        )
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output went away (``| head``). Python would complain at exit, when it flushes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Failure as failure:
+        say(str(failure) if verbose else one_line(failure))
+        return failure.code
+    except (Error, pa.ArrowException, OSError, UnicodeError) as error:
+        say(str(error) if verbose else one_line(error))
+        return USAGE if isinstance(error, InterfaceError) else FAILED

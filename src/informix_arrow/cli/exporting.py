@@ -1,0 +1,50 @@
+"""``informix-arrow export``."""
+
+from __future__ import annotations
+
+import argparse
+
+from . import connecting, progress
+from .exits import say
+from .helping import Commands, command
+
+EXAMPLE = "  informix-arrow export informix://user@host:9088/stores backup --format unl"
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(
+        commands, "export", "a whole database into DIR/DATABASE.exp, as dbexport lays it out", EXAMPLE
+    )
+    parser.add_argument(
+        "words", nargs="*", metavar="URL DIR", help=f"{connecting.URL_HELP}, and the directory"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("parquet", "unl"),
+        default="parquet",
+        help="of the tables' files; unl is what dbimport reads",
+    )
+    parser.add_argument(
+        "--lock",
+        action="store_true",
+        help="lock all tables in share mode meanwhile, so that they are of one moment",
+    )
+    progress.add_options(parser)
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Export, and tell what could not be carried."""
+    from ..transfer import export_database
+
+    url, directory = connecting.take_url(options.words, ("DIR",))
+    with connecting.connected(url, options) as connection, progress.Progress(options.progress) as told:
+        report = export_database(
+            connection, directory, format=options.format, lock=options.lock, progress=told
+        )
+    for each in report.omitted:
+        say(f"not carried over: {each}")
+    print(f"{len(report.tables)} tables, {sum(report.tables.values())} rows: {report.directory}")
+    return 0

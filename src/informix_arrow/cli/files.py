@@ -1,0 +1,147 @@
+"""Files that commands read and write: of this machine, standard input and output, and whatever fsspec knows.
+
+A file that is written gets its name when it is whole; until then it is ``NAME.part`` beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import importlib
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+from .exits import Failure, UsageError
+
+STDIO = "-"
+PART = ".part"
+_REMOTE = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+://")
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is for fsspec: ``s3://bucket/key`` and the like."""
+    return _REMOTE.match(path) is not None
+
+
+def file_system(path: str) -> tuple[Any, str]:
+    """fsspec's file system for a remote path, and the path in it."""
+    try:
+        core: Any = importlib.import_module("fsspec.core")
+    except ImportError:
+        raise Failure(f"{path}: remote paths need fsspec: pip install 'informix-arrow[remote]'") from None
+    try:
+        return core.url_to_fs(path)  # type: ignore[no-any-return]
+    except (ImportError, ValueError) as problem:
+        raise Failure(f"{path}: {problem}") from None
+
+
+def exists(path: str) -> bool:
+    """Whether there is something of this name."""
+    if is_remote(path):
+        system, name = file_system(path)
+        return bool(system.exists(name))
+    return os.path.lexists(path)
+
+
+def remove(path: str) -> None:
+    """Remove a file, if it is there."""
+    if is_remote(path):
+        system, name = file_system(path)
+        if system.exists(name):
+            system.rm(name)
+        return
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def rename(path: str, to: str) -> None:
+    """Give a file its name; what had that name before is gone."""
+    if is_remote(path):
+        system, name = file_system(path)
+        system.mv(name, file_system(to)[1])
+        return
+    os.replace(path, to)
+
+
+def open_input(path: str) -> IO[bytes]:
+    """A file to be read, ``-`` for standard input."""
+    if path == STDIO:
+        return sys.stdin.buffer
+    if is_remote(path):
+        system, name = file_system(path)
+        opened: IO[bytes] = system.open(name, "rb")
+        return opened
+    if os.path.isdir(path):
+        raise Failure(f"{path} is a directory: name its files, as in {path.rstrip('/')}/*.parquet")
+    return open(path, "rb")
+
+
+def _open_output(path: str) -> IO[bytes]:
+    if is_remote(path):
+        system, name = file_system(path)
+        opened: IO[bytes] = system.open(name, "wb")
+        return opened
+    return open(path, "wb")
+
+
+@contextlib.contextmanager
+def new_file(path: str, *, overwrite: bool = False) -> Iterator[IO[bytes]]:
+    """A file to be written, which is there under its name only when the block has ended well.
+
+    ``UsageError`` when there is one of this name already, unless ``overwrite``; ``-`` is standard output.
+    """
+    if path == STDIO:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    refuse_existing(path, overwrite=overwrite)
+    part = path + PART
+    try:
+        with _open_output(part) as file:
+            yield file
+            if not is_remote(path):
+                file.flush()
+                os.fsync(file.fileno())
+        rename(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            remove(part)
+        raise
+
+
+def refuse_existing(path: str, *, overwrite: bool = False) -> None:
+    """``UsageError`` where writing to a path would replace a file; a directory is never replaced."""
+    if not is_remote(path):
+        if os.path.isdir(path):
+            raise UsageError(f"{path} is a directory: name the file in it")
+        parent = os.path.dirname(path) or "."
+        if not os.path.isdir(parent):
+            raise UsageError(f"{path}: there is no directory {parent}")
+    if not overwrite and exists(path):
+        raise UsageError(f"{path} exists already: choose another name, or say --overwrite")
+
+
+def expanded(paths: Sequence[str]) -> list[str]:
+    """The files that a list of paths and patterns stands for, in order. ``UsageError`` for what stands for none."""
+    found: list[str] = []
+    for path in paths:
+        if path == STDIO:
+            found.append(path)
+        elif is_remote(path):
+            system, name = file_system(path)
+            if glob.has_magic(name):
+                found += [system.unstrip_protocol(each) for each in sorted(system.glob(name))] or _none(path)
+            else:
+                found.append(path)
+        elif glob.has_magic(path) and not os.path.lexists(path):
+            found += sorted(glob.glob(path, recursive=True)) or _none(path)
+        else:
+            found.append(path)
+    return found
+
+
+def _none(path: str) -> list[str]:
+    raise UsageError(f"{path}: no file matches")

@@ -1,0 +1,199 @@
+"""File formats of commands: each is written and read as a stream of record batches.
+
+``open_writer`` and ``open_reader`` choose by the format's name, and ``format_of`` finds that by a file's suffix.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import IO, Any, Protocol
+
+import pyarrow as pa
+
+from ..exits import Failure, UsageError
+from ..files import STDIO, new_file, open_input
+from .columnar import ArrowWriter, ParquetWriter, read_arrow, read_parquet
+from .csv_text import CsvWriter, read_csv
+from .json_text import JsonWriter, read_json
+from .rows import Options, Rows
+from .table_text import TableWriter
+from .unl_text import UnlWriter, beside, read_unl_rows
+
+__all__ = [
+    "FORMATS",
+    "READABLE",
+    "BatchWriter",
+    "Options",
+    "Rows",
+    "format_of",
+    "open_reader",
+    "open_writer",
+    "opened",
+    "write_file",
+    "writing",
+]
+
+#: The formats, and the suffixes that stand for them.
+FORMATS = {
+    "table": (),
+    "csv": (".csv",),
+    "json": (".json",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "unl": (".unl",),
+    "markdown": (".md",),
+}
+READABLE = ("csv", "json", "jsonl", "parquet", "arrow", "unl")
+_COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+_TEXTS = ("csv", "json", "jsonl", "unl", "markdown", "table")
+
+
+class BatchWriter(Protocol):
+    """What writes a format."""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch."""
+
+    def close(self) -> None:
+        """Write what is left; the file stays open."""
+
+
+def format_of(
+    path: str, given: str | None, allowed: Iterable[str] = FORMATS, default: str | None = None
+) -> str:
+    """The format of a file: the one that was said, else the one of its suffix (``.csv.gz`` is CSV), else ``default``.
+
+    ``UsageError`` when none of them is known.
+    """
+    known = list(allowed)
+    if given is not None:
+        return given
+    name = path.lower()
+    for suffix in _COMPRESSED:
+        name = name.removesuffix(suffix)
+    for each in known:
+        if name.endswith(FORMATS[each]) and FORMATS[each]:
+            return each
+    if default is not None:
+        return default
+    raise UsageError(
+        f"{path}: what format is it? say --format {'|'.join(known)}, or use a suffix such as .csv"
+    )
+
+
+def open_writer(
+    kind: str, file: IO[bytes], schema: pa.Schema, options: Options, *, stream: bool = False
+) -> BatchWriter:
+    """What writes batches of this schema in a format; ``stream`` where the file cannot be read from its end."""
+    makers: dict[str, Any] = {
+        "table": TableWriter,
+        "markdown": partial(TableWriter, markdown=True),
+        "csv": CsvWriter,
+        "json": partial(JsonWriter, array=True),
+        "jsonl": JsonWriter,
+        "parquet": ParquetWriter,
+        "arrow": partial(ArrowWriter, stream=stream),
+        "unl": UnlWriter,
+    }
+    made: BatchWriter = makers[kind](file, schema, options)
+    return made
+
+
+def open_reader(kind: str, file: IO[bytes], name: str, options: Options) -> Rows:
+    """The rows of a file in a format."""
+    readers: dict[str, Any] = {
+        "csv": read_csv,
+        "json": read_json,
+        "jsonl": read_json,
+        "parquet": read_parquet,
+        "arrow": read_arrow,
+        "unl": read_unl_rows,
+    }
+    if kind not in readers:
+        raise UsageError(f"{name}: {kind} is written here, not read: use {', '.join(READABLE)}")
+    rows: Rows = readers[kind](file, name, options)
+    return rows
+
+
+@contextlib.contextmanager
+def opened(path: str, kind: str, options: Options) -> Iterator[Rows]:
+    """The rows of the file of a path, ``-`` for standard input, compressed ones unpacked."""
+    name = "standard input" if path == STDIO else path
+    with contextlib.ExitStack() as stack:
+        file: Any = open_input(path)
+        if path != STDIO:
+            stack.enter_context(file)
+        packed = _compression(path)
+        if packed is not None:
+            file = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, "r"), packed))
+        try:
+            yield open_reader(kind, file, name, replace(options, beside=beside(path)))
+        except UnicodeDecodeError as error:
+            raise Failure(f"{name}: {error}: say --encoding") from None
+
+
+@contextlib.contextmanager
+def write_file(
+    path: str, kind: str, schema: pa.Schema, options: Options, *, overwrite: bool = False
+) -> Iterator[BatchWriter]:
+    """What writes batches into the file of a path, which has its name once the block has ended well; ``-`` is standard
+    output. A suffix such as ``.gz`` packs files of text."""
+    with (
+        new_file(path, overwrite=overwrite) as plain,
+        writing(plain, path, kind, schema, options) as writer,
+    ):
+        yield writer
+
+
+@contextlib.contextmanager
+def writing(plain: Any, path: str, kind: str, schema: pa.Schema, options: Options) -> Iterator[BatchWriter]:
+    """What writes batches into an open file, packed if ``path``, the name that it will have, says so."""
+    with contextlib.ExitStack() as stack:
+        file: Any = plain
+        packed = _compression(path)
+        if packed is not None:
+            if kind not in _TEXTS:
+                raise UsageError(
+                    f"{path}: {kind} packs by itself: say --compression {packed}, without the suffix"
+                )
+            sink = pa.PythonFile(_LeftOpen(plain), "w")
+            file = stack.enter_context(pa.CompressedOutputStream(sink, packed))
+        chosen = replace(options, beside=beside(path))
+        writer = open_writer(kind, file, schema, chosen, stream=path == STDIO)
+        try:
+            yield writer
+        except BaseException:
+            with contextlib.suppress(
+                Exception
+            ):  # nobody will see the file: its buffers are to be freed, no more
+                writer.close()
+            raise
+        writer.close()
+
+
+class _LeftOpen(io.RawIOBase):
+    """A file that outlives whoever writes into it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._file.write(data)
+
+
+def _compression(path: str) -> str | None:
+    return next((packed for suffix, packed in _COMPRESSED.items() if path.lower().endswith(suffix)), None)
+
+
+def add_format(parser: argparse.ArgumentParser, allowed: Iterable[str], what: str) -> None:
+    """Declare ``--format``."""
+    parser.add_argument("--format", choices=tuple(allowed), help=f"of {what} (default: by its suffix)")

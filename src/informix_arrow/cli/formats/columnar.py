@@ -1,0 +1,90 @@
+"""Parquet and Arrow files, by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..exits import Failure, UsageError
+from .rows import Options, Rows
+
+_PARQUET = ("none", "snappy", "gzip", "brotli", "zstd", "lz4")
+_ARROW = ("none", "lz4", "zstd")
+
+
+class ParquetWriter:
+    """A row group for each batch."""
+
+    def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options) -> None:
+        compression = _checked(options.compression, _PARQUET, "Parquet")
+        self._schema = schema
+        # A row group is small here. With a dictionary of up to a megabyte, the default, most of its values would be
+        # looked up in one that is given up in the end: the files are smaller and written faster so.
+        self._writer = pq.ParquetWriter(
+            file, schema, compression=compression or "snappy", dictionary_pagesize_limit=1 << 17
+        )
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write a batch as a row group."""
+        self._writer.write_batch(batch, row_group_size=max(batch.num_rows, 1))
+
+    def close(self) -> None:
+        """Write the footer; the file stays open."""
+        self._writer.close()
+
+
+class ArrowWriter:
+    """Arrow's file format, or its stream, which a reader need not seek in."""
+
+    def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options, *, stream: bool) -> None:
+        compression = _checked(options.compression, _ARROW, "Arrow")
+        chosen = pa.ipc.IpcWriteOptions(compression=None if compression in (None, "none") else compression)
+        make = pa.ipc.new_stream if stream else pa.ipc.new_file
+        self._writer = make(file, schema, options=chosen)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write a batch."""
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write the end; the file stays open."""
+        self._writer.close()
+
+
+def _checked(compression: str | None, allowed: tuple[str, ...], kind: str) -> str | None:
+    if compression is not None and compression not in allowed:
+        raise UsageError(f"--compression {compression}: {kind} has {', '.join(allowed)}")
+    return compression
+
+
+def read_parquet(file: IO[bytes], name: str, options: Options) -> Rows:
+    """The batches of a Parquet file. ``Failure`` for what is none."""
+    source: Any = file if file.seekable() else pa.BufferReader(file.read())
+    try:
+        opened = pq.ParquetFile(source, pre_buffer=False)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise Failure(f"{name} is no Parquet file: {error}") from None
+    return Rows(opened.schema_arrow, opened.iter_batches(batch_size=1 << 16), opened.metadata.num_rows)
+
+
+def read_arrow(file: IO[bytes], name: str, options: Options) -> Rows:
+    """The batches of an Arrow file, in the form of files or of streams. ``Failure`` for what is none."""
+    try:
+        if file.seekable():
+            start = file.read(6)
+            file.seek(0)
+            if start == b"ARROW1":
+                opened = pa.ipc.open_file(file)
+                return Rows(opened.schema, _of_file(opened))
+        stream = pa.ipc.open_stream(file)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise Failure(f"{name} is no Arrow file: {error}") from None
+    return Rows(stream.schema, iter(stream))
+
+
+def _of_file(opened: Any) -> Iterator[pa.RecordBatch]:
+    for number in range(opened.num_record_batches):
+        yield opened.get_batch(number)

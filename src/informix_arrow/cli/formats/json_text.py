@@ -1,0 +1,229 @@
+"""JSON: an object for each row, on a line of its own (``jsonl``) or all in one array (``json``).
+
+It is written by Arrow's kernels and read by Python's ``json``, which keeps the digits of numbers as they are written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..exits import Failure
+from .decoded import Decoded
+from .rows import Broken, Options, Rows, with_places
+from .texts import is_number, texts
+
+_BLOCK_ROWS = 10_000
+_CHUNK = 1 << 20  # characters of an array read at a time
+_NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$"
+_SHORT = {'"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+class JsonWriter:
+    """Batches as JSON lines, or as one array of objects. Numbers keep all their digits."""
+
+    def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options, *, array: bool = False) -> None:
+        twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+        if twice:
+            raise Failure(
+                f"two columns are called {twice[0]!r}, which JSON cannot tell apart: name one by AS"
+            )
+        self._file = file
+        self._array = array
+        self._fields = list(schema)
+        self._before = [
+            ("{" if number == 0 else ", ") + json.dumps(each.name, ensure_ascii=False) + ": "
+            for number, each in enumerate(schema)
+        ]
+        self._begun = False
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch."""
+        if not batch.num_rows:
+            return
+        parts: list[Any] = []
+        for before, column, field in zip(self._before, batch.columns, self._fields, strict=True):
+            parts += [pa.scalar(before), pc.fill_null(json_texts(column, field), "null")]
+        lines = pc.binary_join_element_wise(*parts, pa.scalar("}"), "")
+        mark = ",\n" if self._array else "\n"
+        whole = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), mark)[0].as_buffer()
+        if self._array:
+            self._file.write(b",\n" if self._begun else b"[\n")
+        self._file.write(whole)
+        if not self._array:
+            self._file.write(b"\n")
+        self._begun = True
+
+    def close(self) -> None:
+        """Write the end; the file stays open."""
+        if self._array:
+            self._file.write(b"\n]\n" if self._begun else b"[]\n")
+
+
+def json_texts(column: pa.Array, field: pa.Field) -> pa.Array:
+    """The values as JSON, NULL as NULL. Numbers that JSON has not, such as NaN, are texts."""
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        return column.cast(pa.utf8())
+    if pa.types.is_nested(kind):
+        return texts(column, field)
+    plain = texts(column, field)
+    if pa.types.is_integer(kind) and is_number(field):
+        return plain
+    quoted = _quoted(plain)
+    if not is_number(field):
+        return quoted
+    return pc.if_else(pc.fill_null(pc.match_substring_regex(plain, _NUMBER), False), plain, quoted)
+
+
+def _quoted(column: pa.Array) -> pa.Array:
+    if pc.any(pc.match_substring_regex(column, r'[\\"\x00-\x1f]')).as_py():
+        column = pc.replace_substring(column, "\\", "\\\\")
+        for character, escape in _SHORT.items():
+            column = pc.replace_substring(column, character, escape)
+        for code in range(32):
+            if chr(code) not in _SHORT:
+                column = pc.replace_substring(column, chr(code), f"\\u{code:04x}")
+    return pc.binary_join_element_wise('"', column, '"', "")
+
+
+def read_json(file: IO[bytes], name: str, options: Options) -> Rows:
+    """The rows of JSON lines, or of an array of objects; values as text, with the digits that the file has.
+
+    The columns are the keys of the first 10,000 rows; a key that comes later is a ``Failure``, or makes its line one
+    of ``Rows.broken``. So does what is no object.
+    """
+    text = Decoded(file, options.encoding)
+    found: list[Broken] = []
+    objects = _objects(text, name, found, options.collect)
+    first = _block(objects)
+    names = list(dict.fromkeys(key for _, _, row in first for key in row))
+    if not names and not found:
+        raise Failure(f"{name} is empty: there is no object in it")
+    rows = Rows(pa.schema([_field(each, options) for each in names]), iter(()), None, found)
+    rows.batches = _batches(first, objects, rows, name, options.collect)
+    return rows
+
+
+def _field(name: str, options: Options) -> pa.Field:
+    return pa.field(name, options.nested.get(name.lower(), pa.utf8()))
+
+
+_Object = tuple[int, str, "dict[str, Any]"]
+
+
+def _block(objects: Iterator[_Object]) -> list[_Object]:
+    return [row for row, _ in zip(objects, range(_BLOCK_ROWS), strict=False)]
+
+
+def _batches(
+    first: list[_Object], objects: Iterator[_Object], rows: Rows, name: str, collect: bool
+) -> Iterator[pa.RecordBatch]:
+    known = set(rows.schema.names)
+    block = first
+    while block:
+        kept = []
+        for line, text, row in block:
+            strange = row.keys() - known
+            if not strange:
+                kept.append((line, text, row))
+                continue
+            problem = f"the key {sorted(strange)[0]!r} is in none of the first {_BLOCK_ROWS:,} rows"
+            if not collect:
+                raise Failure(f"{name}, line {line}: {problem}: give it to one of these, NULL or not")
+            rows.broken.append(Broken(text, problem, -1, line))
+        if kept:
+            arrays = [_column([row.get(each.name) for _, _, row in kept], each) for each in rows.schema]
+            lines = np.array([line for line, _, _ in kept], np.int64)
+            batch = pa.RecordBatch.from_arrays(arrays, schema=rows.schema)
+            yield with_places(batch, lines, pa.array([text for _, text, _ in kept], pa.utf8()))
+        block = _block(objects)
+
+
+def _column(values: list[Any], field: pa.Field) -> pa.Array:
+    if pa.types.is_nested(field.type):
+        return pa.array(values, _as_text(field.type)).cast(field.type)
+    return pa.array([None if value is None else _text(value) for value in values], pa.utf8())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _as_text(kind: pa.DataType) -> pa.DataType:
+    """The type with texts in the place of all values, as which numbers are read."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(_as_text(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([each.with_type(_as_text(each.type)) for each in kind])
+    return kind if pa.types.is_boolean(kind) else pa.utf8()
+
+
+def _objects(text: Decoded, name: str, found: list[Broken], collect: bool) -> Iterator[_Object]:
+    """Line, text and contents of each object."""
+    decoder = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+    start = text.read(_CHUNK)
+    source = _elements if start.lstrip("\ufeff \r\n\t").startswith("[") else _lines
+    for line, piece in source(start.removeprefix("\ufeff"), text, decoder, name):
+        problem = ""
+        try:
+            row = decoder.decode(piece)
+        except ValueError as error:
+            problem = f"no JSON: {error}"
+        else:
+            if isinstance(row, dict):
+                yield line, piece, row
+                continue
+            problem = "no object"
+        if not collect:
+            raise Failure(f"{name}, line {line}: {problem}: {piece[:80]!r}")
+        found.append(Broken(piece, problem, -1, line))
+
+
+def _lines(start: str, text: Decoded, decoder: json.JSONDecoder, name: str) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank."""
+    number, rest = 1, start
+    while True:
+        *whole, rest = rest.split("\n")
+        for line in whole:
+            if line.strip():
+                yield number, line.rstrip("\r")
+            number += 1
+        more = text.read(_CHUNK)
+        if not more:
+            break
+        rest += more
+    if rest.strip():
+        yield number, rest.rstrip("\r")
+
+
+def _elements(start: str, text: Decoded, decoder: json.JSONDecoder, name: str) -> Iterator[tuple[int, str]]:
+    """The elements of an array, as far as they are objects."""
+    buffer, at, line = start, start.index("[") + 1, 1 + start[: start.index("[")].count("\n")
+    while True:
+        while at < len(buffer) and buffer[at] in ", \r\n\t":
+            line += buffer[at] == "\n"
+            at += 1
+        if at < len(buffer) and buffer[at] == "]":
+            return
+        try:
+            _, end = decoder.raw_decode(buffer, at)
+        except ValueError as error:
+            more = text.read(max(_CHUNK, len(buffer) - at))
+            if not more:
+                raise Failure(f"{name}, line {line}: the array is not whole: {error}") from None
+            buffer, at = buffer[at:] + more, 0
+            continue
+        piece = buffer[at:end]
+        yield line, piece
+        line += piece.count("\n")
+        at = end

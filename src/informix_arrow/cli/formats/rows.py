@@ -1,0 +1,125 @@
+"""Rows of a file, and where in the file each of them stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Numbers = npt.NDArray[np.int64]
+
+#: Columns that readers of text add to their batches, behind those of the file: on which line a row begins (the first
+#: line of a file is 1), and its text, where that is at hand.
+LINE, TEXT = "informix-arrow line", "informix-arrow text"
+PLACES = (LINE, TEXT)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a file of text is written or read; what does not concern a format is not looked at.
+
+    Attributes
+    ----------
+    delimiter
+        Between the fields of CSV and .unl; "" is the format's own, ``,`` and ``|``.
+    null
+        What stands for NULL in CSV, quoted or not. None: an empty field without quotes.
+    encoding
+        Python codec of a file that is read.
+    compression
+        Of Parquet and Arrow files; None is the format's own.
+    collect
+        Lines that are no rows are collected in ``Rows.broken``; else they end the reading.
+    nested
+        Arrow types of columns that hold lists and structs, by lower-case name: JSON is read as these.
+    types
+        The columns of a .unl file, which has no header.
+    date_format
+        Of dates in .unl, in the way of DBDATE; "" as ``read_unl`` has it.
+    beside
+        The directory of large objects of a .unl file; "" for none.
+    """
+
+    delimiter: str = ""
+    null: str | None = None
+    encoding: str = "utf-8"
+    compression: str | None = None
+    collect: bool = False
+    nested: dict[str, pa.DataType] = field(default_factory=dict)
+    types: pa.Schema | None = None
+    date_format: str = ""
+    beside: str = ""
+
+
+@dataclass
+class Broken:
+    """A line that is no row: its text, what is the matter, and its number among the file's rows, from 0."""
+
+    text: str
+    problem: str
+    ordinal: int
+    line: int = 0
+
+
+@dataclass
+class Rows:
+    """What a file holds: batches whose first columns are those of ``schema``, :data:`PLACES` behind them."""
+
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
+    total: int | None = None
+    broken: list[Broken] = field(default_factory=list)
+
+    def reader(self) -> pa.RecordBatchReader:
+        """The batches without the places."""
+        width = len(self.schema)
+
+        def bare() -> Iterator[pa.RecordBatch]:
+            for batch in self.batches:
+                yield pa.RecordBatch.from_arrays(batch.columns[:width], schema=self.schema)
+
+        return pa.RecordBatchReader.from_batches(self.schema, bare())
+
+
+class Lines:
+    """Counts the lines of a file along with its rows.
+
+    ``blank`` holds the numbers of blank lines, which are no rows; whoever reads the file's bytes adds to it.
+    """
+
+    def __init__(self, blank: list[int], first: int) -> None:
+        self._blank = blank
+        self._next = first  # of the next row, blank lines not counted
+
+    def take(self, count: int, inside: Numbers | None) -> Numbers:
+        """The lines on which the next rows begin; ``inside`` counts the ends of lines within each."""
+        lines = np.arange(self._next, self._next + count, dtype=np.int64)
+        self._next += count
+        if inside is not None:
+            lines[1:] += np.cumsum(inside)[:-1]
+            self._next += int(inside.sum())
+        return self._with_blank(lines)
+
+    def skip(self, text: str) -> int:
+        """The line of the next row, which is left out."""
+        line = self._next
+        self._next += 1 + text.count("\n")
+        return int(self._with_blank(np.array([line], np.int64))[0])
+
+    def _with_blank(self, lines: Numbers) -> Numbers:
+        if not self._blank:
+            return lines
+        before = np.array(self._blank, np.int64) - np.arange(len(self._blank))
+        return lines + np.searchsorted(before, lines, side="right")
+
+
+def with_places(batch: pa.RecordBatch, lines: Numbers, text: pa.Array | None = None) -> pa.RecordBatch:
+    """The batch, with :data:`PLACES` behind its columns."""
+    arrays, names = [*batch.columns, pa.array(lines)], [*batch.schema.names, LINE]
+    if text is not None:
+        arrays.append(text)
+        names.append(TEXT)
+    return pa.RecordBatch.from_arrays(arrays, names)

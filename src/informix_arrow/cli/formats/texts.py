@@ -1,0 +1,77 @@
+"""Arrow columns as texts that people read, and that a load takes again for the same type."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...wire.column_types import ColumnType
+from ...wire.intervals import DAY9_TO_FRACTION5, YEAR9_TO_MONTH, interval_of
+from ...wire.qualifiers import Qualifier
+
+#: Key of the field metadata that holds a column's declared type.
+DECLARED = b"informix.type"
+
+
+def declared_type(field: pa.Field) -> ColumnType | None:
+    """The Informix type that a field was read from, None where it has none that can be read here."""
+    text = (field.metadata or {}).get(DECLARED)
+    try:
+        return None if text is None else ColumnType.parse_sql(text.decode())
+    except ValueError:  # a type of the database's own
+        return None
+
+
+def qualifier_of(field: pa.Field) -> Qualifier | None:
+    """The qualifier of a field that holds an INTERVAL, None for any other."""
+    declared = declared_type(field)
+    if declared is not None and declared.sql.upper().startswith("INTERVAL"):
+        return declared.qualifier
+    return DAY9_TO_FRACTION5 if pa.types.is_duration(field.type) else None
+
+
+def texts(column: pa.Array, field: pa.Field) -> pa.Array:
+    """The values as utf8: ISO 8601 for times, Informix's literals for INTERVAL, hexadecimal digits for bytes, JSON for
+    lists and structs; NULL stays NULL. One Python object per value for the last four."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return texts(column.dictionary_decode(), field)
+    if pa.types.is_string(kind):
+        return column
+    qualifier = qualifier_of(field)
+    if qualifier is not None:
+        return _each(column, lambda value: interval_of(value, qualifier).text)
+    if kind == pa.month_day_nano_interval():
+        return _each(column, _interval_text)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return _each(column, bytes.hex)
+    if pa.types.is_nested(kind):
+        return _each(column, lambda value: json.dumps(value, default=str, ensure_ascii=False))
+    return column.cast(pa.utf8())
+
+
+def _each(column: pa.Array, text: Any) -> pa.Array:
+    return pa.array([None if value is None else text(value) for value in column.to_pylist()], pa.utf8())
+
+
+def _interval_text(value: Any) -> str:
+    return interval_of(value, YEAR9_TO_MONTH if value[0] else DAY9_TO_FRACTION5).text
+
+
+def is_number(field: pa.Field) -> bool:
+    """Whether the values are numbers, a floating DECIMAL that was read as its digits too."""
+    kind = field.type
+    if pa.types.is_integer(kind) and not pa.types.is_boolean(kind):
+        return qualifier_of(field) is None
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return True
+    declared = (field.metadata or {}).get(DECLARED, b"").upper()
+    return bool(pa.types.is_string(kind) and declared.startswith((b"DECIMAL", b"MONEY")))
+
+
+def replaced_where(column: pa.Array, mask: pa.Array, made: pa.Array) -> pa.Array:
+    """The column, with what was made in its place where the mask is true."""
+    return pc.if_else(pc.fill_null(mask, False), made, column)

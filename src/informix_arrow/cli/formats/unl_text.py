@@ -1,0 +1,131 @@
+"""``.unl``, the format of LOAD and UNLOAD, row by row with its lines; the values are ``informix_arrow.unl``'s."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+
+from ...unl import read_unl, write_unl
+from ...wire.errors import DataError
+from ..exits import Failure, UsageError
+from ..files import STDIO, is_remote
+from .decoded import Decoded
+from .rows import Broken, Numbers, Options, Rows, with_places
+
+_CHUNK = 4 << 20  # bytes of text read at a time
+_PLACE = re.compile(r"^[^:]*?, (?:line|row) \d+(?:, |: )")  # of a piece, which says nothing here
+
+
+class UnlWriter:
+    """Batches as .unl. Contents of BLOB and CLOB columns go into files beside it."""
+
+    def __init__(self, file: IO[bytes], schema: pa.Schema, options: Options) -> None:
+        self._file = file
+        self._options = options
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch."""
+        beside = self._options.beside
+        write_unl(
+            [batch],
+            self._file,  # type: ignore[arg-type]
+            delimiter=self._options.delimiter or None,
+            encoding="utf-8",
+            lob_directory=beside or None,
+        )
+
+    def close(self) -> None:
+        """Nothing is left; the file stays open."""
+
+
+def beside(path: str) -> str:
+    """The directory of a file, where the contents of large objects are; "" where there is none."""
+    return "" if path == STDIO or is_remote(path) else os.path.dirname(path) or "."
+
+
+def read_unl_rows(file: IO[bytes], name: str, options: Options) -> Rows:
+    """The rows of a .unl file, whose columns are ``options.types``. A row that is none of these is a ``Failure`` that
+    names its line, or is collected in ``Rows.broken``."""
+    if options.types is None:
+        raise UsageError(f"{name}: a .unl file does not say its columns: they must be those of a table")
+    rows = Rows(options.types, iter(()))
+    rows.batches = _batches(file, name, options, rows)
+    return rows
+
+
+def _batches(file: IO[bytes], name: str, options: Options, rows: Rows) -> Iterator[pa.RecordBatch]:
+    line = 1
+    for texts in _rows(Decoded(file, options.encoding)):
+        heights = np.array([1 + text.count("\n") for text in texts], np.int64)
+        lines = np.cumsum(heights) - heights + line
+        line += int(heights.sum())
+        yield from _typed(texts, lines, name, options, rows)
+
+
+def _rows(text: Decoded) -> Iterator[list[str]]:
+    """The rows as they stand in the file, without the last end of line, many at a time."""
+    rest = ""
+    while chunk := text.read(_CHUNK):
+        *lines, rest = (rest + chunk).split("\n")
+        whole = _joined(lines)
+        if whole and _goes_on(whole[-1]):
+            rest = f"{whole.pop()}\n{rest}"
+        if whole:
+            yield whole
+    if rest:
+        yield [rest]
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """Lines that end with a backslash, joined with those behind them."""
+    if not any(line.endswith("\\") for line in lines):
+        return lines
+    whole: list[str] = []
+    for line in lines:
+        if whole and _goes_on(whole[-1]):
+            whole[-1] += "\n" + line
+        else:
+            whole.append(line)
+    return whole
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a backslash takes the end of the line into the text: an odd number of them stands before it."""
+    return (len(text) - len(text.rstrip("\\"))) % 2 == 1
+
+
+def _typed(
+    texts: list[str], lines: Numbers, name: str, options: Options, rows: Rows
+) -> Iterator[pa.RecordBatch]:
+    start = 0
+    while start < len(texts):
+        at = start
+        data = io.BytesIO("".join(f"{text}\n" for text in texts[start:]).encode())
+        try:
+            for batch in read_unl(
+                data,
+                options.types,
+                delimiter=options.delimiter or None,
+                encoding="utf-8",
+                dbdate=options.date_format or None,
+                lob_directory=options.beside or None,
+            ):
+                end = at + batch.num_rows
+                yield with_places(batch, lines[at:end], pa.array(texts[at:end], pa.utf8()))
+                at = end
+            return
+        except DataError as error:
+            if error.row is None:
+                raise
+            bad = start + error.row
+            problem = _PLACE.sub("", str(error), count=1)
+            if not options.collect:
+                raise Failure(f"{name}, line {lines[bad]}: {problem}") from None
+            rows.broken.append(Broken(texts[bad], problem, bad, int(lines[bad])))
+            start = bad + 1

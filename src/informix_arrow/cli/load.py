@@ -1,0 +1,525 @@
+"""``informix-arrow load``: files into a table."""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from ..bulk import ddl
+from ..bulk.report import WriteReport
+from ..bulk.target import NO_SUCH_TABLE, check_table, map_columns
+from ..connection import Connection
+from ..unl.columns import columns_of
+from ..wire.column_types import ColumnType
+from ..wire.describe import Column
+from ..wire.errors import Error, InterfaceError
+from . import connecting, output, progress
+from .checkpoint import Checkpoint, Progress
+from .exits import DONE, REJECTS, Failure, UsageError, noted, one_line, say
+from .files import STDIO, expanded
+from .formats import READABLE, Options, format_of
+from .helping import Commands, command, whole_number
+from .interrupts import Interrupts
+from .load_source import Source
+from .pieces import Pieces
+from .rejects import Reject, Rejects, in_order, of_server, of_source
+
+EXAMPLE = """\
+  informix-arrow load stores@ol_shop orders orders.csv --rejects refused.csv --max-errors 100
+  informix-arrow load stores@ol_shop orders 'orders-*.parquet' --commit-every 100000 --resume
+  zcat orders.csv.gz | informix-arrow load stores@ol_shop orders - --date-format %d.%m.%Y"""
+
+MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
+_CREATING = ("create", "replace", "create_append")
+_CHUNK_ROWS = 50_000  # after which errors are counted
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(commands, "load", "load files into a table", EXAMPLE)
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="URL TABLE FILE",
+        help=f"{connecting.URL_HELP}; the table; and files, patterns, or - for standard input",
+    )
+    files = parser.add_argument_group("files")
+    files.add_argument(
+        "--format", choices=READABLE, help="of the files (default: by their suffix; CSV from -)"
+    )
+    files.add_argument("--delimiter", default="", metavar="C", help="between fields (default: the format's)")
+    files.add_argument("--null", metavar="TEXT", help="what stands for NULL in CSV (default: an empty field)")
+    files.add_argument("--encoding", default="utf-8", metavar="NAME", help="of texts (default: %(default)s)")
+    files.add_argument(
+        "--date-format",
+        default="",
+        metavar="FORMAT",
+        help="of dates in texts, as %%d.%%m.%%Y (default: ISO 8601); in .unl as DBDATE (MDY4/)",
+    )
+    table = parser.add_argument_group("table")
+    table.add_argument("--mode", choices=MODES, default="append", help="default: %(default)s")
+    table.add_argument("--key", metavar="COLUMNS", help="for --mode upsert: what tells rows from each other")
+    table.add_argument(
+        "--columns",
+        metavar="LIST",
+        help="columns of the table for those of the file, in order: a,b,c; or by name: in_file=a,other=b",
+    )
+    table.add_argument(
+        "--types",
+        action="append",
+        default=[],
+        metavar="COLUMN=TYPE",
+        help="of a table that is made; repeatable",
+    )
+    table.add_argument("--primary-key", metavar="COLUMNS", help="of a table that is made")
+    errors = parser.add_argument_group("refused rows")
+    errors.add_argument(
+        "--on-error",
+        choices=("abort", "collect"),
+        help="end at the first refused row (default), or load the others (default with --rejects, --max-errors)",
+    )
+    errors.add_argument(
+        "--rejects",
+        metavar="FILE",
+        help="write refused rows in the input's format, and FILE.jsonl with the reasons",
+    )
+    errors.add_argument("--max-errors", type=int, metavar="N", help="above it nothing is loaded, exit code 1")
+    errors.add_argument("--overwrite", action="store_true", help="replace the file of --rejects")
+    work = parser.add_argument_group("transactions")
+    work.add_argument(
+        "--commit-every",
+        type=whole_number,
+        metavar="N",
+        help="commit after so many rows (default: all or nothing)",
+    )
+    work.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on behind what was committed; to be given from the beginning, with --commit-every",
+    )
+    work.add_argument("--dry-run", action="store_true", help="show which column goes where, and load nothing")
+    progress.add_options(parser)
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Load the files."""
+    url, table, *patterns = connecting.take_url(options.words, ("TABLE", "FILE"), more=True)
+    _check(options, table)
+    paths = expanded(patterns)
+    kind = format_of(paths[0], options.format, READABLE, "csv" if paths[0] == STDIO else None)
+    with connecting.connected(url, options) as connection:
+        target = _target(connection, table, options.mode)
+        wishes = Options(
+            delimiter=options.delimiter,
+            null=options.null,
+            encoding=options.encoding,
+            collect=options.collect,
+            nested={} if target is None else _nested(target.schema),
+            types=_unl_types(target, options) if kind == "unl" else None,
+            date_format=options.date_format,
+        )
+        source = Source(paths, kind, wishes)
+        try:
+            plan = _plan(source, target, table, options)
+            if options.dry_run:
+                output.show(
+                    plan.shown(source), argparse.Namespace(output=STDIO, format=None, overwrite=False)
+                )
+                return DONE
+            return _Load(connection, source, plan, table, options).run()
+        finally:
+            source.close()
+
+
+def _check(options: argparse.Namespace, table: str) -> None:
+    """What contradicts itself; sets ``collect``."""
+    try:
+        check_table(table)
+    except InterfaceError as error:
+        raise UsageError(str(error)) from None
+    try:
+        codecs.lookup(options.encoding)
+    except LookupError:
+        raise UsageError(f"--encoding {options.encoding}: Python knows no such codec") from None
+    wants = options.rejects is not None or options.max_errors is not None
+    if options.on_error == "abort" and wants:
+        raise UsageError(
+            "--on-error abort ends at the first refused row: leave --rejects and --max-errors out"
+        )
+    options.collect = options.on_error == "collect" or wants
+    if options.resume and (options.commit_every is None or options.mode != "append"):
+        raise UsageError("--resume goes with --commit-every, and with --mode append")
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The table as it is."""
+
+    schema: pa.Schema
+    columns: tuple[Column, ...]
+
+
+def _target(connection: Connection, table: str, mode: str) -> _Target | None:
+    """The table; None where there is none, and the mode makes it."""
+    try:
+        with connection.query(f"SELECT * FROM {table} WHERE 1 = 0", floating_decimals="string") as result:
+            return _Target(result.schema, result.columns)
+    except Error as error:
+        if error.sqlcode == NO_SUCH_TABLE and mode in _CREATING:
+            return None
+        raise
+
+
+def _unl_types(target: _Target | None, options: argparse.Namespace) -> pa.Schema:
+    """The columns of .unl files: the table's, or those of --columns, in order."""
+    wanted = _columns(options.columns)
+    if isinstance(wanted, Mapping):
+        raise UsageError(
+            "--columns: the columns of a .unl file have no names: list those of the table, a,b,c"
+        )
+    if target is None:
+        said = _types(options.types)
+        if wanted is not None and any(name not in said for name in wanted):
+            raise UsageError("--columns: give the type of each by --types")
+        chosen = {name: said[name] for name in wanted} if wanted else said
+        if not chosen:
+            raise UsageError("a .unl file does not say its columns: give them all by --types, in order")
+        return columns_of(chosen)[0]
+    if wanted is None:
+        return target.schema
+    known = {each.name.lower(): each for each in target.schema}
+    unknown = [name for name in wanted if name.lower() not in known]
+    if unknown:
+        raise UsageError(
+            f"--columns: the table has no column {', '.join(unknown)}; it has {', '.join(known)}"
+        )
+    return pa.schema([known[name.lower()] for name in wanted])
+
+
+def _nested(schema: pa.Schema) -> dict[str, pa.DataType]:
+    return {each.name.lower(): each.type for each in schema if pa.types.is_nested(each.type)}
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which column of the files goes into which column of the table, and the types of a table that is made."""
+
+    columns: Mapping[str, str]  # by the file's names
+    types: Mapping[str, str]  # of the table's columns, as far as they are said
+    declared: Mapping[str, str]  # of the table's columns, as they are or will be
+
+    def shown(self, source: Source) -> pa.Table:
+        names = list(source.schema.names)
+        return pa.table(
+            {
+                "file_column": names,
+                "file_type": [str(source.schema.field(name).type) for name in names],
+                "table_column": pa.array([self.columns.get(name) for name in names], pa.utf8()),
+                "table_type": pa.array(
+                    [self.declared.get(self.columns.get(name, "")) for name in names], pa.utf8()
+                ),
+            }
+        )
+
+
+def _plan(source: Source, target: _Target | None, table: str, options: argparse.Namespace) -> _Plan:
+    wanted = None if source.kind == "unl" else _columns(options.columns)
+    said = _types(options.types)
+    if target is not None and options.mode not in ("create",):
+        mapped = map_columns(source.schema, target.columns, wanted, table)
+        columns = {name: column.name for name, column in mapped}
+        declared = {column.name: column.type.sql for _, column in mapped}
+        targets = {name: column.type for name, column in mapped}
+        types = {}
+        if options.mode in ("replace", "create_append"):
+            texts = {name for name in columns if pa.types.is_string(source.schema.field(name).type)}
+            types = {columns[name]: declared[columns[name]] for name in texts} | said
+        elif said:
+            raise UsageError(f"--types goes with a mode that makes the table, not with --mode {options.mode}")
+    else:
+        columns = _new_names(source.schema, wanted)
+        missing = [
+            into for name, into in columns.items() if into not in said and _untyped(source.schema.field(name))
+        ]
+        if missing:
+            raise UsageError(
+                f"the table {table} is to be made, and a text does not say what its column is: say "
+                + " ".join(f"--types {name}=TYPE" for name in missing)
+            )
+        schema = pa.schema([source.schema.field(name).with_name(into) for name, into in columns.items()])
+        types = said
+        declared = {name: text for name, text, _ in ddl.new_columns(schema, types=said)}
+        targets = _parsed(columns, declared)
+    source.convert(targets, options.date_format)
+    return _Plan(columns, types, declared)
+
+
+def _untyped(field: pa.Field) -> bool:
+    return bool(pa.types.is_string(field.type) and b"informix.type" not in (field.metadata or {}))
+
+
+def _parsed(columns: Mapping[str, str], declared: Mapping[str, str]) -> dict[str, ColumnType]:
+    found = {}
+    for name, into in columns.items():
+        try:
+            found[name] = ColumnType.parse_sql(declared[into])
+        except ValueError:  # a type of the database's own
+            continue
+    return found
+
+
+def _new_names(schema: pa.Schema, wanted: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
+    names = list(schema.names)
+    if isinstance(wanted, Mapping):
+        unknown = [name for name in wanted if name not in names]
+        if unknown:
+            raise UsageError(
+                f"--columns: the file has no column {', '.join(unknown)}; it has {', '.join(names)}"
+            )
+        return dict(wanted)
+    if wanted is not None and len(wanted) != len(names):
+        raise UsageError(f"--columns names {len(wanted)} columns, the file has {len(names)}")
+    return dict(zip(names, wanted or names, strict=True))
+
+
+def _columns(text: str | None) -> Sequence[str] | Mapping[str, str] | None:
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise UsageError("--columns: a name is empty")
+    if not any("=" in word for word in words):
+        return words
+    pairs = [word.partition("=") for word in words]
+    if not all(name and sign and into for name, sign, into in pairs):
+        raise UsageError("--columns: write a,b,c or in_file=a,other=b, not both")
+    return {name: into for name, _, into in pairs}
+
+
+def _types(words: Sequence[str]) -> dict[str, str]:
+    pairs = [word.partition("=") for word in words]
+    if not all(name and sign and kind for name, sign, kind in pairs):
+        raise UsageError("--types: write COLUMN=TYPE, such as --types 'price=DECIMAL(10,2)'")
+    return {name: kind for name, _, kind in pairs}
+
+
+class _Load:
+    """The load itself: whole, or in chunks where errors are counted on the way or its place is kept."""
+
+    def __init__(
+        self, connection: Connection, source: Source, plan: _Plan, table: str, options: argparse.Namespace
+    ) -> None:
+        self._connection = connection
+        self._source = source
+        self._plan = plan
+        self._table = table
+        self._options = options
+        self._rejects: Rejects
+        self._told = 0  # of source.refused
+        self._at = Progress()
+        self._committed = 0  # rows, where there are commits on the way
+        self._bar: progress.Progress
+        counted = options.max_errors is not None or (options.collect and options.commit_every is not None)
+        self._stepwise = counted and options.mode == "append"
+
+    def run(self) -> int:
+        options = self._options
+        if options.resume and options.rejects and self._source.kind in ("parquet", "arrow", "json"):
+            raise UsageError(f"--rejects with --resume: a file of {self._source.kind} cannot be gone on with")
+        checkpoint = None
+        if options.resume:
+            checkpoint = Checkpoint(self._connection, self._table, self._source.paths, self._how())
+            self._at = checkpoint.find()
+            self._committed = self._at.loaded
+        sizes = (self._at.reject_bytes, self._at.log_bytes)
+        self._rejects = Rejects(options.rejects, self._source, overwrite=options.overwrite, sizes=sizes)
+        self._rejects.count = self._at.rejected
+        try:
+            with progress.Progress(options.progress, self._source.total) as self._bar:
+                if checkpoint is not None or self._stepwise:
+                    self._in_chunks(checkpoint)
+                else:
+                    self._whole()
+        except BaseException as error:
+            self._ended(error, checkpoint)
+            if isinstance(error, Error) and error.row is not None:
+                place = self._source.place(self._offset + error.row)
+                told = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # it counts what was sent
+                raise Failure(f"{place}: {told}" if place else told) from error
+            raise
+        self._rejects.end()
+        if checkpoint is not None:
+            checkpoint.done()
+        return self._told_result()
+
+    def _ended(self, error: BaseException, checkpoint: Checkpoint | None) -> None:
+        """Say in the error what is in effect; the files of refused rows stay where something was loaded."""
+        if checkpoint is not None:
+            self._rejects.keep()
+            noted(error, f"{self._committed:,} rows are committed; the same command goes on behind them.")
+            return
+        if isinstance(error, _TooMany):  # says it all
+            self._rejects.end()
+            return
+        if self._stepwise and self._options.commit_every is not None:
+            noted(error, f"{self._committed:,} rows are committed, and stay.")
+        elif isinstance(error, KeyboardInterrupt) and error.__cause__ is None:
+            whole = self._connection.logged and self._options.commit_every is None
+            noted(error, "Nothing was loaded." if whole else "What was committed before stays.")
+        if self._committed:
+            self._rejects.end()
+        else:
+            self._rejects.drop()
+
+    def _told_result(self) -> int:
+        rejected = self._rejects.count
+        refused = f", {rejected:,} refused" if rejected else ""
+        print(f"{self._at.loaded:,} rows into {self._table}{refused}")
+        if not rejected:
+            return DONE
+        first = self._rejects.first
+        if self._rejects.path is None and first is not None:
+            place = f"line {first['line']}" if "line" in first else f"row {first['row']}"
+            say(f"{first['file']}, {place}: {first['text']} (--rejects FILE keeps all refused rows)")
+        return REJECTS
+
+    def _how(self) -> str:
+        options = self._options
+        return repr(
+            [
+                self._plan.columns,
+                self._source.kind,
+                options.delimiter,
+                options.null,
+                options.encoding,
+                options.date_format,
+                options.collect,
+            ]
+        )
+
+    # ---- at once ---------------------------------------------------------------------------------------------
+
+    _offset = 0  # rows that went on before the call that runs
+
+    def _whole(self) -> None:
+        options = self._options
+        if options.max_errors is None or not self._connection.logged:
+            self._account(self._write(self._source.batches(), options.commit_every))
+            self._count_errors("The database has no log: they stay in the table.")
+            return
+        with self._connection.transaction():
+            self._account(self._write(self._source.batches(), None))
+            self._count_errors("Nothing was loaded.")
+
+    def _write(self, batches: Iterator[pa.RecordBatch], commit_every: int | None) -> WriteReport:
+        options = self._options
+        schema = self._source.batch_schema
+        more: dict[str, Any] = {}
+        if options.mode in _CREATING:
+            more["types"] = dict(self._plan.types)
+            if options.primary_key:
+                more["primary_key"] = _names(options.primary_key)
+        if options.key:
+            more["key"] = _names(options.key)
+        rows, size = self._bar.rows, self._bar.bytes
+        return self._connection.write_arrow(
+            self._table,
+            pa.RecordBatchReader.from_batches(schema, batches),
+            mode=options.mode,
+            columns={self._source.name_of(name): into for name, into in self._plan.columns.items()},
+            on_error="collect" if options.collect else "abort",
+            commit_every=commit_every,
+            progress=lambda more_rows, more_bytes, _: self._bar(rows + more_rows, size + more_bytes),
+            **more,
+        )
+
+    def _account(self, report: WriteReport, until: int | None = None) -> None:
+        """Note what came of rows: those in the table, and those that were refused, up to the row ``until``."""
+        new = self._source.refused[self._told :]
+        if until is not None:
+            new = [each for each in new if each.position < until]
+        self._told += len(new)
+        found: list[Reject] = of_server(report.rejected, self._source) + of_source(new, self._source)
+        self._rejects.add(in_order(found, self._source))
+        self._at.loaded += report.rows
+
+    def _count_errors(self, effect: str) -> None:
+        most = self._options.max_errors
+        if most is not None and self._rejects.count > most:
+            first = self._rejects.first
+            why = "" if first is None else f" The first: {first['text']}"
+            raise _TooMany(
+                f"{self._rejects.count:,} rows were refused, more than --max-errors {most:,}. {effect}{why}"
+            )
+
+    # ---- in chunks -------------------------------------------------------------------------------------------
+
+    def _in_chunks(self, checkpoint: Checkpoint | None) -> None:
+        options = self._options
+        batches = Pieces(self._source.batches())
+        self._skip(batches)
+        if options.commit_every is None and self._connection.logged:
+            with self._connection.transaction():
+                self._chunks(batches, None, "Nothing was loaded.")
+            return
+        self._chunks(batches, checkpoint, "")
+
+    def _chunks(self, batches: Pieces, checkpoint: Checkpoint | None, effect: str) -> None:
+        options = self._options
+        own = self._connection.logged and options.commit_every is not None
+        size = options.commit_every or _CHUNK_ROWS
+        while True:
+            more = batches.more()
+            until = self._at.read + size if more else None
+            if own:
+                stay = "" if checkpoint is not None else f"{self._committed:,} rows are committed, and stay."
+                with Interrupts() as interrupts:
+                    with self._connection.transaction():
+                        self._chunk(batches, size, until, effect or stay)
+                        if checkpoint is not None:
+                            checkpoint.put(self._at)
+                        interrupts.wait()
+                    self._committed = self._at.loaded
+            else:
+                self._chunk(batches, size, until, effect or "The database has no log: what was loaded stays.")
+            if not more:
+                return
+
+    def _chunk(self, batches: Pieces, size: int, until: int | None, effect: str) -> None:
+        self._offset = self._at.read
+        seen = 0
+
+        def counted() -> Iterator[pa.RecordBatch]:
+            nonlocal seen
+            for batch in batches.take(size):
+                seen += batch.num_rows
+                yield batch
+
+        report = self._write(counted(), None)
+        self._account(report, until)
+        self._at.read += seen
+        self._at.rejected = self._rejects.count
+        self._at.reject_bytes, self._at.log_bytes = self._rejects.sizes
+        self._count_errors(effect)
+
+    def _skip(self, batches: Pieces) -> None:
+        """Pass over the rows that are done with, and what was refused among them."""
+        for _ in batches.take(self._at.read) if self._at.read else ():
+            pass
+        self._told = sum(each.position < self._at.read for each in self._source.refused)
+
+
+class _TooMany(Failure):
+    """More refused rows than were allowed."""
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]

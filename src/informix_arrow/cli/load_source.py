@@ -1,0 +1,281 @@
+"""The files of a load as one stream of rows, made ready for the table, each with its place.
+
+The table's own columns say what a text becomes: bytes are written as hexadecimal digits, dates as ``--date-format``
+says. A row that has no such text, and a line that is no row, are refused here; what is left goes on with the file's own
+values beside it, so that whoever refuses it later can be answered with what stands in the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..wire.column_types import ColumnType, TypeCode
+from .exits import Failure
+from .files import STDIO
+from .formats import Options, Rows, opened
+from .formats.rows import LINE, TEXT, Numbers
+
+FILE, ROW = "informix-arrow file", "informix-arrow row"
+_MADE = "{}, read as {}"  # a column made of the file's one, as errors name it
+
+#: Values made of texts, and the places of those that nothing can be made of.
+Conversion = Callable[[pa.Array], tuple[pa.Array, Numbers]]
+
+
+@dataclass
+class Refused:
+    """Something in a file that no row can be made of."""
+
+    file: int
+    line: int | None  # of the file; None where it has no lines
+    row: int | None  # of the file, from 0; None where it has lines
+    column: str | None
+    problem: str
+    position: int  # how many rows went on before it
+    text: str | None = None  # as it stands in the file
+    values: pa.RecordBatch | None = None  # the file's columns
+
+
+class Source:
+    """Rows of several files, one after the other.
+
+    Parameters
+    ----------
+    paths, kind, options
+        The files, their format, and how it is read. Their columns must be the same.
+    """
+
+    def __init__(self, paths: Sequence[str], kind: str, options: Options) -> None:
+        self.paths, self.kind = paths, kind
+        self.options = options
+        self.refused: list[Refused] = []
+        self._stack = contextlib.ExitStack()
+        self._first = self._stack.enter_context(opened(paths[0], kind, options))
+        self.schema = self._first.schema
+        self.total = self._first.total if len(paths) == 1 else None  # rows, where that is known
+        self._conversions: dict[str, Conversion] = {}
+        self._made: dict[str, str] = {}
+        self._places: list[tuple[int, int, Numbers]] = []  # position, file and lines or rows of each batch
+        self.position = 0  # rows that went on
+
+    def close(self) -> None:
+        """Close the files."""
+        self._stack.close()
+
+    def convert(self, targets: Mapping[str, ColumnType], date_format: str) -> None:
+        """Texts become what the table's columns are; to be called before the first batch.
+
+        Parameters
+        ----------
+        targets
+            The type of the table's column, by the name that the file's column has.
+        date_format
+            Of texts that become a DATE, as ``strptime`` has it; "" is ISO 8601.
+        """
+        for name, target in targets.items():
+            if not pa.types.is_string(self.schema.field(name).type):
+                continue
+            if target.code == TypeCode.BYTE or target.is_blob:
+                self._conversions[name] = _from_hexadecimal
+                self._made[name] = _MADE.format(name, "bytes")
+            elif date_format and target.code == TypeCode.DATE:
+                self._conversions[name] = _dates(date_format)
+                self._made[name] = _MADE.format(name, "date")
+
+    def name_of(self, column: str) -> str:
+        """What the values for the table are called in the batches."""
+        return self._made.get(column, column)
+
+    def column_of(self, name: str) -> str:
+        """The file's column that values in the batches were made of."""
+        return next((column for column, made in self._made.items() if made == name), name)
+
+    @property
+    def batch_schema(self) -> pa.Schema:
+        """Of the batches: the file's columns, what was made of them, and the places."""
+        made = [
+            pa.field(self._made[name], pa.binary() if "bytes" in self._made[name] else pa.date32())
+            for name in self._made
+        ]
+        places = [
+            pa.field(FILE, pa.int32()),
+            pa.field(LINE, pa.int64()),
+            pa.field(ROW, pa.int64()),
+            pa.field(TEXT, pa.utf8()),
+        ]
+        return pa.schema([*self.schema, *made, *places])
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Rows that can go on, in order."""
+        for number, path in enumerate(self.paths):
+            if number == 0:
+                yield from self._of_file(0, self._first)
+                continue
+            with opened(path, self.kind, self.options) as rows:
+                self._require_same(path, rows.schema)
+                yield from self._of_file(number, rows)
+
+    def place(self, position: int) -> str:
+        """Where in the files the row stands that went on as number ``position``, for an error."""
+        found = bisect_right([first for first, _, _ in self._places], position) - 1
+        if found < 0:
+            return ""
+        first, file, numbers = self._places[found]
+        if position - first >= len(numbers):
+            return ""
+        return self.where(file, int(numbers[position - first]))
+
+    def where(self, file: int, number: int) -> str:
+        """A place as text."""
+        path = "standard input" if self.paths[file] == STDIO else self.paths[file]
+        return f"{path}, {'line' if self._has_lines else 'row'} {number}"
+
+    @property
+    def _has_lines(self) -> bool:
+        return self.kind not in ("parquet", "arrow")
+
+    def _require_same(self, path: str, schema: pa.Schema) -> None:
+        names, wanted = list(schema.names), list(self.schema.names)
+        if sorted(names) != sorted(wanted):
+            odd = sorted(set(names) ^ set(wanted)) or names
+            raise Failure(
+                f"{path} has other columns than {self.paths[0]}: {', '.join(odd)}: load it by itself"
+            )
+        for each in self.schema:
+            if schema.field(each.name).type != each.type:
+                raise Failure(
+                    f"{path}: the column {each.name!r} is {schema.field(each.name).type}, in {self.paths[0]} it is "
+                    f"{each.type}: load it by itself"
+                )
+
+    def _of_file(self, number: int, rows: Rows) -> Iterator[pa.RecordBatch]:
+        seen = told = 0
+        for batch in rows.batches:
+            told = self._take_broken(
+                number, rows, told, int(batch.column(LINE)[0].as_py()) if LINE in batch.schema.names else None
+            )
+            made = self._prepared(number, batch, seen)
+            seen += batch.num_rows
+            if made.num_rows:
+                yield made
+                self.position += made.num_rows
+        self._take_broken(number, rows, told, None)
+
+    def _take_broken(self, file: int, rows: Rows, told: int, until: int | None) -> int:
+        """Note lines that are no rows, as far as they stand before line ``until``; how many of them are noted."""
+        for each in rows.broken[told:]:
+            if until is not None and each.line > until:
+                break
+            self.refused.append(Refused(file, each.line, None, None, each.problem, self.position, each.text))
+            told += 1
+        return told
+
+    def _prepared(self, file: int, batch: pa.RecordBatch, seen: int) -> pa.RecordBatch:
+        count = batch.num_rows
+        columns = {name: batch.column(batch.schema.get_field_index(name)) for name in self.schema.names}
+        lined = LINE in batch.schema.names
+        numbers = batch.column(LINE).to_numpy() if lined else np.arange(seen, seen + count, dtype=np.int64)
+        texts = batch.column(TEXT) if TEXT in batch.schema.names else pa.nulls(count, pa.utf8())
+        made: list[pa.Array] = []
+        bad: dict[int, str] = {}
+        for name, convert in self._conversions.items():
+            values, places = convert(columns[name])
+            made.append(values)
+            for place in places.tolist():
+                bad.setdefault(place, name)
+        empty = pa.nulls(count, pa.int64())
+        places_ = [
+            pa.array(np.full(count, file, np.int32)),
+            pa.array(numbers) if lined else empty,
+            empty if lined else pa.array(numbers),
+            texts,
+        ]
+        whole = pa.RecordBatch.from_arrays([*columns.values(), *made, *places_], schema=self.batch_schema)
+        before = self.position
+        for index, place in enumerate(sorted(bad)):
+            name = bad[place]
+            value = columns[name][place].as_py()
+            what = "no hexadecimal digits" if "bytes" in self._made[name] else "no such date"
+            number = int(numbers[place])
+            problem = f"column {name!r}: {value!r} is {what}"
+            if not self.options.collect:
+                raise Failure(f"{self.where(file, number)}: {problem}")
+            values = pa.RecordBatch.from_arrays(
+                [column.slice(place, 1) for column in columns.values()], schema=self.schema
+            )
+            self.refused.append(
+                Refused(
+                    file,
+                    number if lined else None,
+                    None if lined else number,
+                    name,
+                    problem,
+                    before + place - index,
+                    texts[place].as_py(),
+                    values,
+                )
+            )
+        if bad:
+            keep = np.ones(count, bool)
+            keep[list(bad)] = False
+            whole, numbers = whole.filter(pa.array(keep)), numbers[keep]
+        self._places.append((self.position, file, _lean(numbers)))
+        return whole
+
+
+def _lean(numbers: Numbers) -> Numbers:
+    """The same numbers; a run of successive ones takes no memory."""
+    if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return _Run(int(numbers[0]), len(numbers))  # type: ignore[return-value]
+    return numbers
+
+
+class _Run:
+    def __init__(self, first: int, count: int) -> None:
+        self._first, self._count = first, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: int) -> int:
+        return self._first + place
+
+
+def _from_hexadecimal(column: pa.Array) -> tuple[pa.Array, Numbers]:
+    made: list[bytes | None] = []
+    bad: list[int] = []
+    for place, text in enumerate(column.to_pylist()):
+        try:
+            made.append(None if text is None else bytes.fromhex(text))
+        except ValueError:
+            made.append(None)
+            bad.append(place)
+    return pa.array(made, pa.binary()), np.array(bad, np.int64)
+
+
+def _dates(date_format: str) -> Conversion:
+    """Dates in a format. Python reads them: Arrow takes the 31st of February for the 3rd of March. Each text is read
+    once in a batch, as dates repeat."""
+
+    def convert(column: pa.Array) -> tuple[pa.Array, Numbers]:
+        encoded = column.dictionary_encode()
+        found: list[dt.date | None] = []
+        for text in encoded.dictionary.to_pylist():
+            try:
+                moment = dt.datetime.strptime(text, date_format)
+                found.append(moment.date() if moment.time() == dt.time() else None)
+            except ValueError:
+                found.append(None)
+        made = pa.array(found, pa.date32()).take(encoded.indices)
+        bad = pc.and_(pc.is_null(made), pc.is_valid(column)).to_numpy(zero_copy_only=False)
+        return made, np.flatnonzero(bad)
+
+    return convert

@@ -1,0 +1,145 @@
+"""What an unload has written, beside its files: a line of JSON for the statement, one for each file that is whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from .exits import Failure, UsageError
+from .files import exists, is_remote, new_file, open_input
+
+SUFFIX = ".manifest.jsonl"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file that is whole. ``first`` and ``last`` are the keys of its first and last row, as texts; None without a key
+    and for no rows. ``condition`` is what its rows have in common, where it is one of several parts."""
+
+    file: str
+    rows: int
+    bytes: int
+    sha256: str
+    first: list[str] | None = None
+    last: list[str] | None = None
+    condition: str | None = None
+
+
+@dataclass
+class Manifest:
+    """Statement, format, key and files of an unload.
+
+    Attributes
+    ----------
+    path
+        Of the manifest itself.
+    statement
+        The SQL as the user wants it: without the order and the condition that resuming adds.
+    key
+        Columns by which the rows are ordered; empty where they are not.
+    parts
+        How the whole was divided; empty where it was not.
+    entries
+        Files that are whole.
+    done
+        Whether these are all.
+    """
+
+    path: str
+    statement: str
+    format: str
+    key: Sequence[str]
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    done: bool = False
+
+    def add(self, entry: Entry) -> None:
+        """A file has become whole. With the first one the manifest itself is written, in place of what was there."""
+        if not self.entries:
+            with new_file(self.path, overwrite=True) as file:
+                file.write(_line(self._head()))
+        self.entries.append(entry)
+        self._append(asdict(entry))
+
+    def end(self) -> None:
+        """All files are whole."""
+        self.done = True
+        self._append({"done": True, "files": len(self.entries), "rows": self.rows})
+
+    @property
+    def rows(self) -> int:
+        """Rows in the files that are whole."""
+        return sum(each.rows for each in self.entries)
+
+    def _head(self) -> dict[str, Any]:
+        return {
+            "version": _VERSION,
+            "statement": self.statement,
+            "statement_sha256": hashlib.sha256(self.statement.encode()).hexdigest(),
+            "format": self.format,
+            "key": list(self.key),
+            "parts": self.parts,
+        }
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        if is_remote(self.path):  # stores of objects do not append
+            lines = [self._head(), *map(asdict, self.entries)]
+            with new_file(self.path, overwrite=True) as file:
+                file.write(b"".join(map(_line, lines if "file" in entry else [*lines, entry])))
+            return
+        with open(self.path, "ab") as file:
+            file.write(_line(entry))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _line(entry: dict[str, Any]) -> bytes:
+    return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
+
+
+def read(path: str) -> Manifest:
+    """The manifest of an unload that was begun. ``Failure`` for what is none. A last line that is not whole counts for
+    nothing, as its file was not told of."""
+    with open_input(path) as file:
+        lines = file.read().split(b"\n")
+    try:
+        head, *entries = [json.loads(line) for line in lines[:-1]]
+        made = Manifest(path, head["statement"], head["format"], head["key"], head["parts"])
+        if head["version"] != _VERSION:
+            raise Failure(f"{path}: it is of version {head['version']}, this program knows {_VERSION}")
+        for entry in entries:
+            if entry.get("done"):
+                made.done = True
+            else:
+                made.entries.append(Entry(**entry))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise Failure(f"{path} is no manifest of an unload: remove it, or choose another name") from None
+    if lines[-1] and not is_remote(path):
+        with open(path, "r+b") as file:
+            file.truncate(sum(len(line) + 1 for line in lines[:-1]))
+    return made
+
+
+def resumed(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifest | None:
+    """The manifest to go on with; None where nothing was begun. ``UsageError`` where it is one of something else."""
+    if not exists(path):
+        return None
+    found = read(path)
+    if found.statement != statement:
+        raise UsageError(
+            f"{path} belongs to another statement ({found.statement[:60]!r}): nothing was written; choose another -o"
+        )
+    if found.format != kind:
+        raise UsageError(f"{path}: the files there are {found.format}: say --format {found.format}")
+    if not found.done and not found.key and not found.parts:
+        raise UsageError(
+            f"{path}: its rows have no order, so nobody knows where to go on: begin anew with --overwrite and --key"
+        )
+    if not found.done and key and list(key) != list(found.key):
+        raise UsageError(f"{path}: its rows are ordered by {', '.join(found.key)}, not by {', '.join(key)}")
+    return found

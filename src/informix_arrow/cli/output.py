@@ -1,0 +1,56 @@
+"""Where the rows of a command go: a terminal, a pipe, a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from .files import STDIO
+from .formats import FORMATS, Options, format_of, write_file
+
+FOR_PEOPLE = ("table", "markdown")
+#: Formats that hold lists and structs as such; for others they are read as Informix's literals.
+NESTED = ("json", "jsonl", "parquet", "arrow")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare where the rows go and in which format."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=STDIO,
+        help="where the rows go; - is standard output, the default",
+    )
+    parser.add_argument(
+        "--format",
+        choices=tuple(FORMATS),
+        help="of the rows (default: by the file's suffix; a table on a terminal, CSV into a pipe)",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE, if it is there")
+
+
+def chosen(options: argparse.Namespace) -> str:
+    """The format of the rows."""
+    if options.output == STDIO:
+        return options.format or ("table" if sys.stdout.isatty() else "csv")
+    return format_of(options.output, options.format)
+
+
+def for_people(options: argparse.Namespace) -> bool:
+    """Whether the rows are to be looked at rather than worked with."""
+    return chosen(options) in FOR_PEOPLE
+
+
+def show(found: pa.Table, options: argparse.Namespace, columns: Sequence[str] | None = None) -> None:
+    """Write a table; for people only ``columns`` of it."""
+    kind = chosen(options)
+    if columns is not None and kind in FOR_PEOPLE:
+        found = found.select(list(columns))
+    sys.stdout.flush()
+    with write_file(options.output, kind, found.schema, Options(), overwrite=options.overwrite) as writer:
+        for batch in found.to_batches():
+            writer.write(batch)

@@ -1,0 +1,36 @@
+"""``informix-arrow ping``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from . import connecting
+from .helping import Commands, command
+
+EXAMPLE = "  informix-arrow ping informix://user@host:9088/stores --password-file ~/.informix"
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(commands, "ping", "log in and ask the server for a sign of life", EXAMPLE)
+    parser.add_argument("words", nargs="*", metavar="URL", help=connecting.URL_HELP)
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Log in, ask, and say who answered how fast."""
+    (url,) = connecting.take_url(options.words, ())
+    parameters = connecting.parameters_of(url, options)
+    began = time.monotonic()
+    with connecting.opened(parameters) as connection:
+        there = time.monotonic()
+        connection.ping()
+        answered = time.monotonic()
+        version = connection.adbc_get_info()["vendor_version"]
+        print(
+            f"{connecting.name_of(parameters)}: {connection.server_name}, {version}; "
+            f"login {(there - began) * 1e3:.1f} ms, ping {(answered - there) * 1e3:.1f} ms"
+        )
+    return 0

@@ -1,0 +1,117 @@
+"""Telling how far a command is: a bar on a terminal, JSON lines for machines, nothing into a pipe."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ..bulk.progress import Bar
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_EVERY = 0.5  # seconds between two JSON lines
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--progress``."""
+    parser.add_argument(
+        "--progress",
+        choices=("auto", "json", "never"),
+        default="auto",
+        help="auto: a bar where stderr is a terminal; json: JSON lines with rows, bytes and seconds on stderr",
+    )
+
+
+class Progress:
+    """How many rows and bytes are through. To be used as a context manager around the work::
+
+        with Progress(options.progress, total=rows) as progress:
+            progress(rows_so_far, bytes_so_far)
+
+    Parameters
+    ----------
+    mode
+        ``"auto"``, ``"json"`` or ``"never"``.
+    total
+        Rows to come; None when nobody knows.
+    """
+
+    def __init__(self, mode: str, total: int | None = None) -> None:
+        self.rows = self.bytes = 0
+        self._total = total
+        self._began = time.monotonic()
+        self._told = self._began
+        self._show: _Json | _Rich | Bar | None = None
+        if mode == "json":
+            self._show = _Json(total)
+        elif mode == "auto" and sys.stderr.isatty():
+            self._show = _Rich(total) if importlib.util.find_spec("rich") else Bar(total)
+
+    def __call__(self, rows: int, size: int, seconds: float | None = None) -> None:
+        """So many rows, and bytes of them, so far."""
+        self.rows, self.bytes = rows, size
+        if self._show is not None:
+            self._show(rows, size, time.monotonic() - self._began)
+
+    def add(self, rows: int, size: int) -> None:
+        """So many more."""
+        self(self.rows + rows, self.bytes + size)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._show is not None:
+            self._show.finish(self.rows, self.bytes, time.monotonic() - self._began)
+
+
+class _Json:
+    def __init__(self, total: int | None) -> None:
+        self._total = total
+        self._told = 0.0
+
+    def __call__(self, rows: int, size: int, seconds: float) -> None:
+        if seconds - self._told >= _EVERY:
+            self._told = seconds
+            self._line(rows, size, seconds, False)
+
+    def finish(self, rows: int, size: int, seconds: float) -> None:
+        self._line(rows, size, seconds, True)
+
+    def _line(self, rows: int, size: int, seconds: float, ended: bool) -> None:
+        line = {"rows": rows, "bytes": size, "seconds": round(seconds, 3), "ended": ended}
+        if self._total is not None:
+            line["total"] = self._total
+        print(json.dumps(line), file=sys.stderr, flush=True)
+
+
+class _Rich:
+    """rich's bar: rows, MB/s, and the time that is left where the total is known."""
+
+    def __init__(self, total: int | None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        columns: list[Any] = [TextColumn("{task.completed:,.0f} rows"), TextColumn("{task.fields[speed]}")]
+        if total is not None:
+            columns = [BarColumn(), *columns, TimeRemainingColumn()]
+        self._bar = RichProgress(*columns, console=Console(stderr=True))
+        self._task = self._bar.add_task("", total=total, speed="")
+        self._bar.start()
+
+    def __call__(self, rows: int, size: int, seconds: float) -> None:
+        speed = f"{size / seconds / 1e6:,.1f} MB/s" if seconds > 0 else ""
+        self._bar.update(self._task, completed=rows, speed=speed)
+
+    def finish(self, rows: int, size: int, seconds: float) -> None:
+        self(rows, size, seconds)
+        self._bar.stop()

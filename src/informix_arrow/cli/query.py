@@ -1,0 +1,149 @@
+"""``informix-arrow query``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Sequence
+from typing import Literal
+
+from ..connection import Connection
+from ..result import Result
+from ..shaping.scripts import Statement, split
+from ..wire.errors import ProgrammingError
+from . import connecting, output, progress
+from .exits import DONE, Failure, UsageError
+from .files import STDIO, open_input, refuse_existing
+from .formats import BatchWriter, Options, write_file
+from .formats.behind import behind
+from .helping import Commands, command
+
+EXAMPLE = """\
+  informix-arrow query informix://user@host:9088/stores "SELECT * FROM orders WHERE day >= ?" --param 2026-01-01
+  informix-arrow query informix://user@host:9088/stores "SELECT * FROM orders" -o orders.parquet
+  informix-arrow query informix://user@host:9088/stores -f month_end.sql"""
+
+BATCH_BYTES = 4 << 20  # of Arrow data; memory holds a few
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(commands, "query", "run SQL and show, pipe or store its rows", EXAMPLE)
+    parser.add_argument("words", nargs="*", metavar="URL SQL", help=f"{connecting.URL_HELP}, and the SQL")
+    parser.add_argument(
+        "-f",
+        "--file",
+        metavar="FILE",
+        help="run the statements of FILE, - for standard input, in place of SQL",
+    )
+    parser.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        metavar="V",
+        help="the value of the next ? in a single statement; the server makes a number or a date of it",
+    )
+    parser.add_argument(
+        "--compression", metavar="NAME", help="of Parquet and Arrow files: zstd, snappy, none .."
+    )
+    parser.add_argument(
+        "--delimiter", default="", metavar="C", help="between the fields of CSV (default: a comma)"
+    )
+    output.add_options(parser)
+    progress.add_options(parser)
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the statements, one after the other; each is committed, unless BEGIN has opened a transaction."""
+    url, statements = _statements(options)
+    kind = output.chosen(options)
+    if options.output != STDIO:
+        refuse_existing(options.output, overwrite=options.overwrite)
+    with connecting.connected(url, options) as connection, contextlib.ExitStack() as stack:
+        shown = _Shown(options, kind, stack)
+        for statement in statements:
+            try:
+                _run_one(connection, statement, options.param, shown)
+            except Exception as error:
+                if len(statements) > 1:
+                    error.args = (f"line {statement.line}: {error}", *error.args[1:])
+                raise
+        if connection.in_transaction:
+            connection.rollback()
+            raise Failure("the transaction that BEGIN WORK opened has no COMMIT WORK: it was rolled back")
+    return DONE
+
+
+def _statements(options: argparse.Namespace) -> tuple[str, list[Statement]]:
+    if options.file is None:
+        url, sql = connecting.take_url(options.words, ("SQL",))
+    else:
+        (url,) = connecting.take_url(options.words, ())
+        with open_input(options.file) as file:
+            sql = file.read().decode("utf-8-sig")
+    statements = list(split(sql))
+    if not statements:
+        raise UsageError("there is no statement to run")
+    if options.param and len(statements) > 1:
+        raise UsageError(f"--param goes with a single statement, here are {len(statements)}")
+    return url, statements
+
+
+def _run_one(connection: Connection, statement: Statement, values: Sequence[str], shown: _Shown) -> None:
+    nested: Literal["arrow", "text"] = "arrow" if shown.kind in output.NESTED else "text"
+    try:
+        result = connection.query(
+            statement.text, values, batch_bytes=BATCH_BYTES, floating_decimals="string", nested=nested
+        )
+    except ProgrammingError as error:
+        if error.sqlcode is not None or "returns no rows" not in str(error):
+            raise
+        with connection.cursor() as cursor:
+            cursor.execute(statement.text, values)
+            shown.did(cursor.rowcount)
+        return
+    with result:
+        shown.rows(result)
+
+
+class _Shown:
+    """Where the rows of the statements go."""
+
+    def __init__(self, options: argparse.Namespace, kind: str, stack: contextlib.ExitStack) -> None:
+        self.kind = kind
+        self._options = options
+        self._stack = stack  # a file of its own has its name when all statements are done
+        self._results = 0
+
+    def rows(self, result: Result) -> None:
+        """The rows of a query."""
+        self._results += 1
+        path = self._options.output
+        if self._results > 1 and (path != STDIO or self.kind not in ("table", "csv", "markdown", "jsonl")):
+            raise Failure(
+                "a second statement returns rows, and one file holds those of one: run it by itself"
+            )
+        wishes = Options(delimiter=self._options.delimiter, compression=self._options.compression)
+        file = write_file(path, self.kind, result.schema, wishes, overwrite=self._options.overwrite)
+        if path == STDIO:
+            if self._results > 1:
+                print(flush=True)
+            with file as writer:
+                self._copy(result, writer)
+        else:
+            self._copy(result, self._stack.enter_context(file))
+
+    def _copy(self, result: Result, writer: BatchWriter) -> None:
+        told = "never" if self._options.output == STDIO and sys.stdout.isatty() else self._options.progress
+        with progress.Progress(told) as bar, behind(writer) as writing:
+            for batch in result.batches():
+                writing.write(batch)
+                bar.add(batch.num_rows, batch.nbytes)
+
+    def did(self, rows: int) -> None:
+        """What a statement without rows did, for people."""
+        if self.kind == "table" and self._options.output == STDIO:
+            print(f"({rows:,} row{'s' if rows != 1 else ''} changed)" if rows >= 0 else "(done)", flush=True)

@@ -1,0 +1,217 @@
+"""Refused rows: in the format of the file that they come from, so that they can be repaired and loaded again, and
+beside that as JSON lines with place, codes and reason."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.csv as pc_csv
+
+from .exits import UsageError
+from .files import PART, is_remote, refuse_existing, remove, rename
+from .formats import BatchWriter, Options, open_writer
+from .formats.rows import LINE, TEXT
+from .load_source import FILE, ROW, Refused, Source
+
+LOG_SUFFIX = ".jsonl"
+
+
+@dataclass
+class Reject:
+    """A refused row: what the log says of it, and what goes into the file."""
+
+    entry: dict[str, Any]
+    text: str | None
+    values: pa.RecordBatch
+
+
+def of_server(table: pa.Table, source: Source) -> list[Reject]:
+    """The rows that a load has refused, ``report.rejected``."""
+    found = []
+    width = len(source.schema)
+    for row in range(table.num_rows):
+        one = {name: table.column(number)[row].as_py() for number, name in enumerate(table.schema.names[:5])}
+        places = {name: table.column(name)[row].as_py() for name in (FILE, LINE, ROW)}
+        values = pa.RecordBatch.from_arrays(
+            [table.column(5 + number).slice(row, 1).combine_chunks() for number in range(width)],
+            schema=source.schema,
+        )
+        entry = _entry(
+            source,
+            places[FILE],
+            places[LINE],
+            places[ROW],
+            one["column"],
+            one["sqlcode"],
+            one["isam"],
+            " ".join(one["message"].split()),
+        )
+        found.append(Reject(entry, table.column(TEXT)[row].as_py(), values))
+    return found
+
+
+def of_source(refused: Sequence[Refused], source: Source) -> list[Reject]:
+    """What the files' readers have refused."""
+    empty = pa.RecordBatch.from_pylist([], schema=source.schema)
+    return [
+        Reject(
+            _entry(source, each.file, each.line, each.row, each.column, None, None, each.problem),
+            each.text,
+            empty if each.values is None else each.values,
+        )
+        for each in refused
+    ]
+
+
+def _entry(
+    source: Source,
+    file: int,
+    line: int | None,
+    row: int | None,
+    column: str | None,
+    sqlcode: int | None,
+    isam: int | None,
+    text: str,
+) -> dict[str, Any]:
+    place = {"line": line} if line is not None else {"row": row}
+    return {
+        "file": source.paths[file],
+        **place,
+        "column": column,
+        "sqlcode": sqlcode,
+        "isam": isam,
+        "text": text,
+    }
+
+
+def in_order(found: list[Reject], source: Source) -> list[Reject]:
+    """As they stand in the files."""
+    files = {path: number for number, path in enumerate(source.paths)}
+    return sorted(
+        found, key=lambda each: (files[each.entry["file"]], each.entry.get("line", each.entry.get("row")))
+    )
+
+
+class Rejects:
+    """The two files. They are there when the first row is refused, under their names when the load has ended.
+
+    ``sizes`` are those of the files when the load that is gone on with was committed the last time.
+    """
+
+    def __init__(
+        self, path: str | None, source: Source, *, overwrite: bool, sizes: tuple[int, int] | None = None
+    ) -> None:
+        self.count = 0
+        self.path = path
+        self.first: dict[str, Any] | None = None
+        self._source = source
+        self._file: IO[bytes] | None = None
+        self._log: IO[bytes] | None = None
+        self._writer: BatchWriter | None = None
+        if path is None:
+            return
+        if is_remote(path):
+            raise UsageError("--rejects must be a file of this machine")
+        for name in (path, path + LOG_SUFFIX):
+            refuse_existing(name, overwrite=overwrite)
+        if sizes is not None and any(sizes):
+            self._file, self._log = self._open("r+b")
+            for file, size in zip((self._file, self._log), sizes, strict=True):
+                file.truncate(size)
+                file.seek(size)
+
+    def _open(self, mode: str) -> tuple[IO[bytes], IO[bytes]]:
+        assert self.path is not None
+        return open(self.path + PART, mode), open(self.path + LOG_SUFFIX + PART, mode)
+
+    def add(self, found: Sequence[Reject]) -> None:
+        """Write refused rows; they are on the disk when this returns."""
+        self.count += len(found)
+        if found and self.first is None:
+            self.first = found[0].entry
+        if self.path is None or not found:
+            return
+        if self._file is None or self._log is None:
+            self._file, self._log = self._open("wb")
+            self._begin()
+        for each in found:
+            self._one(each)
+            self._log.write(json.dumps(each.entry, ensure_ascii=False).encode() + b"\n")
+        for file in (self._file, self._log):
+            file.flush()
+            os.fsync(file.fileno())
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Bytes in both files."""
+        return (0, 0) if self._file is None or self._log is None else (self._file.tell(), self._log.tell())
+
+    def end(self) -> None:
+        """Give the files their names."""
+        if self._file is None or self._log is None or self.path is None:
+            return
+        if self._writer is not None:
+            self._writer.close()
+        elif self._source.kind == "json":
+            self._file.write(b"\n]\n")
+        self._file.close()
+        self._log.close()
+        for name in (self.path, self.path + LOG_SUFFIX):
+            rename(name + PART, name)
+
+    def keep(self) -> None:
+        """Close the files as they are, for a load that goes on later."""
+        for file in (self._file, self._log):
+            if file is not None:
+                file.close()
+
+    def drop(self) -> None:
+        """Remove the files, as nothing was loaded."""
+        if self._writer is not None:
+            with contextlib.suppress(Exception):
+                self._writer.close()
+        self.keep()
+        if self.path is not None and self._file is not None:
+            for name in (self.path, self.path + LOG_SUFFIX):
+                remove(name + PART)
+
+    def _begin(self) -> None:
+        assert self._file is not None
+        if self._source.kind == "csv":
+            self._file.write(self._csv([], header=True))
+        elif self._source.kind in ("parquet", "arrow"):
+            self._writer = open_writer(self._source.kind, self._file, self._source.schema, Options())
+        elif self._source.kind == "json":
+            self._file.write(b"[\n")
+
+    def _one(self, each: Reject) -> None:
+        assert self._file is not None
+        encoding = self._source.options.encoding
+        if self._writer is not None:
+            self._writer.write(each.values)
+        elif self._source.kind == "csv":
+            text = None if each.text is None else each.text.encode(encoding) + b"\n"
+            self._file.write(self._csv([each.values], header=False) if text is None else text)
+        elif each.text is not None:
+            first = self.sizes[0] <= len(b"[\n")
+            before = b"" if self._source.kind != "json" or first else b",\n"
+            after = b"" if self._source.kind == "json" else b"\n"
+            self._file.write(before + each.text.encode(encoding) + after)
+
+    def _csv(self, batches: Sequence[pa.RecordBatch], *, header: bool) -> bytes:
+        file = io.BytesIO()
+        options = self._source.options
+        null = {} if options.null is None else {"null_string": options.null}
+        chosen = pc_csv.WriteOptions(include_header=header, delimiter=options.delimiter or ",", **null)
+        with pc_csv.CSVWriter(file, self._source.schema, write_options=chosen) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+        made = file.getvalue()
+        return made if options.encoding == "utf-8" else made.decode().encode(options.encoding)

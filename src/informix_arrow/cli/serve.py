@@ -1,0 +1,196 @@
+"""``informix-arrow serve``: the embedded server in a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ipaddress
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..server import Server
+
+log = logging.getLogger("informix_arrow.server")
+
+PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command and its options."""
+    serve = commands.add_parser("serve", help="run the embedded SQLI server until SIGTERM or SIGINT")
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    serve.add_argument("--port", type=int, default=9088, help="port, 0 for a free one (default: %(default)s)")
+    serve.add_argument("--directory", metavar="DIR", help="where databases are kept (default: in memory)")
+    serve.add_argument("--user", default="informix", help="the login that is accepted (default: %(default)s)")
+    serve.add_argument(
+        "--password", help=f"its password; better given as {PASSWORD_VARIABLE}, which other users cannot see"
+    )
+    serve.add_argument(
+        "--users",
+        metavar="FILE",
+        help="let in the users of FILE, a line NAME:PASSWORD for each; then --user has no default password",
+    )
+    serve.add_argument(
+        "--server-name", default="informix", help="INFORMIXSERVER of clients (default: %(default)s)"
+    )
+    serve.add_argument(
+        "--server-version",
+        choices=("12.10", "14.10", "15.0"),
+        default="14.10",
+        help="the release that it passes for (default: %(default)s)",
+    )
+    serve.add_argument(
+        "--load", metavar="DIR", help="load the files DATABASE/TABLE.parquet, .csv or .arrow of DIR first"
+    )
+    serve.add_argument("--query-log", metavar="FILE", help="append every statement to FILE, as lines of JSON")
+    serve.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning"),
+        default="warning",
+        help="what goes to stderr; info: also statements that cannot be read (default: %(default)s)",
+    )
+    serve.add_argument("--tls-cert", metavar="PEM", help="speak TLS, and nothing else, with this certificate")
+    serve.add_argument(
+        "--tls-key", metavar="PEM", help="its private key (default: in the certificate's file)"
+    )
+    serve.add_argument("--tls-ca", metavar="PEM", help="let in only clients with a certificate of these CAs")
+    serve.add_argument(
+        "--max-sessions", type=int, default=1000, metavar="N", help="clients at a time (default: %(default)s)"
+    )
+    serve.add_argument(
+        "--idle-timeout", type=float, metavar="SECONDS", help="end sessions that do nothing (default: never)"
+    )
+    serve.add_argument(
+        "--memory-limit",
+        default="50%",
+        metavar="AMOUNT",
+        help="memory of all statements together, such as 2GB (default: half of the machine's)",
+    )
+    serve.add_argument(
+        "--statement-memory-limit",
+        metavar="AMOUNT",
+        help="what one statement takes to sort, group and join before it goes on in files (default: half of the above)",
+    )
+    serve.add_argument(
+        "--temp-directory",
+        metavar="DIR",
+        help="where those files are (default: DIRECTORY/tmp, or a new one among the machine's temporary ones)",
+    )
+    serve.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until SIGTERM or SIGINT; 1 when the server cannot start."""
+    try:
+        from ..loading import tables_of_directory
+        from ..server import Server
+    except ModuleNotFoundError as missing:
+        print(f"informix-arrow: {missing}", file=sys.stderr)
+        return 1
+    logging.basicConfig(level=options.log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
+    # A byte on a socket and no threading.Event: the signal may strike in a thread of some library, or just
+    # before the wait begins, and neither would wake the main thread from a lock.
+    signalled, wake = socket.socketpair()
+    wake.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    try:
+        users = {} if options.users is None else _users_of(options.users)
+        password = _password(options, users, Server.password)
+        with _query_log(options.query_log) as query_log:
+            server = Server(
+                options.directory,
+                options.host,
+                options.port,
+                options.user,
+                password,
+                server_name=options.server_name,
+                idle_timeout=options.idle_timeout,
+                max_sessions=options.max_sessions,
+                tls_cert=options.tls_cert,
+                tls_key=options.tls_key,
+                tls_ca=options.tls_ca,
+                load=tables_of_directory(options.load) if options.load else None,
+                query_log=query_log,
+                users=users,
+                version=options.server_version,
+                memory_limit=options.memory_limit,
+                statement_memory_limit=options.statement_memory_limit,
+                temp_directory=options.temp_directory,
+            )
+            return _serve_until(signalled, server)
+    except (OSError, RuntimeError, ValueError) as problem:
+        print(f"informix-arrow: {problem}", file=sys.stderr)
+        return 1
+
+
+def _password(options: argparse.Namespace, users: Mapping[str, str], default: str) -> str:
+    """That of ``--user``. ValueError for the default one where other machines can use it."""
+    password = options.password or os.environ.get(PASSWORD_VARIABLE)
+    if password is None and options.users is not None:
+        return users.get(options.user) or secrets.token_urlsafe()
+    if password in (None, default) and not _only_this_machine(options.host):
+        raise ValueError(
+            f"--host {options.host} lets other machines in, which know the default password: give one of your own "
+            f"({PASSWORD_VARIABLE}, --password or --users FILE)"
+        )
+    return default if password is None else password
+
+
+def _only_this_machine(host: str) -> bool:
+    """Whether a host's addresses are of this machine alone; True for one without any, which cannot be listened on."""
+    if not host:
+        return False
+    try:
+        found = socket.getaddrinfo(host, None)
+    except OSError:
+        return True
+    return all(ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback for *_, address in found)
+
+
+def _users_of(path: str) -> dict[str, str]:
+    """Passwords by name: lines NAME:PASSWORD, blank ones and those that begin with # left out. ValueError naming the
+    line that is none; OSError when the file cannot be read."""
+    users: dict[str, str] = {}
+    with open(path, encoding="utf-8") as file:
+        if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
+            log.warning("%s: others can read the passwords in it (chmod 600)", path)
+        for number, line in enumerate(file, 1):
+            text = line.rstrip("\r\n")
+            if not text.strip() or text.startswith("#"):
+                continue
+            name, _, password = text.partition(":")
+            name = name.strip()
+            if not name or not password:
+                raise ValueError(f"{path}, line {number}: it must be NAME:PASSWORD")
+            if name in users:
+                raise ValueError(f"{path}, line {number}: {name} has a line already")
+            users[name] = password
+    return users
+
+
+def _query_log(path: str | None) -> contextlib.AbstractContextManager[IO[str] | None]:
+    return contextlib.nullcontext() if path is None else open(path, "a", encoding="utf-8")
+
+
+def _serve_until(signalled: socket.socket, server: Server) -> int:
+    try:
+        server.start()
+    except OSError as problem:
+        print(f"informix-arrow: cannot listen on {server.host}:{server.port}: {problem}", file=sys.stderr)
+        return 1
+    try:
+        host, port = server.address
+        print(f"listening on {f'[{host}]' if ':' in host else host}:{port}", flush=True)
+        signalled.recv(1)
+    finally:
+        server.stop()
+    return 0

@@ -1,0 +1,366 @@
+"""``informix-arrow unload``: a table or a query into files."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import os
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..bulk.target import check_table
+from ..connection import Connection
+from ..dsn import Parameters
+from ..result import Result
+from ..wire.errors import InterfaceError
+from . import connecting, manifest, progress
+from .exits import DONE, Failure, UsageError, noted
+from .files import STDIO, exists, new_file, refuse_existing, remove
+from .formats import Options, format_of, writing
+from .formats.behind import behind
+from .helping import Commands, command, whole_number
+from .manifest import Entry, Manifest
+from .pieces import Pieces
+from .unload_file import Hashed, numbered, read, sha256_of
+from .unload_parts import Parts, planned
+
+EXAMPLE = """\
+  informix-arrow unload stores@ol_shop orders -o orders.parquet
+  informix-arrow unload stores@ol_shop orders -o s3://lake/orders.csv.gz --rows-per-file 100000 --resume
+  informix-arrow unload stores@ol_shop --query "SELECT * FROM orders WHERE day = TODAY" -o o.jsonl"""
+
+FORMATS = ("csv", "json", "jsonl", "parquet", "arrow", "unl")
+_SINGLE = "SELECT * FROM {}"
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(commands, "unload", "write the rows of a table or a query into files", EXAMPLE)
+    parser.add_argument("words", nargs="*", metavar="URL TABLE", help=f"{connecting.URL_HELP}, and the table")
+    parser.add_argument("--query", metavar="SQL", help="the rows of a query, in place of a table's")
+    parser.add_argument("-o", "--output", metavar="PATH", help="the file, - for standard output; required")
+    parser.add_argument("--format", choices=FORMATS, help="of the file (default: by its suffix)")
+    parser.add_argument(
+        "--rows-per-file",
+        type=whole_number,
+        metavar="N",
+        help="files of so many rows: PATH becomes PATH-00001, PATH-00002 .. before its suffix",
+    )
+    parser.add_argument(
+        "--compression", metavar="NAME", help="of Parquet and Arrow files: zstd, snappy, none .."
+    )
+    parser.add_argument("--delimiter", default="", metavar="C", help="between fields (default: the format's)")
+    parser.add_argument(
+        "--key",
+        metavar="COLUMNS",
+        help="order the rows by these columns, which tell each row from all others",
+    )
+    parser.add_argument(
+        "--partitions", type=whole_number, metavar="N", help="read N parts at the same time, into a file each"
+    )
+    parser.add_argument(
+        "--partition-on", metavar="COLUMN", help="what the parts are ranges of (default: the key)"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on behind the files that are whole; the rows are ordered by --key, else by the table's primary key",
+    )
+    parser.add_argument(
+        "--checksum", action="store_true", help="write PATH.sha256 too, which sha256sum --check takes"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    progress.add_options(parser)
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the files."""
+    if options.output is None:
+        raise UsageError("say by -o where the rows shall go: -o orders.parquet, or -o - for standard output")
+    if options.query is None:
+        url, table = connecting.take_url(options.words, ("TABLE",))
+        statement = _SINGLE.format(_checked(table))
+    else:
+        (url,) = connecting.take_url(options.words, ())
+        table, statement = "", options.query.strip().rstrip(";")
+    kind = format_of(options.output, options.format, FORMATS, "csv" if options.output == STDIO else None)
+    if options.partitions is None and options.partition_on is not None:
+        raise UsageError(
+            "--partition-on says what to divide by, --partitions N into how many parts: give both"
+        )
+    if options.partitions is not None and (options.rows_per_file is not None or options.key is not None):
+        raise UsageError("--partitions makes a file of each part: leave --rows-per-file and --key out")
+    parameters = connecting.parameters_of(url, options, autocommit=True)
+    with connecting.opened(parameters) as connection:
+        return _Unload(connection, parameters, options, table, statement, kind).run()
+
+
+def _checked(table: str) -> str:
+    try:
+        return check_table(table)
+    except InterfaceError as error:
+        raise UsageError(str(error)) from None
+
+
+class _Unload:
+    """One unload: the query, the files, and the manifest that says which of them are whole."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        parameters: Parameters,
+        options: argparse.Namespace,
+        table: str,
+        statement: str,
+        kind: str,
+    ) -> None:
+        self._connection = connection
+        self._parameters = parameters
+        self._options = options
+        self._table = table
+        self._statement = statement
+        self._kind = kind
+        self._wishes = Options(delimiter=options.delimiter, compression=options.compression)
+        self._key = [name.strip().lower() for name in (options.key or "").split(",") if name.strip()]
+
+    def run(self) -> int:
+        options = self._options
+        if options.output == STDIO:
+            return self._to_stdout()
+        path = options.output + manifest.SUFFIX
+        before: set[str] = set()
+        found = manifest.resumed(path, self._statement, self._kind, self._key) if options.resume else None
+        if found is not None and found.done:
+            self._check(found)
+            return DONE
+        if found is None:
+            if options.resume and options.partitions is None:
+                self._key = self._key or self._primary_key()
+            refuse_existing(path, overwrite=options.overwrite)
+            refuse_existing(self._name(1), overwrite=options.overwrite)
+            before = self._written_before(path)
+            found = Manifest(path, self._statement, self._kind, self._key)
+            if options.partitions is not None:
+                what = self._table or self._statement
+                found.parts = planned(self._connection, what, options.partition_on, options.partitions)
+        else:
+            self._key = list(found.key)
+            self._check(found)
+        try:
+            with progress.Progress(options.progress, self._total()) as bar:
+                bar.add(found.rows, 0)
+                if found.parts:
+                    self._parts(found, bar)
+                else:
+                    self._files(found, bar)
+        except BaseException as error:
+            more = "; --resume goes on with the rest" if found.parts else ""
+            if self._key and options.rows_per_file:
+                more = "; --resume goes on behind them"
+            noted(error, f"{len(found.entries)} files with {found.rows:,} rows are whole{more}.")
+            raise
+        found.end()
+        for name in before - {each.file for each in found.entries}:
+            remove(os.path.join(os.path.dirname(options.output), name))
+        if options.checksum:
+            self._checksums(found)
+        return DONE
+
+    def _written_before(self, path: str) -> set[str]:
+        """The files of the unload that --overwrite replaces: those that are not written anew shall not stay."""
+        return {each.file for each in manifest.read(path).entries} if exists(path) else set()
+
+    def _to_stdout(self) -> int:
+        options = self._options
+        for name in ("rows_per_file", "partitions", "resume", "checksum"):
+            if getattr(options, name):
+                raise UsageError(f"--{name.replace('_', '-')} goes with files, not with standard output")
+        sql, values = self._query(None)
+        with (
+            self._opened(sql, values) as result,
+            new_file(STDIO) as file,
+            writing(file, STDIO, self._kind, result.schema, self._wishes) as writer,
+        ):
+            for batch in result.batches():
+                writer.write(batch)
+        return DONE
+
+    # ---- the query -------------------------------------------------------------------------------------------
+
+    def _opened(self, sql: str, values: Sequence[object]) -> Result:
+        return read(self._connection, sql, values, self._kind)
+
+    def _query(self, last: Sequence[object] | None) -> tuple[str, list[object]]:
+        """The statement, in the order of the key and behind ``last``, and its parameters."""
+        if not self._key:
+            return self._statement, []
+        source = self._statement if self._table else f"SELECT * FROM ({self._statement}) q"
+        order = f" ORDER BY {', '.join(self._key)}"
+        if last is None:
+            return source + order, []
+        # (a > ?) OR (a = ? AND b > ?) ..: Informix compares no rows of values.
+        cases, values = [], list[object]()
+        for number, name in enumerate(self._key):
+            same = [f"{each} = ?" for each in self._key[:number]]
+            cases.append(f"({' AND '.join([*same, f'{name} > ?'])})")
+            values += last[: number + 1]
+        return f"{source} WHERE {' OR '.join(cases)}{order}", values
+
+    def _primary_key(self) -> list[str]:
+        if not self._table:
+            raise UsageError(
+                "--resume needs an order: say by --key which columns tell the rows of the query apart"
+            )
+        names = self._connection.primary_key(self._table).column("column_name").to_pylist()
+        if not names:
+            raise UsageError(
+                f"--resume needs an order, and {self._table} has no primary key: say by --key which columns tell its "
+                "rows apart"
+            )
+        return [str(name) for name in names]
+
+    def _total(self) -> int | None:
+        """Rows to come, where somebody looks and it costs nothing."""
+        watched = self._options.progress == "json" or (
+            self._options.progress == "auto" and sys.stderr.isatty()
+        )
+        if not self._table or not watched:
+            return None
+        count = self._connection.read_arrow(f"SELECT COUNT(*) FROM {self._table}")
+        return int(count.column(0)[0].as_py())
+
+    # ---- the files -------------------------------------------------------------------------------------------
+
+    def _name(self, number: int) -> str:
+        """The name of a file."""
+        several = self._options.rows_per_file is not None or self._options.partitions is not None
+        return numbered(self._options.output, number) if several else self._options.output
+
+    def _files(self, found: Manifest, bar: progress.Progress) -> None:
+        behind = found.entries[-1].last if found.entries else None
+        sql, values = self._query(None)
+        if behind is not None:
+            with self._opened(sql, values) as result:  # for the types of the key alone
+                schema = result.schema
+            sql, values = self._query(
+                [
+                    _value(text, schema.field(_index(schema, name)))
+                    for text, name in zip(behind, self._key, strict=True)
+                ]
+            )
+        with self._opened(sql, values) as result:
+            batches = Pieces(result.batches())
+            while batches.more() or not found.entries:
+                self._file(found, result.schema, batches, bar)
+
+    def _parts(self, found: Manifest, bar: progress.Progress) -> None:
+        overwrite = self._options.overwrite or self._options.resume
+        Parts(self._parameters, self._options.output, found, self._wishes, bar, overwrite=overwrite).run()
+
+    def _file(self, found: Manifest, schema: pa.Schema, batches: Pieces, bar: progress.Progress) -> None:
+        path = self._name(len(found.entries) + 1)
+        key = _Key(schema, self._key, found.entries[-1].last if found.entries else None)
+        rows = 0
+        with new_file(path, overwrite=self._options.overwrite or self._options.resume) as plain:
+            hashed = Hashed(plain)
+            with (
+                writing(hashed, path, self._kind, schema, self._wishes) as plain_writer,
+                behind(plain_writer) as writer,
+            ):
+                for batch in batches.take(self._options.rows_per_file):
+                    key.see(batch)
+                    writer.write(batch)
+                    rows += batch.num_rows
+                    bar.add(batch.num_rows, batch.nbytes)
+        name = os.path.basename(path)
+        found.add(Entry(name, rows, hashed.size, hashed.digest(), key.first, key.last))
+
+    def _check(self, found: Manifest) -> None:
+        """The files of the manifest are there. ``Failure`` for one that is not, or is not what it was."""
+        for each in found.entries:
+            path = os.path.join(os.path.dirname(self._options.output), each.file)
+            if not exists(path):
+                raise Failure(
+                    f"{path} is in the manifest and not there any more: begin anew with --overwrite"
+                )
+            if self._options.checksum and sha256_of(path) != each.sha256:
+                raise Failure(f"{path} is not what was written (sha256): begin anew with --overwrite")
+
+    def _checksums(self, found: Manifest) -> None:
+        with new_file(self._options.output + ".sha256", overwrite=True) as file:
+            for each in found.entries:
+                file.write(f"{each.sha256}  {each.file}\n".encode())
+
+
+class _Key:
+    """The keys of the first and last row of a file. ``Failure`` where they do not tell rows apart, as going on behind
+    the last one would lose rows then."""
+
+    def __init__(self, schema: pa.Schema, names: Sequence[str], before: list[str] | None) -> None:
+        self.first: list[str] | None = None
+        self.last: list[str] | None = None
+        self._before = before
+        self._names = names
+        self._columns = [_index(schema, name) for name in names]
+
+    def see(self, batch: pa.RecordBatch) -> None:
+        if not self._columns or not batch.num_rows:
+            return
+        columns = [batch.column(number) for number in self._columns]
+        if any(column.null_count for column in columns):
+            raise Failure(
+                f"the key {', '.join(self._names)} is NULL in some row, so it is none: choose another by --key"
+            )
+        same = pa.scalar(True)
+        for column in columns:
+            same = pc.and_(same, pc.equal(column.slice(1), column.slice(0, len(column) - 1)))
+        start, end = [_text(column[0]) for column in columns], [_text(column[-1]) for column in columns]
+        if start == (self.last or self._before) or (batch.num_rows > 1 and pc.any(same).as_py()):
+            raise Failure(
+                f"two rows have the same {', '.join(self._names)}, so it is no key: choose another by --key"
+            )
+        self.first = self.first or start
+        self.last = end
+
+
+def _index(schema: pa.Schema, name: str) -> int:
+    found = [number for number, each in enumerate(schema.names) if each.lower() == name]
+    if len(found) != 1:
+        raise UsageError(f"--key {name}: the rows have {'no' if not found else 'more than one'} such column")
+    kind = schema.field(found[0]).type
+    if not (
+        pa.types.is_integer(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_timestamp(kind)
+    ):
+        raise UsageError(
+            f"--key {name}: a column of type {kind} makes no key here: take numbers, texts or dates"
+        )
+    return found[0]
+
+
+def _text(value: pa.Scalar) -> str:
+    return str(value.cast(pa.utf8()).as_py())
+
+
+def _value(text: str, field: pa.Field) -> object:
+    """A key's part, as a parameter of its type."""
+    kind = field.type
+    if pa.types.is_integer(kind):
+        return int(text)
+    if pa.types.is_decimal(kind):
+        return Decimal(text)
+    if pa.types.is_date(kind):
+        return dt.date.fromisoformat(text)
+    if pa.types.is_timestamp(kind):
+        return pa.scalar(text).cast(pa.timestamp("us")).as_py()
+    declared = (field.metadata or {}).get(b"informix.type", b"")
+    return Decimal(text) if declared.startswith(b"DECIMAL") else text

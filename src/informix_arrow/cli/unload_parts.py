@@ -1,0 +1,110 @@
+"""An unload in parts, each over a connection of its own into a file of its own, at the same time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import Any
+
+from ..connection import Connection, open_connection
+from ..dsn import Parameters
+from ..parallel import plan_partitions
+from ..wire.errors import Error
+from .files import new_file
+from .formats import Options, writing
+from .manifest import Entry, Manifest
+from .progress import Progress
+from .unload_file import Hashed, numbered, read
+
+
+def planned(connection: Connection, statement: str, on: str | None, parts: int) -> list[dict[str, Any]]:
+    """The parts of a table or a query, as a manifest keeps them: one that goes on has to keep to them."""
+    found = plan_partitions(connection, statement, on, parts)
+    return [
+        {
+            "number": each.number + 1,
+            "sql": each.sql,
+            "parameters": list(each.parameters),
+            "condition": each.condition,
+        }
+        for each in found
+    ]
+
+
+class Parts:
+    """The parts that are left of an unload."""
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        path: str,
+        manifest: Manifest,
+        options: Options,
+        bar: Progress,
+        *,
+        overwrite: bool,
+    ) -> None:
+        self._parameters = parameters
+        self._path = path
+        self._manifest = manifest
+        self._options = options
+        self._bar = bar
+        self._overwrite = overwrite
+        self._lock = threading.Lock()  # of the manifest and the bar
+        self._connections: list[Connection] = []
+        self._ended = False
+
+    def run(self) -> None:
+        """Write them all; the first error ends the others."""
+        there = {each.file for each in self._manifest.entries}
+        left = [
+            part
+            for part in self._manifest.parts
+            if os.path.basename(numbered(self._path, part["number"])) not in there
+        ]
+        if not left:
+            return
+        with ThreadPoolExecutor(len(left)) as pool:
+            futures = [pool.submit(self._one, part) for part in left]
+            try:
+                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                failed = [each for each in done if each.exception() is not None]
+                if failed:
+                    self._end()
+                    failed[0].result()
+            except BaseException:
+                self._end()
+                raise
+
+    def _end(self) -> None:
+        """Whoever is at work stops."""
+        self._ended = True
+        with self._lock:
+            for connection in self._connections:
+                with contextlib.suppress(Error, OSError):
+                    connection.cancel()
+
+    def _one(self, part: dict[str, Any]) -> None:
+        path = numbered(self._path, part["number"])
+        rows = 0
+        with open_connection(self._parameters) as connection:
+            with self._lock:
+                self._connections.append(connection)
+            with (
+                read(connection, part["sql"], part["parameters"], self._manifest.format) as result,
+                new_file(path, overwrite=self._overwrite) as plain,
+            ):
+                hashed = Hashed(plain)
+                with writing(hashed, path, self._manifest.format, result.schema, self._options) as writer:
+                    for batch in result.batches():
+                        if self._ended:
+                            raise InterruptedError("another part has failed")
+                        writer.write(batch)
+                        rows += batch.num_rows
+                        with self._lock:
+                            self._bar.add(batch.num_rows, batch.nbytes)
+        entry = Entry(os.path.basename(path), rows, hashed.size, hashed.digest(), condition=part["condition"])
+        with self._lock:
+            self._manifest.add(entry)

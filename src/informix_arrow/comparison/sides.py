@@ -1,0 +1,226 @@
+"""What is compared: the tables of a database, of an export, or of a directory of files; a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..connection import Connection
+from ..transfer.schema_file import SchemaFile, parse, plain_name
+from ..unl import read_unl
+from ..wire.errors import DataError, InterfaceError, ProgrammingError
+
+SUFFIXES = (".parquet", ".unl")
+_MOST_RANGES = 50  # in one WHERE
+_PRIMARY_KEY = re.compile(
+    r"alter\s+table\s+(\S+)\s+add\s+constraint\s+primary\s+key\s*\(([^)]*)\)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Values of a column that are asked for, both ends included."""
+
+    column: str
+    spans: tuple[tuple[int, int], ...]
+
+
+class TableSide(Protocol):
+    """A table of one side."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Its primary key; () where there is none, or nobody knows."""
+
+    def schema(self, other: pa.Schema | None) -> pa.Schema | None:
+        """Its columns; those of the other side where it has none of its own, None where the other has none either."""
+
+    def bounds(self, column: str) -> tuple[int, int] | None:
+        """Least and greatest value of a column of whole numbers; None where that would take reading."""
+
+    def batches(self, schema: pa.Schema, ranges: Ranges | None) -> Iterator[pa.RecordBatch]:
+        """Its rows; of those outside ``ranges`` as many as is convenient."""
+
+
+class Side(Protocol):
+    """One side of a comparison."""
+
+    def tables(self) -> dict[str, TableSide]:
+        """Its tables by name, in lower case."""
+
+
+class DatabaseSide:
+    """The tables of a connection's database."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def tables(self) -> dict[str, TableSide]:
+        """See :class:`Side`. Tables of the same name that several owners have are told apart by their owner."""
+        listed = [each for each in self._connection.tables().to_pylist() if each["table_type"] == "TABLE"]
+        names = [each["table_name"].lower() for each in listed]
+        made: dict[str, TableSide] = {}
+        for name, each in zip(names, listed, strict=True):
+            owner = each["table_schema"].strip()
+            shown = f"{owner}.{name}" if names.count(name) > 1 else name
+            made[shown] = DatabaseTable(self._connection, owner, each["table_name"])
+        return made
+
+
+class DatabaseTable:
+    """A table of a database; see :class:`TableSide`."""
+
+    def __init__(self, connection: Connection, owner: str, name: str) -> None:
+        self._connection = connection
+        self._sql = f'"{owner}".{name}'
+        self._name = f"{owner}.{name}"
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return tuple(self._connection.primary_key(self._name)["column_name"].to_pylist())
+
+    def schema(self, other: pa.Schema | None) -> pa.Schema:
+        sql = f"SELECT * FROM {self._sql} WHERE 1 = 0"  # no rows, which would be sent ahead
+        with self._connection.query(sql, floating_decimals="string") as result:
+            return result.schema
+
+    def bounds(self, column: str) -> tuple[int, int] | None:
+        found = self._connection.execute(f"SELECT MIN({column}), MAX({column}) FROM {self._sql}").fetchall()
+        least, most = found[0]
+        return None if least is None else (int(least), int(most))
+
+    def batches(self, schema: pa.Schema, ranges: Ranges | None) -> Iterator[pa.RecordBatch]:
+        sql = f"SELECT * FROM {self._sql}"
+        if ranges is not None:
+            spans = ranges.spans
+            if len(spans) > _MOST_RANGES:
+                spans = ((spans[0][0], spans[-1][1]),)
+            sql += " WHERE " + " OR ".join(f"{ranges.column} BETWEEN {low} AND {high}" for low, high in spans)
+        with self._connection.query(sql, floating_decimals="string") as result:
+            yield from result.batches()
+
+
+class FileSide:
+    """One file, whose table has the file's name unless another is given."""
+
+    def __init__(self, path: str | Path, name: str | None = None) -> None:
+        self._path = Path(path)
+        self._name = name
+
+    def tables(self) -> dict[str, TableSide]:
+        """See :class:`Side`."""
+        return {(self._name or self._path.stem).lower(): _file(self._path)}
+
+
+class DirectorySide:
+    """The tables of an export, or the ``.parquet`` and ``.unl`` files of a directory."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+
+    def tables(self) -> dict[str, TableSide]:
+        """See :class:`Side`."""
+        scripts = sorted(self._path.glob("*.sql")) or sorted(self._path.glob("*.exp/*.sql"))
+        if len(scripts) == 1:
+            exported = parse(scripts[0].read_text(encoding="utf-8", errors="replace"), str(scripts[0]))
+            return _exported(scripts[0].parent, exported)
+        made: dict[str, TableSide] = {}
+        for path in sorted(self._path.iterdir()):
+            if path.suffix.lower() in SUFFIXES:
+                if path.stem.lower() in made:
+                    raise InterfaceError(f"{self._path} has two files for the table {path.stem}")
+                made[path.stem.lower()] = _file(path)
+        if not made:
+            raise InterfaceError(f"{self._path} holds no export, and no files {' or '.join(SUFFIXES)}")
+        return made
+
+
+def _exported(directory: Path, exported: SchemaFile) -> dict[str, TableSide]:
+    keys = {}
+    for statement in exported.after:
+        found = _PRIMARY_KEY.match(statement)
+        if found is not None:
+            keys[plain_name(found[1])] = tuple(name.strip() for name in found[2].split(","))
+    names = [plain_name(table.name)[1] for table in exported.tables]
+    made: dict[str, TableSide] = {}
+    for table, name in zip(exported.tables, names, strict=True):
+        owner, _ = plain_name(table.name)
+        shown = f"{owner}.{name}" if names.count(name) > 1 else name
+        key = keys.get(plain_name(table.name), ())
+        made[shown] = _file(directory / table.file, key, exported.delimiter)
+    return made
+
+
+def _file(path: Path, key: tuple[str, ...] = (), delimiter: str | None = None) -> TableSide:
+    if not path.is_file():
+        raise InterfaceError(f"{path} is no file")
+    if path.suffix.lower() == ".parquet":
+        return ParquetTable(path, key)
+    if path.suffix.lower() == ".unl":
+        return UnlTable(path, key, delimiter)
+    raise InterfaceError(f"{path}: compare reads {' and '.join(SUFFIXES)} files")
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetTable:
+    """A Parquet file; see :class:`TableSide`."""
+
+    path: Path
+    key: tuple[str, ...]
+
+    def schema(self, other: pa.Schema | None) -> pa.Schema:
+        try:
+            return pq.read_schema(self.path)
+        except pa.ArrowInvalid as error:
+            raise DataError(f"{self.path} is no Parquet file: {error}") from None
+
+    def bounds(self, column: str) -> tuple[int, int] | None:
+        return None
+
+    def batches(self, schema: pa.Schema, ranges: Ranges | None) -> Iterator[pa.RecordBatch]:
+        with pq.ParquetFile(self.path) as file:
+            yield from file.iter_batches()
+
+
+@dataclass(frozen=True, slots=True)
+class UnlTable:
+    """A ``.unl`` file, whose types the other side tells; see :class:`TableSide`."""
+
+    path: Path
+    key: tuple[str, ...]
+    delimiter: str | None
+
+    def schema(self, other: pa.Schema | None) -> pa.Schema | None:
+        return other
+
+    def bounds(self, column: str) -> tuple[int, int] | None:
+        return None
+
+    def batches(self, schema: pa.Schema, ranges: Ranges | None) -> Iterator[pa.RecordBatch]:
+        yield from read_unl(self.path, schema, delimiter=self.delimiter)
+
+
+def text_columns(tables: Sequence[TableSide]) -> pa.Schema:
+    """Columns of text for two ``.unl`` files of which nobody tells the types: as many as the first row has fields."""
+    for table in tables:
+        if isinstance(table, UnlTable):
+            with table.path.open("rb") as file:
+                line = file.readline().rstrip(b"\r\n")
+            delimiter = (table.delimiter or "|").encode()
+            fields = len(re.sub(rb"\\.", b"", line).split(delimiter)) - (1 if line.endswith(delimiter) else 0)
+            if line:
+                return pa.schema([pa.field(f"field{k + 1}", pa.large_utf8()) for k in range(fields)])
+    return pa.schema([pa.field("field1", pa.large_utf8())])
+
+
+def find(tables: dict[str, TableSide], name: str, side: str) -> TableSide:
+    """A table by name; ``ProgrammingError`` when there is none."""
+    if name not in tables:
+        raise ProgrammingError(f"{side} has no table {name}: it has {', '.join(sorted(tables)) or 'none'}")
+    return tables[name]

@@ -1,0 +1,130 @@
+"""Columns of two sides, brought to one type each, so that equal values are equal bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..wire.column_types import ColumnType, TypeCode
+from ..wire.errors import DataError
+
+_UNITS = ("s", "ms", "us", "ns")
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """The columns that both sides have, in the order of the first, and those that only one has."""
+
+    names: tuple[str, ...]
+    types: tuple[pa.DataType, ...]
+    digits: tuple[bool, ...]  # numbers as text
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+
+    @classmethod
+    def of(cls, a: pa.Schema, b: pa.Schema) -> Common:
+        """Columns are the same that have the same name, in upper or lower case."""
+        there = {each.name.lower(): each for each in b}
+        both = [(each, there[each.name.lower()]) for each in a if each.name.lower() in there]
+        names = tuple(each.name.lower() for each, _ in both)
+        return cls(
+            names,
+            tuple(one_type(x.type, y.type) for x, y in both),
+            tuple(_is_floating(x) or _is_floating(y) for x, y in both),
+            tuple(each.name for each in a if each.name.lower() not in there),
+            tuple(each.name for each in b if each.name.lower() not in names),
+        )
+
+    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch of either side in the common types. ``DataError`` for a value that does not fit them."""
+        places = {name.lower(): place for place, name in enumerate(batch.schema.names)}
+        arrays = []
+        for name, wanted, digits in zip(self.names, self.types, self.digits, strict=True):
+            array = batch.column(places[name])
+            try:
+                array = _decoded(array) if array.type == wanted else _decoded(array).cast(wanted)
+            except pa.ArrowInvalid as error:
+                raise DataError(
+                    f"column {name!r} cannot be compared as {wanted}: {error}", column=name
+                ) from None
+            arrays.append(_shortest(array) if digits and pa.types.is_large_string(wanted) else array)
+        return pa.RecordBatch.from_arrays(arrays, names=list(self.names))
+
+
+def places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """Where columns are; ``DataError`` for one that is not there."""
+    lower = [name.lower() for name in names]
+    for each in wanted:
+        if each.lower() not in lower:
+            raise DataError(
+                f"both sides must have the key's column {each!r}: they share {', '.join(names) or 'none'}"
+            )
+    return [lower.index(each.lower()) for each in wanted]
+
+
+def one_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    """A type that holds the values of both."""
+    a, b = _plain(a), _plain(b)
+    types = pa.types
+    if a == b:
+        return a
+    if types.is_integer(a) and types.is_integer(b):
+        return pa.int64()
+    if types.is_decimal(a) and types.is_decimal(b):
+        return pa.decimal128(38, max(a.scale, b.scale))
+    for number, other in ((a, b), (b, a)):
+        if types.is_decimal(number) and types.is_integer(other):
+            return pa.decimal128(38, number.scale)
+        if types.is_floating(number) and (
+            types.is_floating(other) or types.is_integer(other) or types.is_decimal(other)
+        ):
+            return pa.float64()
+    if types.is_timestamp(a) and types.is_timestamp(b):
+        return pa.timestamp(max(a.unit, b.unit, key=_UNITS.index))
+    if types.is_duration(a) and types.is_duration(b):
+        return pa.duration(max(a.unit, b.unit, key=_UNITS.index))
+    if types.is_time(a) and types.is_time(b):
+        return pa.time64("ns") if "ns" in (a.unit, b.unit) else pa.time64("us")
+    if (
+        {types.is_date(a), types.is_timestamp(a)}
+        == {types.is_date(b), types.is_timestamp(b)}
+        == {True, False}
+    ):
+        return a if types.is_timestamp(a) else b if types.is_timestamp(b) else pa.date32()
+    return pa.large_utf8()
+
+
+def _plain(t: pa.DataType) -> pa.DataType:
+    """One of the layouts that a type may have."""
+    while pa.types.is_dictionary(t) or pa.types.is_run_end_encoded(t):
+        t = t.value_type
+    if pa.types.is_string(t) or t == pa.string_view():
+        return pa.large_utf8()
+    if pa.types.is_binary(t) or pa.types.is_fixed_size_binary(t) or t == pa.binary_view():
+        return pa.large_binary()
+    if pa.types.is_decimal(t) and not pa.types.is_decimal256(t):
+        return pa.decimal128(38, t.scale) if not pa.types.is_decimal128(t) else t
+    return t
+
+
+def _decoded(array: pa.Array) -> pa.Array:
+    return pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
+
+
+def _is_floating(field: pa.Field) -> bool:
+    """A floating DECIMAL, whose digits are text: 1.50 and 1.5 are the same."""
+    declared = (field.metadata or {}).get(b"informix.type")
+    try:
+        ct = ColumnType.parse_sql(declared.decode()) if declared else None
+    except ValueError:
+        return False
+    return ct is not None and ct.code == TypeCode.DECIMAL and ct.scale is None
+
+
+def _shortest(array: pa.Array) -> pa.Array:
+    """Numbers as text without zeros that say nothing."""
+    found = pc.replace_substring_regex(array, r"(\.[0-9]*?)0+$", r"\1")
+    return pc.replace_substring_regex(found, r"\.$", "")

@@ -1,0 +1,440 @@
+"""copy: which rows of which tables are due, read and handed to the target, several tables at once."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..bulk.target import quote
+from ..connection import Connection, connect, open_plain
+from ..metadata.names import TableName
+from ..parallel import PartitionedResult
+from ..partitioned import partition_read
+from ..partitions.keys import Key
+from ..result import Result
+from ..wire.describe import Column
+from ..wire.errors import Error, InterfaceError, OperationalError
+from .checks import Checks
+from .parquet import ParquetFolder
+from .state import Rows, State, Target, changes
+
+Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
+MODES = ("full", "incremental", "append", "merge")
+
+
+@dataclass(frozen=True, slots=True)
+class TableCopy:
+    """What became of one table.
+
+    Attributes
+    ----------
+    table
+        As it was named.
+    mode
+        How it was copied: an incremental copy begins with a full one.
+    rows
+        Rows read.
+    target_rows
+        Rows in the target now.
+    bytes
+        Of the rows read, as Arrow data.
+    seconds
+        For everything.
+    watermark
+        The highest value that was copied, as text; None without one.
+    error
+        Why it was not copied; None when it was. The target is as it was before then.
+    checks
+        For each column the values that are not NULL and the sum over them, which the target was held against.
+    """
+
+    table: str
+    mode: str
+    rows: int = 0
+    target_rows: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    watermark: str | None = None
+    error: Exception | None = None
+    checks: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for a log."""
+        error = None if self.error is None else str(self.error).partition("\n")[0]
+        names = ("table", "mode", "rows", "target_rows", "bytes", "seconds", "watermark")
+        return {**{name: getattr(self, name) for name in names}, "error": error, "checks": self.checks}
+
+
+class CopyFailed(OperationalError):
+    """Some tables were not copied; ``copies`` says what became of each."""
+
+    copies: tuple[TableCopy, ...] = ()
+
+
+def copy(
+    source: Connection | str,
+    target: str,
+    tables: Sequence[str] | None = None,
+    *,
+    mode: Mode = "full",
+    watermark: str | None = None,
+    overlap: float | str = 0,
+    key: str | Sequence[str] | None = None,
+    evolve: bool = False,
+    jobs: int = 1,
+    connections: int = 1,
+    progress: Callable[[int, int], object] | None = None,
+    done: Callable[[TableCopy], object] | None = None,
+) -> tuple[TableCopy, ...]:
+    """Copy tables into a folder of Parquet files or a DuckDB file, which remembers how far the copy is.
+
+    ``copy(url, "lake/")``, and the same again the next day. Each table is taken over as a whole or not at all, whenever
+    this program dies; the next run goes on from what the target holds.
+
+    Parameters
+    ----------
+    source
+        A URL, or an open connection: others like it are opened.
+    target
+        ``"DIR/"``: a folder with a folder for each table. ``"FILE.duckdb"``: a table for each (needs duckdb).
+    tables
+        Names, ``table`` or ``owner.table``. None (default): all tables of the database.
+    mode
+        ``"full"`` (default): the table takes the place of its last copy. ``"incremental"``: rows whose ``watermark`` is
+        above the highest one that was copied, in place of those with the same ``key`` if one is given; a full copy
+        when the last one did not go by a watermark. ``"append"``: all rows once more, beside those that are there.
+        ``"merge"``: all rows, in place of those with the same ``key``.
+    watermark
+        A column that only grows: an integer, SERIAL, DATE, DATETIME or DECIMAL. Rows in which it is NULL come by full
+        copies only.
+    overlap
+        So far below the highest watermark an incremental copy begins, for rows that were committed late: a number,
+        days for a DATE, seconds for a DATETIME. Needs ``key``.
+    key
+        Columns that tell each row from all others.
+    evolve
+        True: columns that changed since the last copy are taken over; a full copy takes any, others new columns only.
+        False (default): such a table is an error that names the change.
+    jobs
+        Tables copied at once, 1 by default.
+    connections
+        Connections that read one table in a full copy, 1 by default.
+    progress
+        Called with rows and bytes that more were read, from any thread.
+    done
+        Called with each table's :class:`TableCopy`.
+
+    Returns
+    -------
+    tuple of TableCopy
+        In the order of the tables.
+
+    Raises
+    ------
+    InterfaceError
+        A wrong argument, or a target that is none; nothing was written.
+    CopyFailed
+        Some tables were not copied: the others were. The text names each and why.
+
+    After each table the target is read back: rows, and for each column the values and their sum, are held against what
+    was read, before the copy counts.
+    """
+    plan = _Plan(mode, watermark, overlap, _names(key), evolve, connections)
+    if jobs < 1 or connections < 1:
+        raise InterfaceError(f"jobs and connections must be at least 1, got {jobs} and {connections}")
+    own = None if isinstance(source, Connection) else connect(source, autocommit=True)
+    connection = own or source
+    assert isinstance(connection, Connection)
+    try:
+        chosen = _tables(connection, tables)
+        there = _target(target)
+        try:
+            run = _Run(connection, there, plan, progress or (lambda rows, size: None))
+            with ThreadPoolExecutor(jobs, "copy") as pool:
+                futures = [pool.submit(run.table, name) for name in chosen]
+                try:
+                    found = []
+                    for future in futures:
+                        found.append(future.result())
+                        if done is not None:
+                            done(found[-1])
+                except BaseException:
+                    run.stopped = True
+                    for future in futures:
+                        future.cancel()
+                    raise
+        finally:
+            there.close()
+    finally:
+        if own is not None:
+            own.close()
+    failed = [each for each in found if each.error is not None]
+    if failed:
+        texts = "; ".join(f"{each.table}: {str(each.error).partition(chr(10))[0]}" for each in failed)
+        error = CopyFailed(f"{len(failed)} of {len(found)} tables were not copied: {texts}")
+        error.copies = tuple(found)
+        raise error
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The checked arguments."""
+
+    mode: str
+    watermark: str | None
+    overlap: float | str
+    key: tuple[str, ...]
+    evolve: bool
+    connections: int
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise InterfaceError(f"mode must be one of {', '.join(map(repr, MODES))}, got {self.mode!r}")
+        if (self.mode == "incremental") != (self.watermark is not None):
+            raise InterfaceError(
+                "mode='incremental' needs watermark, the column that says what is new; others take none"
+            )
+        if self.mode == "merge" and not self.key:
+            raise InterfaceError("mode='merge' needs key, the columns that tell each row from all others")
+        if self.mode in ("full", "append") and self.key:
+            raise InterfaceError(f"mode={self.mode!r} takes no key")
+        if Decimal(self.overlap) < 0:
+            raise InterfaceError(f"overlap must be at least 0, got {self.overlap}")
+        if Decimal(self.overlap) and not self.key:
+            raise InterfaceError("overlap reads rows again: say by key which ones they take the place of")
+
+
+class _Run:
+    """One call of copy(): what the threads that copy tables share."""
+
+    def __init__(
+        self, connection: Connection, target: Target, plan: _Plan, progress: Callable[[int, int], object]
+    ) -> None:
+        settings = connection._settings()
+        self._settings = replace(settings, autocommit=True)
+        self._target = target
+        self._plan = plan
+        self._progress = progress
+        self._where = f"{connection.server_name or settings.server}/{connection.database}"
+        self._id = uuid.uuid4().hex
+        self.stopped = False
+
+    def table(self, name: str) -> TableCopy:
+        """Copy one table; its error is in what is returned."""
+        began = time.monotonic()
+        try:
+            with open_plain(self._settings) as connection:
+                copied = self._copy(connection, name)
+        except (Error, pa.ArrowException, OSError) as error:
+            copied = TableCopy(name, self._plan.mode, error=error)
+        return replace(copied, seconds=round(time.monotonic() - began, 3))
+
+    def _copy(self, connection: Connection, name: str) -> TableCopy:
+        plan = self._plan
+        folder = TableName.parse(name).name
+        source = f"{self._where}/{name}"
+        before = self._target.state(folder)
+        if before is not None and before.source != source:
+            raise OperationalError(f"{folder} is in the target already, as a copy of {before.source}")
+        mode = plan.mode
+        if mode == "incremental" and (before is None or before.watermark is None):
+            mode = "full"
+        with self._read(connection, name, mode, before) as (result, columns):
+            now = tuple((column.name, column.type.sql) for column in columns)
+            if before is not None:
+                self._compare(before, now, mode)
+            checks = Checks(result.schema)
+            highest = _Highest(result.schema, self._mark(columns))
+            key = [_column(name, columns, each).name for each in plan.key]
+            batches = self._counted(result.batches(), checks, highest)
+            rows = Rows(result.schema, batches, checks)
+
+            def state() -> State:
+                mark = highest.text
+                if mark is None and before is not None and mode == "incremental":
+                    mark = before.watermark
+                return State(source, now, mark, self._id, checks=checks.to_json())
+
+            if before is None or mode == "full":
+                kept = self._target.replace(folder, rows, state)
+            elif key:
+                kept = self._target.merge(folder, rows, state, key)
+            else:
+                kept = self._target.append(folder, rows, state)
+        mark = kept.watermark[1] if kept.watermark else None
+        return TableCopy(
+            name, mode, checks.rows, kept.rows, highest.bytes, watermark=mark, checks=checks.to_json()
+        )
+
+    def _read(self, connection: Connection, name: str, mode: str, before: State | None) -> _Reading:
+        """The rows that are due, and the columns of the table."""
+        plan = self._plan
+        whole = f"SELECT * FROM {name}"
+        if mode == "incremental" and before is not None:
+            assert before.watermark is not None
+            with connection.query(f"{whole} WHERE 1 = 0") as empty:
+                columns = empty.columns
+            column = _column(name, columns, plan.watermark or "")
+            if before.watermark[0] != column.name:
+                raise OperationalError(
+                    f"{name}: its last copy went by {before.watermark[0]}, not by {column.name}"
+                )
+            key = Key(column.name, column.type)
+            since = _lowered(key, key.parse(before.watermark[1]), plan.overlap)
+            (cut,) = key.cuts([since])
+            sign = ">=" if Decimal(plan.overlap) else ">"
+            mark = quote(column.name, self._settings.delimident)
+            result = connection.query(f"{whole} WHERE {mark} {sign} {cut.sql}", cut.parameters)
+            return _Reading(result, result.columns)
+        if plan.connections == 1:
+            result = connection.query(whole)
+            return _Reading(result, result.columns)
+        with connection.query(f"{whole} WHERE 1 = 0") as empty:
+            columns = empty.columns
+        parts = 4 * plan.connections
+        return _Reading(partition_read(connection, name, None, parts, connections=plan.connections), columns)
+
+    def _mark(self, columns: Sequence[Column]) -> Key | None:
+        """The watermark as a key; ``InterfaceError`` for a column that grows in no way."""
+        if self._plan.watermark is None:
+            return None
+        column = _column("the table", columns, self._plan.watermark)
+        key = Key(column.name, column.type)
+        if not key.has_strides:
+            raise InterfaceError(
+                f"the watermark {column.name} is {column.type.sql}: numbers and times can be one"
+            )
+        return key
+
+    def _compare(self, before: State, now: Sequence[tuple[str, str]], mode: str) -> None:
+        """``OperationalError`` when the columns have changed, and that may not or cannot be taken over."""
+        found = changes(before.columns, now)
+        if not found:
+            return
+        if not self._plan.evolve:
+            raise OperationalError(
+                f"its columns have changed since the last copy: {'; '.join(found)}. "
+                "Say evolve (--evolve) to take that over"
+            )
+        others = [each for each in found if not each.endswith(" is new")]
+        if others and mode != "full":
+            raise OperationalError(
+                f"only new columns can be taken over by a copy that is not full: {'; '.join(others)}"
+            )
+
+    def _counted(
+        self, batches: Iterator[pa.RecordBatch], checks: Checks, highest: _Highest
+    ) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if self.stopped:
+                raise OperationalError("another table's error has ended the copy")
+            checks.add(batch)
+            highest.add(batch)
+            self._progress(batch.num_rows, batch.nbytes)
+            yield batch
+
+
+class _Reading:
+    """A result that is closed in any case."""
+
+    def __init__(self, result: Result | PartitionedResult, columns: Sequence[Column]) -> None:
+        self._result = result
+        self._columns = columns
+
+    def __enter__(self) -> tuple[Result | PartitionedResult, Sequence[Column]]:
+        return self._result, self._columns
+
+    def __exit__(self, *error: object) -> None:
+        self._result.close()
+
+
+class _Highest:
+    """The highest watermark of the rows that passed, and how large they were."""
+
+    def __init__(self, schema: pa.Schema, key: Key | None) -> None:
+        self.bytes = 0
+        self._key = key
+        self._place = schema.names.index(key.name) if key is not None else -1
+        self._value: Any = None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.bytes += batch.nbytes
+        if self._key is not None:
+            found = pc.max(batch.column(self._place)).as_py()
+            if found is not None and (self._value is None or found > self._value):
+                self._value = found
+
+    @property
+    def text(self) -> tuple[str, str] | None:
+        """The column and the value; None when there was none."""
+        return None if self._value is None or self._key is None else (self._key.name, str(self._value))
+
+
+def _lowered(key: Key, value: Any, overlap: float | str) -> Any:
+    """The value from which on an incremental copy reads."""
+    much = Decimal(overlap)
+    if not much:
+        return value
+    if isinstance(value, dt.datetime):
+        floor = dt.datetime.min
+        seconds = dt.timedelta(seconds=float(much))
+        return value - seconds if value - floor > seconds else floor
+    if isinstance(value, dt.date):
+        return dt.date.fromordinal(max(value.toordinal() - int(much), 1))
+    if isinstance(value, dt.time):
+        raise InterfaceError(f"the watermark {key.name} is a time of day, from which no overlap can be taken")
+    return value - (much if isinstance(value, Decimal) else int(much))
+
+
+def _column(table: str, columns: Sequence[Column], name: str) -> Column:
+    same = [each for each in columns if each.name == name] or [
+        each for each in columns if each.name.lower() == name.lower()
+    ]
+    if len(same) != 1:
+        there = ", ".join(each.name for each in columns)
+        raise InterfaceError(f"{table} has no column {name!r}; there are {there}")
+    return same[0]
+
+
+def _names(key: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (key,) if isinstance(key, str) else tuple(key or ())
+
+
+def _tables(connection: Connection, wanted: Sequence[str] | None) -> list[str]:
+    """Names as they stand in statements."""
+    if isinstance(wanted, str):
+        raise InterfaceError(f"tables must be a sequence of names, got {wanted!r}")
+    if wanted is not None:
+        folders = [TableName.parse(name).name for name in wanted]
+        twice = next((name for name in folders if folders.count(name) > 1), None)
+        if twice is not None:
+            raise InterfaceError(f"two tables are called {twice}: they cannot be copied to one target")
+        return list(wanted)
+    found = connection.tables(types=("TABLE",))
+    delimident = connection._parameters.delimident
+    return [quote(name, delimident) for name in found["table_name"].to_pylist()]
+
+
+def _target(text: str) -> Target:
+    if text.endswith((".duckdb", ".ddb")):
+        try:
+            from .duck import DuckFile
+        except ImportError:
+            raise InterfaceError("a DuckDB file needs the package duckdb: pip install duckdb") from None
+        return DuckFile(text)
+    if text.endswith(("/", "\\")) or Path(text).is_dir():
+        return ParquetFolder(text)
+    raise InterfaceError(
+        f"{text!r} is no target: write DIR/ for a folder of Parquet files, or FILE.duckdb for a DuckDB file"
+    )

@@ -1,0 +1,96 @@
+"""Sums over columns that do not depend on the order of rows: what was read is held against what is in the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_WRAP = 1 << 64
+
+
+class Checks:
+    """How many rows there are, and for each column its values that are not NULL and a sum of their bytes, modulo 2^64.
+
+    Numbers, dates, times and booleans are summed by their bits, texts and bytes by their lengths and bytes. Of lists,
+    structs and intervals only the values are counted: targets keep them in forms of their own.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+        self.rows = 0
+        self._counts = [0] * len(schema)
+        self._sums = [0] * len(schema)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take rows into account; another schema than that of the checks is cast to it first."""
+        self.rows += batch.num_rows
+        for place, field in enumerate(self.schema):
+            column = batch.column(place)
+            self._counts[place] += len(column) - column.null_count
+            if _is_summed(field.type):
+                if column.type != field.type:
+                    column = column.cast(field.type)
+                self._sums[place] = (self._sums[place] + _sum(column)) % _WRAP
+
+    def differences(self, other: Checks) -> list[str]:
+        """What is not the same, in words; [] when all is."""
+        if self.rows != other.rows:
+            return [f"{self.rows:,} rows were read and {other.rows:,} are there"]
+        return [
+            f"the column {field.name} is not what was read"
+            for place, field in enumerate(self.schema)
+            if self._counts[place] != other._counts[place] or self._sums[place] != other._sums[place]
+        ]
+
+    def of(self, batches: Iterable[pa.RecordBatch]) -> Checks:
+        """The same sums over what a target holds."""
+        made = Checks(self.schema)
+        for batch in batches:
+            made.add(batch)
+        return made
+
+    def to_json(self) -> dict[str, Any]:
+        """Columns with their counts and sums."""
+        return {
+            field.name: {"values": self._counts[place], "sum": self._sums[place]}
+            for place, field in enumerate(self.schema)
+        }
+
+
+def _is_summed(kind: pa.DataType) -> bool:
+    t = pa.types
+    return bool(
+        t.is_integer(kind) or t.is_floating(kind) or t.is_decimal128(kind) or t.is_boolean(kind)
+        or t.is_date32(kind) or t.is_time(kind) or t.is_timestamp(kind)
+        or t.is_string(kind) or t.is_large_string(kind) or t.is_binary(kind) or t.is_large_binary(kind)
+    )  # fmt: skip
+
+
+def _sum(column: pa.Array) -> int:
+    kind = column.type
+    column = column.drop_null()
+    if not len(column):
+        return 0
+    if pa.types.is_boolean(kind):
+        return int(pc.sum(column).as_py())
+    if pa.types.is_large_string(kind) or pa.types.is_string(kind):
+        return _sum_of_bytes(column.cast(pa.large_binary()))
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return _sum_of_bytes(column.cast(pa.large_binary()))
+    bits: Any = kind.bit_width
+    words = np.frombuffer(column.buffers()[1], dtype=f"u{min(bits, 64) // 8}")
+    each = max(bits // 64, 1)
+    return int(words[column.offset * each : (column.offset + len(column)) * each].sum(dtype=np.uint64))
+
+
+def _sum_of_bytes(column: pa.Array) -> int:
+    offsets = np.frombuffer(column.buffers()[1], dtype="i8")[column.offset : column.offset + len(column) + 1]
+    data = column.buffers()[2]
+    content = (
+        np.frombuffer(data, dtype="u1")[offsets[0] : offsets[-1]] if data is not None else np.empty(0, "u1")
+    )
+    return int(content.sum(dtype=np.uint64)) + 257 * len(content)

@@ -1,0 +1,118 @@
+"""What a target knows of a table that was copied into it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from ..wire.errors import OperationalError
+from .checks import Checks
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The last copy of one table.
+
+    Attributes
+    ----------
+    source
+        Where the table is: ``server/database/table``.
+    columns
+        Names and declared types, in order.
+    watermark
+        The column and the highest value that was copied, as text; None without one.
+    run
+        The run of ``copy`` that made it.
+    rows
+        Rows in the target.
+    files
+        Of a Parquet folder: the files that hold them.
+    adding, removing
+        Of a Parquet folder: files that have been decided upon and may still have to be renamed or deleted.
+    """
+
+    source: str
+    columns: tuple[tuple[str, str], ...]
+    watermark: tuple[str, str] | None = None
+    run: str = ""
+    rows: int = 0
+    files: tuple[str, ...] = ()
+    adding: tuple[str, ...] = ()
+    removing: tuple[str, ...] = ()
+    checks: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        return json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str, where: str) -> State:
+        """``OperationalError`` for what no copy has written."""
+        try:
+            told = json.loads(text)
+            if told.pop("format") != FORMAT:
+                raise ValueError("format")
+            told["columns"] = tuple((name, kind) for name, kind in told["columns"])
+            told["watermark"] = tuple(told["watermark"]) if told["watermark"] else None
+            for name in ("files", "adding", "removing"):
+                told[name] = tuple(told[name])
+            return cls(**told)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise OperationalError(
+                f"{where}: what it says of the last copy is not understood; another release has written it, or "
+                "somebody else"
+            ) from error
+
+
+def changes(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[str]:
+    """What happened to a table's columns, in words."""
+    old, new = dict(before), dict(now)
+    told = [f"{name} {kind} is new" for name, kind in now if name not in old]
+    told += [f"{name} is gone" for name, _ in before if name not in new]
+    told += [
+        f"{name} was {old[name]} and is {kind}" for name, kind in now if name in old and old[name] != kind
+    ]
+    return told
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows that are due: read once, and counted on their way."""
+
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
+    checks: Checks
+
+
+class Target(Protocol):
+    """Where tables are copied to."""
+
+    def state(self, table: str) -> State | None:
+        """Of a table's last copy, finished if it was interrupted; None when there was none.
+
+        ``OperationalError`` when the table is there and no copy has made it.
+        """
+
+    def replace(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+        """Take rows in place of what is there, and the state, in one step."""
+
+    def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+        """Take rows beside what is there."""
+
+    def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
+        """Take rows in place of those with the same key."""
+
+    def close(self) -> None:
+        """Nothing more comes."""
+
+
+def reconcile(table: str, read: Checks, there: Checks) -> None:
+    """``OperationalError`` when a target holds something else than was read."""
+    found = read.differences(there)
+    if found:
+        raise OperationalError(f"{table}: {'; '.join(found)}; the target is as it was before")

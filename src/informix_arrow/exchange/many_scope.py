@@ -1,0 +1,134 @@
+"""What a call of ``executemany`` that ends early leaves behind, and how its error tells that.
+
+In a transaction a savepoint stands before the first row: a call that is canceled, or whose time is over, is undone to
+its beginning. With autocommit every row is final when it is answered, and the error says which ones are.
+"""
+
+from __future__ import annotations
+
+from ..wire import messages as m
+from ..wire.errors import INTERRUPTED, Error
+from .cancel import absorb
+from .replies import ManyOutcome
+from .session import Session, Transaction
+from .steps import ConnectionLost, Exchange
+from .stream import group, next_message, server_exit
+from .transaction import NOT_OPEN
+from .turns import ask, queue
+
+BEGINNING, CHUNK = "ifx_executemany", "ifx_executemany_chunk"
+
+
+class _Answer:
+    """The reply to a SAVEPOINT that was sent ahead of rows."""
+
+    bulky = False
+    refused = False
+
+    def take_in(self, session: Session) -> Exchange[None]:
+        while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
+            if isinstance(message, m.Exit):
+                raise server_exit()
+            self.refused = self.refused or isinstance(message, m.Err)
+        session.owed.popleft()
+
+
+class ManyScope:
+    """How one call can be undone. Made when its transaction has begun, if it is to run in one."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        #: An ANSI database begins the transaction with the first row: all of it is the call's own.
+        self._own = session.ansi and not session.autocommit and session.transaction is Transaction.NONE
+        self._savepoint = not self._own and session.transaction is Transaction.OPEN
+        self._answer = _Answer()
+        self._answers: list[_Answer] = []  # to savepoints before chunks
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a savepoint may be set."""
+        return self._savepoint
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the call can be undone to its beginning."""
+        return self._own or (self._savepoint and not self._answer.refused)
+
+    def begin(self) -> None:
+        """Let the savepoint leave in front of the first row."""
+        if self._savepoint:
+            self._set(BEGINNING, self._answer)
+
+    def before_chunk(self) -> None:
+        """Let another savepoint leave in front of the next rows, for :meth:`undo_chunk`."""
+        self._answers.append(_Answer())
+        self._set(CHUNK, self._answers[-1])
+
+    def undo_chunk(self) -> Exchange[bool]:
+        """Back to where the last chunk began; False when that cannot be."""
+        if not self._answers or self._answers[-1].refused:
+            return False
+        reply = yield from ask(self._session, (m.RollbackToSavepoint(CHUNK),))
+        return reply.error is None
+
+    def keep(self) -> None:
+        """The call is over: its savepoints are released with whatever is sent next."""
+        session = self._session
+        if self._savepoint and not self._answer.refused and session.transaction is not Transaction.NONE:
+            queue(session, group(session, (m.ReleaseSavepoint(BEGINNING),)))
+
+    def failed(self, outcome: ManyOutcome, error: BaseException) -> Exchange[None]:
+        """``error`` has ended the call: undo it if it was interrupted, and let the error tell what is in effect."""
+        session = self._session
+        if not session.usable_after(error):
+            if isinstance(error, ConnectionLost):
+                _append(error, self._when_lost(outcome))
+            return
+        call = session.call
+        if not isinstance(error, Error):
+            self.keep()
+            return
+        outcome.tell(error)
+        if error.sqlcode != INTERRUPTED:
+            self.keep()
+            return
+        in_effect = outcome.in_effect()
+        error.row = None  # it is no fault of the row that was at hand
+        if call is not None and call.sent:
+            yield from absorb(session)  # the urgent byte must not hit what comes now
+        if not self.can_undo:
+            _append(error, in_effect)
+        elif (yield from self._undo()):
+            error.rows = 0
+            _append(error, "The call was undone to its beginning: none of its rows is in effect.")
+        else:
+            _append(error, "The server refused to undo the call: roll the transaction back before you go on.")
+
+    def _undo(self) -> Exchange[bool]:
+        session = self._session
+        if self._own:
+            reply = yield from ask(session, (m.Rollback(),))
+            session.transaction = Transaction.NONE
+            return reply.error is None or reply.error.sqlcode == NOT_OPEN
+        reply = yield from ask(session, (m.RollbackToSavepoint(BEGINNING),))
+        if reply.error is None:
+            self.keep()
+        return reply.error is None
+
+    def _set(self, name: str, answer: _Answer) -> None:
+        session = self._session
+        session.outbox += group(session, (m.SetSavepoint(name),))
+        session.owed.append(answer)
+
+    def _when_lost(self, outcome: ManyOutcome) -> str:
+        if self._own or self._savepoint:
+            return "The rows were part of a transaction, which the server rolls back."
+        unknown = self._session.own
+        told = f"{outcome.executed:,} rows had been answered ({len(outcome.errors):,} of them refused)"
+        return (
+            f"{told}; up to {unknown:,} more were on their way and may be in effect: look before you repeat."
+        )
+
+
+def _append(error: Error, text: str) -> None:
+    error.args = (f"{error.args[0] if error.args else ''}\n{text}".lstrip("\n"), *error.args[1:])

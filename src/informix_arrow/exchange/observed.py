@@ -1,0 +1,51 @@
+"""What an exchange costs, seen from outside: bytes and round trips."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from ..observing import Operation
+from .session import Session
+from .steps import Exchange, Receive, Send
+
+T = TypeVar("T")
+
+
+def observed(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
+    """The same exchange; its steps are counted into ``operation``."""
+    asked = False
+    try:
+        step = next(exchange)
+        while True:
+            try:
+                received = yield step
+            except GeneratorExit:
+                exchange.close()
+                raise
+            except BaseException as error:  # noqa: BLE001 - it is the exchange's
+                step = exchange.throw(error)
+                continue
+            operation.bytes_received += received or 0
+            if isinstance(step, Send):
+                operation.bytes_sent += len(step.data)
+                asked = True
+            elif isinstance(step, Receive) and asked:
+                operation.round_trips += 1
+                asked = False
+            step = exchange.send(received)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+
+
+def tell(session: Session, kind: str, statement: str | None = None, parameters: object = None) -> None:
+    """Say what the running call is, to whoever looks."""
+    if session.call is not None and session.call.operation is not None:
+        session.call.operation.tell(kind, statement, parameters)
+
+
+def tell_rows(session: Session, rows: int) -> None:
+    """Say how many rows it has changed or received, besides those told before."""
+    if session.call is not None and session.call.operation is not None:
+        operation = session.call.operation
+        operation.rows = (operation.rows or 0) + rows

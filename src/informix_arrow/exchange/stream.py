@@ -1,0 +1,80 @@
+"""The stream of one session: groups of messages out, messages in, one at a time (SQLI section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..wire import messages as m
+from ..wire.errors import Error, InterfaceError, database_error
+from ..wire.message_base import Message
+from ..wire.primitives import NeedMoreData, Reader
+from .buffer import too_long
+from .session import Session
+from .steps import ConnectionLost, Exchange, Receive
+
+
+def group(session: Session, messages: Sequence[Message]) -> bytes:
+    """Encode one client group, SQ_EOT included.
+
+    Raises ``InterfaceError`` when a value does not fit its message, ``DataError`` when the connection's code
+    set lacks a character. Nothing was sent then.
+    """
+    framing = session.framing
+    try:
+        return b"".join([*(message.encode(framing) for message in messages), m.EndOfTurn().encode(framing)])
+    except ValueError as error:
+        raise InterfaceError(f"this cannot be sent: {error}") from error
+
+
+def encoded_for(session: Session, message: Message) -> bytes:
+    """One message of a group. Raises as :func:`group`."""
+    try:
+        return message.encode(session.framing)
+    except ValueError as error:
+        raise InterfaceError(f"this cannot be sent: {error}") from error
+
+
+def outgoing(session: Session, data: bytes | bytearray) -> bytes | bytearray:
+    """``data``, a group about to be sent, behind what is to leave before it."""
+    if session.outbox:
+        data = bytes(session.outbox) + data
+        session.outbox.clear()
+    return data
+
+
+def receive(session: Session, missing: int = 1) -> Exchange[None]:
+    """Wait until at least ``missing`` more bytes are here. The server closing instead is an error."""
+    if len(session.buffer) + missing > session.buffer.most:
+        raise too_long(session.buffer.most)
+    wanted = len(session.buffer) + missing
+    while len(session.buffer) < wanted:
+        with session.buffer.room() as room:
+            count = yield Receive(room, session.patience)
+        if not count:
+            raise ConnectionLost("the server closed the connection while its answer was awaited")
+        session.buffer.end += count
+
+
+def next_message(session: Session) -> Exchange[object]:
+    """Read one whole message, waiting for its bytes."""
+    buffer, kept = session.buffer, None
+    while True:
+        reader = Reader(buffer.data, buffer.start, buffer.end, kept)
+        try:
+            message = m.parse_server_message(reader, session.framing)
+        except NeedMoreData as need:
+            kept = reader.kept
+            yield from receive(session, need.missing)
+            continue
+        buffer.start = reader.pos
+        return message
+
+
+def error_of(message: m.Err, statement: str | None = None) -> Error:
+    """The exception for an SQ_ERR."""
+    return database_error(message.sqlcode, message.isamcode, message.offset, message.near, statement)
+
+
+def server_exit() -> Error:
+    """The error for an SQ_EXIT that nobody asked for."""
+    return ConnectionLost("the server ended the session (SQ_EXIT)")

@@ -1,0 +1,180 @@
+"""Turns of one session: a group is sent, its reply is read to the end; replies that were owed are taken in before.
+
+What :class:`.session.Session` says of owed replies and of the outbox is kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..wire import messages as m
+from ..wire.describe import Describe
+from ..wire.errors import Error, ProtocolError
+from ..wire.message_base import Message
+from ..wire.primitives import NeedMoreData, Reader
+from . import client_files
+from .buffer import OBJECT_BYTES, too_long
+from .session import Session
+from .steps import Exchange, Send
+from .stream import error_of, group, next_message, outgoing, receive, server_exit
+
+
+@dataclass(slots=True)
+class Reply:
+    """What one reply group held, its closing SQ_EOT read. Costs and transaction events are left out."""
+
+    describe: Describe | None = None
+    done: m.Done | None = None
+    insert_done: m.InsertDone | None = None
+    error: m.Err | None = None
+    tuples: list[bytes] = field(default_factory=list)
+    others: list[object] = field(default_factory=list)
+
+    def check(self, statement: str | None = None) -> None:
+        """Raise the database error that the reply holds, if it holds one."""
+        if self.error is not None:
+            raise error_of(self.error, statement)
+
+
+def ask(session: Session, messages: Sequence[Message]) -> Exchange[Reply]:
+    """Send one group and read its reply to the end. An SQ_ERR is in the reply, not raised.
+
+    Owed rows are taken in before sending, so that the server is never stuck with a full fetch reply while we
+    send; short owed answers are read after sending and cost no wait of their own.
+    """
+    data = group(session, messages)
+    if any(reply.bulky for reply in session.owed):
+        yield from settle(session)
+    session.own += 1
+    began = session.clock()
+    yield Send(outgoing(session, data))
+    if session.owed:
+        yield from settle(session)
+    reply = yield from read_reply(session)
+    session.round_trip = min(session.round_trip, session.clock() - began)
+    return reply
+
+
+def ask_all(session: Session, groups: Sequence[Sequence[Message]]) -> Exchange[list[Reply]]:
+    """Send several groups in one flight and read their replies. None of them may depend on how another fared."""
+    data = b"".join([group(session, messages) for messages in groups])
+    yield from settle(session)
+    session.own += len(groups)
+    yield Send(data)
+    replies = []
+    for _ in groups:
+        replies.append((yield from read_reply(session)))
+    return replies
+
+
+def read_reply(session: Session) -> Exchange[Reply]:
+    """Read the exchange's own reply to its SQ_EOT.
+
+    Written flat, without a generator per message: a load reads a reply for each of its rows.
+    """
+    reply, buffer, framing = Reply(), session.buffer, session.framing
+    held = 0  # bytes of what the reply keeps, the objects counted
+    reader = Reader(buffer.data, buffer.start, buffer.end)
+    while True:
+        try:
+            message = m.parse_server_message(reader, framing)
+        except NeedMoreData as need:
+            yield from receive(session, need.missing)
+            reader = Reader(buffer.data, buffer.start, buffer.end, reader.kept)
+            continue
+        buffer.start = reader.pos
+        kind = type(message)
+        if kind is m.EndOfTurn:
+            session.own -= 1
+            refused = client_files.take_refusal(session, failed=reply.error is not None)
+            if refused is not None:
+                raise refused
+            return reply
+        if kind is m.Exit:
+            raise server_exit()
+        if isinstance(message, m.FileRequest):
+            yield from client_files.answer(session, message)
+            reader = Reader(buffer.data, buffer.start, buffer.end)
+            continue
+        if isinstance(message, m.Done):
+            reply.done = message
+        elif isinstance(message, m.Err):
+            reply.error = reply.error or message
+        elif isinstance(message, m.InsertDone):
+            reply.insert_done = message
+        elif isinstance(message, Describe):
+            reply.describe = message
+        elif isinstance(message, m.Tuple):
+            reply.tuples.append(message.payload)
+            held += len(message.payload) + OBJECT_BYTES
+        elif kind not in _UNINFORMATIVE:
+            reply.others.append(message)
+            held += 4 * OBJECT_BYTES
+        if held > buffer.most:
+            raise too_long(buffer.most)
+
+
+_UNINFORMATIVE = frozenset({m.Cost, m.XactStat, m.Close})
+
+
+def settle(session: Session) -> Exchange[None]:
+    """Take in every owed reply, in wire order. Errors in them concern their cursor, or nobody."""
+    while session.owed:
+        if session.outbox:
+            yield Send(outgoing(session, b""))
+        yield from session.owed[0].take_in(session)
+
+
+_EOT = b"\x00\x0c"
+
+
+class Discard:
+    """An owed reply that nobody waits for, such as the answer to a RELEASE: read and dropped, errors
+    included.
+    """
+
+    bulky = False
+
+    def take_in(self, session: Session) -> Exchange[None]:
+        buffer = session.buffer
+        if not len(buffer):
+            yield from receive(session)
+        if buffer.data[buffer.start : buffer.start + 2] == _EOT and len(buffer) > 1:  # nearly always
+            buffer.start += 2
+            session.owed.popleft()
+            return
+        while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
+            if isinstance(message, m.Exit):
+                raise server_exit()
+            if isinstance(message, m.FileRequest):  # its SQ_EOT would pass for the reply's
+                raise ProtocolError("the server asked for a client file where it had nothing to do with any")
+        session.owed.popleft()
+
+
+DISCARD = Discard()
+
+
+def queue(session: Session, data: bytes, groups: int = 1) -> None:
+    """Let ``data``, so many groups, leave in front of the next one; nobody waits for their answers."""
+    session.outbox += data
+    session.owed.extend((DISCARD,) * groups)
+
+
+def flush(session: Session) -> Exchange[None]:
+    """Send what is queued, now; for when nothing may come after it for long."""
+    if session.outbox:
+        yield Send(outgoing(session, b""))
+
+
+def clear_orphans(session: Session) -> Exchange[None]:
+    """Close the cursors that were dropped half read."""
+    while session.orphans:
+        yield from session.orphans.popleft().close(session)
+
+
+def close_cursors(session: Session, why: Error) -> Exchange[None]:
+    """Close every cursor that is open; who reads on gets ``why``, not the end of the rows."""
+    for cursor in list(session.cursors):
+        cursor.fail(why)
+        yield from cursor.close(session)

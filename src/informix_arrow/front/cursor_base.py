@@ -1,0 +1,258 @@
+"""What a cursor is apart from waiting: its settings, what its last statement did, what its rows are made into.
+
+The blocking and the asyncio cursor derive from :class:`CursorBase` and add the calls that talk to the server.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from ..exchange.client_files import refuse_in_pipeline
+from ..exchange.fetch import ReadOptions, ServerCursor
+from ..exchange.many import execute_many
+from ..exchange.procedures import call_procedure
+from ..exchange.replies import ManyOutcome
+from ..exchange.run import run
+from ..exchange.statement import Outcome
+from ..exchange.steps import Exchange
+from ..shaping.dbapi_types import DescriptionItem
+from ..shaping.parameters import Values, check_parameters, count_placeholders
+from ..shaping.rows import MakeRow, RowFactory, check_factory, decimals, row_maker
+from ..wire import errors
+from ..wire.assignment import Inexact, inexact_option
+from ..wire.errors import InterfaceError, ProgrammingError
+from ..wire.type_codes import DECIMAL_TYPES
+from .reading import type_options
+from .runner import AnyRunner
+
+# Small batches: the first row is there soon, and rows are consumed piece by piece.
+_BATCH_BYTES = 1 << 20
+_NAME = re.compile(r"[^\W\d]\w{0,127}")
+
+
+class CursorBase:
+    """The settings and the outcome of a cursor.
+
+    Attributes
+    ----------
+    arraysize
+        Rows that ``fetchmany()`` returns when not told otherwise, 1 by default.
+    rowcount
+        Rows inserted, updated or deleted by the last statement; -1 after a query and before any statement.
+    lastrowid
+        The SERIAL, SERIAL8 or BIGSERIAL value that the last INSERT made, None when it made none.
+    messages
+        What the server warned about: ``(Warning, warning)`` for each, newest last. Emptied by every call that executes
+        (PEP 249's extension). The same warnings go to Python's ``warnings``.
+    lobs
+        Large objects in the rows of the next ``execute``: ``"inline"`` (default) bytes and str, ``"skip"`` no
+        such columns, ``"lazy"`` :class:`~informix_arrow.LargeObject` files that are read when they are asked
+        (rows only, not Arrow).
+    floating_decimals
+        DECIMAL(p) without a scale in the rows of the next ``execute``: ``"float64"`` (default), ``"string"``, or
+        ``"decimal"``, which is exact too: ``Decimal`` in rows, text in Arrow.
+    intervals, nested, char_padding, encoding_errors, integer_aggregates
+        As in :meth:`Connection.query`, for the next ``execute``. Interval values are int months and
+        ``timedelta``; with ``intervals = "month_day_nano"`` ``pyarrow.MonthDayNano``.
+    """
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        scrollable: bool = False,
+        withhold: bool = False,
+        row_factory: RowFactory = "tuple",
+    ) -> None:
+        if name and (not isinstance(name, str) or not _NAME.fullmatch(name)):
+            raise InterfaceError(
+                f"a cursor's name is a letter or _ and at most 127 letters, digits and _ after it, got {name!r}"
+            )
+        self._name, self._scrollable, self._withhold = name, bool(scrollable), bool(withhold)
+        self.row_factory = row_factory
+        self._description: tuple[DescriptionItem, ...] | None = None
+        self._make: MakeRow | None = None
+        self._closed = False
+        self.arraysize = 1
+        self.rowcount = -1
+        self.lastrowid: int | None = None
+        self.messages: list[tuple[type[errors.Warning], errors.Warning]] = []
+        self.lobs: Literal["inline", "skip", "lazy"] = "inline"
+        self.floating_decimals: Literal["float64", "string", "decimal"] = "float64"
+        self.intervals: Literal["native", "month_day_nano"] = "native"
+        self.nested: Literal["arrow", "text"] = "arrow"
+        self.char_padding: Literal["strip", "keep"] = "strip"
+        self.encoding_errors: Literal["strict", "replace", "binary"] | None = None
+        self.integer_aggregates = False
+
+    @property
+    def name(self) -> str:
+        """The name for ``WHERE CURRENT OF``; "" when there is none."""
+        return self._name
+
+    @property
+    def scrollable(self) -> bool:
+        """Whether the rows can be gone through in any direction."""
+        return self._scrollable
+
+    @property
+    def withhold(self) -> bool:
+        """Whether a result outlives COMMIT and ROLLBACK."""
+        return self._withhold
+
+    @property
+    def row_factory(self) -> RowFactory:
+        """What rows are made into, from the next ``execute`` on: ``"tuple"``, ``"namedtuple"``
+        (:class:`~informix_arrow.Row`), ``"dict"``, or a function that takes :attr:`description` and returns a
+        function of a row's values, a tuple. Rows that a function makes must not be None.
+        """
+        return self._row_factory
+
+    @row_factory.setter
+    def row_factory(self, value: RowFactory) -> None:
+        check_factory(value)
+        self._row_factory = value
+
+    @property
+    def description(self) -> tuple[DescriptionItem, ...] | None:
+        """Seven items per result column, None when the last statement returned no rows (PEP 249). The type is
+        a :class:`~informix_arrow.dbapi.SqlType`, whose text is the declaration: ``DECIMAL(8,2)``.
+        """
+        return self._description
+
+    @property
+    def closed(self) -> bool:
+        """Whether the cursor was closed."""
+        return self._closed
+
+    def setinputsizes(self, sizes: Sequence[object]) -> None:
+        """Does nothing: the server converts parameters to the types that it needs (PEP 249 allows that)."""
+        self._require_open()
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Does nothing: values are never cut (PEP 249 allows that)."""
+        self._require_open()
+
+    # ---- for the classes that talk to the server ---------------------------------------------------------------------
+
+    def _statement(
+        self, connection: AnyRunner, operation: str, parameters: Values | None, inexact: Inexact | None = None
+    ) -> Exchange[Outcome | ServerCursor]:
+        """The exchange of ``execute``; wrong parameters are refused here and now."""
+        values = check_parameters(operation, parameters)
+        return run(
+            connection._session,
+            operation,
+            len(values),
+            values,
+            self._options(connection),
+            inexact=None if inexact is None else inexact_option(inexact),
+        )
+
+    def _many(
+        self,
+        connection: AnyRunner,
+        operation: str,
+        rows: Iterable[Values],
+        stop_on_error: bool,
+        inexact: Inexact | None,
+    ) -> Exchange[ManyOutcome]:
+        """The exchange of ``executemany``."""
+        count = count_placeholders(operation)
+        refuse_in_pipeline(operation)
+        return execute_many(
+            connection._session,
+            operation,
+            count,
+            rows,
+            stop_on_error=stop_on_error,
+            inexact=None if inexact is None else inexact_option(inexact),
+        )
+
+    def _procedure(
+        self, connection: AnyRunner, name: str, parameters: Sequence[object] | None, inexact: Inexact | None
+    ) -> Exchange[Outcome | ServerCursor]:
+        """The exchange of ``callproc``."""
+        values = () if parameters is None else parameters
+        chosen = None if inexact is None else inexact_option(inexact)
+        return call_procedure(connection._session, name, values, self._options(connection), inexact=chosen)
+
+    def _options(self, connection: AnyRunner) -> ReadOptions:
+        types = type_options(
+            connection._parameters,
+            lobs=self.lobs,
+            floating_decimals="string" if self.floating_decimals == "decimal" else self.floating_decimals,
+            intervals=self.intervals,
+            nested=self.nested,
+            char_padding=self.char_padding,
+            encoding_errors=self.encoding_errors,
+            integer_aggregates=self.integer_aggregates,
+        )
+        return ReadOptions(
+            types,
+            _BATCH_BYTES,
+            fetch_bytes=connection._parameters.fetch_buffer_size,
+            hold=self._withhold,
+            scroll=self._scrollable,
+            name=self._name,
+        )
+
+    def _forget(self) -> None:
+        """Forget the last statement; ``InterfaceError`` when the cursor is closed."""
+        self._require_open()
+        self._description = self._make = None
+        self.rowcount = -1
+        self.lastrowid = None
+        self.messages.clear()
+
+    def _did(self, outcome: Outcome) -> None:
+        """Tell what a statement without rows did."""
+        self.rowcount = outcome.rows
+        self.lastrowid = outcome.serial or None
+        if outcome.cut:
+            self._warn_of_cut_text("")
+
+    def _did_many(self, outcome: ManyOutcome) -> None:
+        """Tell what many executions did, and raise one error for all rows that were refused."""
+        self.rowcount = outcome.rows
+        self.lastrowid = outcome.serial or None
+        if outcome.cut:
+            self._warn_of_cut_text(
+                f" in {len(outcome.cut)} of {outcome.executed} rows, first in row {outcome.cut[0]}"
+            )
+        if outcome.errors:
+            raise outcome.failure()
+
+    def _describes(self, cursor: ServerCursor) -> None:
+        """Tell what rows there are, and find out how they are made. Errors as :func:`.shaping.rows.row_maker`."""
+        description = cursor.shape.description
+        self._make = row_maker(self._row_factory, description)
+        self._description = description
+
+    def _exact(self, cursor: ServerCursor) -> dict[int, Callable[[list[Any]], list[Any]]]:
+        """What makes the Decimals of floating DECIMALs that are read as text, by column."""
+        if self.floating_decimals != "decimal":
+            return {}
+        columns = [cursor.columns[index] for index in cursor.plan.kept]
+        return {
+            index: decimals
+            for index, column in enumerate(columns)
+            if column.type.code in DECIMAL_TYPES and column.type.scale is None
+        }
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InterfaceError("the cursor is closed")
+
+    def _warn_of_cut_text(self, where: str) -> None:
+        warning = errors.Warning(f"the server cut text that is too long for its column{where}")
+        self.messages.append((errors.Warning, warning))
+        warnings.warn(warning, stacklevel=4)
+
+
+def nothing_to_fetch() -> ProgrammingError:
+    """The error of a fetch after a statement without rows."""
+    return ProgrammingError("there is nothing to fetch: the last statement returned no rows")

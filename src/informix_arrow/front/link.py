@@ -1,0 +1,449 @@
+"""Link and AsyncLink: one session and the transport under it, used by one caller at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+from ..dsn.parameters import CHECKS
+from ..exchange import connect as login
+from ..exchange.cancel import drop, interruptible, note, verdict, why_lost
+from ..exchange.observed import observed
+from ..exchange.session import Session
+from ..exchange.steps import Call, Exchange, at_once
+from ..observing import Observers, Target
+from ..transport.aio import AsyncTransport
+from ..transport.blocking import BlockingTransport
+from ..transport.tls import TlsSettings
+from ..wire.errors import InterfaceError, OperationalError, QueryTimeout
+
+if TYPE_CHECKING:
+    from ..dsn import Parameters
+
+T = TypeVar("T")
+
+_BUSY = (
+    "the connection is in the middle of a statement; rows for executemany() cannot be read from the same connection "
+    "while they are sent: read them first, or use another connection"
+)
+
+
+class _Settings(TypedDict):
+    connect_timeout: float | None
+    read_timeout: float | None
+    keepalive: bool | float
+    tls: TlsSettings
+
+
+def _settings(parameters: Parameters) -> _Settings:
+    """What a transport needs to know of the connection's parameters."""
+    return {
+        "connect_timeout": parameters.connect_timeout,
+        "read_timeout": parameters.read_timeout,
+        "keepalive": parameters.keepalive,
+        "tls": TlsSettings(
+            ca=parameters.tls_ca,
+            ca_password=parameters.tls_ca_password,
+            cert=parameters.tls_cert,
+            key=parameters.tls_key,
+            key_password=parameters.tls_key_password,
+            pkcs12=parameters.tls_pkcs12,
+            pkcs12_password=parameters.tls_pkcs12_password,
+            context=parameters.tls_context,
+            verify=parameters.tls_verify,
+            hostname=parameters.tls_hostname,
+        ),
+    }
+
+
+def _in_use(timeout: float) -> QueryTimeout:
+    return QueryTimeout(
+        f"the connection was in use by others for {timeout:g} s (timeout); nothing was sent for this call"
+    )
+
+
+_OTHER_PROCESS = (
+    "the connection was lost: it belongs to the process that this one was forked from; open another one after "
+    "the fork"
+)
+_OTHER_LOOP = (
+    "the connection belongs to another event loop, the one that it was opened in: open another one for each event "
+    "loop that needs one"
+)
+
+
+class LinkState:
+    """What both links remember: whether they can be used, and why not."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._closed = True  # until the session stands
+        self._why_closed = ""  # why it was lost; "" when it was closed on purpose
+        self._call_timeout = parameters.call_timeout
+        target = Target(parameters.host, parameters.port, parameters.server, parameters.user)
+        self.observers = Observers(target, parameters.log_parameters)
+        self.session: Session
+        self.transport: BlockingTransport | AsyncTransport
+        _links.add(self)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed or lost."""
+        return self._closed
+
+    def require_open(self) -> None:
+        """``InterfaceError`` when it was closed, ``OperationalError`` with the reason when it was lost."""
+        if self._closed:
+            if self._why_closed:
+                error = OperationalError(self._why_closed)
+                error._passing = True
+                raise error
+            raise InterfaceError("the connection is closed")
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether something has come from the server that nobody asked for: its goodbye, as a rule. Costs no round
+        trip and says so only between exchanges; a network that is gone without a word shows when it is used.
+        """
+        return self._closed or self.transport.stirs(expecting=bool(self.session.owed))
+
+    def _limit(self, timeout: float | None) -> float | None:
+        """The seconds that a call may take. ``InterfaceError`` for what is no time limit, 0 among it: to some drivers
+        that means none."""
+        if timeout is None:
+            return self._call_timeout
+        seconds: float | None = CHECKS["call_timeout"]("timeout", timeout)
+        return seconds
+
+    @contextmanager
+    def _logging_in(self, exchange: Exchange[Session]) -> Iterator[Exchange[Session]]:
+        """The login, for the transport to be run within the block."""
+        operation = self.observers.begin()
+        if operation is None:
+            yield exchange
+            return
+        operation.tell("connect")
+        error: BaseException | None = None
+        try:
+            yield observed(exchange, operation)
+        except BaseException as failure:
+            error = failure
+            raise
+        finally:
+            self.observers.end(operation, self.session.database if error is None else "", error)
+
+    def _forked(self) -> None:
+        """This is a child process now: the conversation is its parent's, and nothing may be said in it."""
+        if not self._closed:
+            self._closed, self._why_closed = True, _OTHER_PROCESS
+        self.transport.disown()
+
+    def _failed(self, call: Call, error: BaseException) -> BaseException:
+        """Take notice of what left an exchange; what the caller gets for it."""
+        note(call, error)
+        if isinstance(error, MemoryError) and error is not self.session.passed_on:
+            error = OperationalError(
+                "there was not enough memory for the server's reply; the connection is closed"
+            )
+            self._closed, self._why_closed = True, why_lost(error)
+            return error
+        if not self.session.usable_after(error):
+            self._closed = True
+            self._why_closed = why_lost(error)
+        return verdict(call, error)
+
+
+_links: weakref.WeakSet[LinkState] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for link in list(_links):
+        link._forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class Link(LinkState):
+    """One logged-in session: exchanges run over it one after the other, whichever thread they come from.
+
+    Made by :meth:`open`. After an error it is either usable as before or closed, nothing in between, and remembers why.
+    """
+
+    def __init__(self, parameters: Parameters) -> None:
+        super().__init__(parameters)
+        self.lock = threading.RLock()
+        """Held around each exchange, and by whoever looks at the session or changes it."""
+        self._busy = False
+        self.transport: BlockingTransport = BlockingTransport(**_settings(parameters))
+
+    @classmethod
+    def open(cls, parameters: Parameters) -> Link:
+        """Log in. Errors are those of :func:`.exchange.connect.connect`."""
+        link = cls(parameters)
+        try:
+            with link._logging_in(login.connect(parameters)) as exchange:
+                link.session = link.transport.run(exchange, whole=parameters.login_timeout)
+        except BaseException:
+            link.transport.close()
+            raise
+        link._closed = False
+        return link
+
+    def run(self, exchange: Exchange[T], *, timeout: float | None = None) -> T:
+        """Run one exchange while nobody else does; close if it ends out of step.
+
+        ``timeout`` is how many seconds the call may take, the time included that it waits for other threads; None =
+        the connection's ``call_timeout``. Then, after :meth:`interrupt`, and when Ctrl-C strikes a wait, the statement
+        is ended on the server by an interrupt, and the call raises ``QueryTimeout``, ``QueryCanceled`` or
+        KeyboardInterrupt; the link stays usable if the server reacts within ``GRACE`` seconds, else it closes. A call
+        that ends well in spite of an interrupt returns its result, except after Ctrl-C.
+
+        Whoever gets no result of an exchange that has state (a batch of a result) must take that state for broken.
+        """
+        timeout = self._limit(timeout)
+        call = Call(timeout, since=time.monotonic())
+        if timeout is None:
+            # Python lets no signal in where ``with`` takes a lock: one that Ctrl-C left taken would stay so for ever.
+            with self.lock:
+                return self._run_alone(exchange, call)
+        lock: Any = self.lock
+        mine = lock._is_owned()
+        try:
+            taken = lock.acquire(timeout=min(timeout, threading.TIMEOUT_MAX))
+        except BaseException:  # Ctrl-C, which may have come when the lock was taken
+            if lock._is_owned() and not mine:
+                lock.release()
+            raise
+        if not taken:
+            raise _in_use(timeout)
+        try:
+            return self._run_alone(exchange, call)
+        finally:
+            lock.release()
+
+    def _run_alone(self, exchange: Exchange[T], call: Call) -> T:
+        self.require_open()
+        if self._busy:
+            # The same thread, from within an exchange: the rows of an executemany(), a signal handler.
+            raise InterfaceError(_BUSY)
+        self._busy = True
+        try:
+            return self._run(exchange, call)
+        finally:
+            self._busy = False
+
+    def run_here(self, exchange: Exchange[T]) -> T:
+        """Run an exchange that needs nothing of the server: no time limit, nothing to interrupt, no step."""
+        with self.lock:
+            self.require_open()
+            if self._busy:
+                raise InterfaceError(_BUSY)
+            return at_once(exchange)
+
+    def _run(self, exchange: Exchange[T], call: Call) -> T:
+        operation = self.observers.begin()
+        if operation is None:
+            return self._carry_out(interruptible(self.session, call, exchange), call)
+        call.operation = operation
+        error: BaseException | None = None
+        try:
+            return self._carry_out(observed(interruptible(self.session, call, exchange), operation), call)
+        except BaseException as failure:
+            error = failure
+            raise
+        finally:
+            call.operation = None
+            self.observers.end(operation, self.session.database, error)
+
+    def _carry_out(self, exchange: Exchange[T], call: Call) -> T:
+        try:
+            result = self.transport.run(exchange, call)
+        except BaseException as error:
+            better = None
+            try:
+                better = self._failed(call, error)
+            finally:
+                if better is None:  # Ctrl-C again, before it was clear what the first error has left
+                    self._closed, self._why_closed = True, why_lost(error)
+                if self._closed:
+                    self.transport.close()
+            if better is error:
+                raise
+            raise better from error
+        if call.broken is not None:
+            drop(self.session, result)
+            raise call.broken
+        return result
+
+    def _forked(self) -> None:
+        self.lock = threading.RLock()  # a thread that is not here may have held it
+        super()._forked()
+
+    def interrupt(self) -> None:
+        """End the statement that runs now, from any thread; nothing when none runs."""
+        self.transport.interrupt()
+
+    def close(self) -> None:
+        """End the session; the server rolls back an open transaction. May be called again."""
+        with self.lock:
+            if self._closed:
+                return
+            self._closed = True
+            try:
+                if not self._busy:  # else from within an exchange: no goodbye can be said in the middle of it
+                    self.transport.run(login.leave(self.session))
+            finally:
+                self.transport.close()
+
+    def abandon(self) -> None:
+        """Close the socket and say nothing: for finalizers, which may run in the middle of anything."""
+        self._closed = True
+        self.transport.close()
+
+
+class AsyncLink(LinkState):
+    """:class:`Link` for asyncio: one session, used by one task at a time, in one event loop.
+
+    Made by ``await AsyncLink.open(parameters)``. Tasks that ask at the same time are served in their order.
+    """
+
+    def __init__(self, parameters: Parameters) -> None:
+        super().__init__(parameters)
+        self.lock = asyncio.Lock()
+        """Held around each exchange; not reentrant."""
+        self._runner: asyncio.Task[object] | None = None
+        self._loop = asyncio.get_running_loop()
+        self.transport: AsyncTransport = AsyncTransport(**_settings(parameters))
+
+    @classmethod
+    async def open(cls, parameters: Parameters) -> AsyncLink:
+        """Log in. Errors as :class:`Link`; a cancellation closes the socket and passes through."""
+        link = cls(parameters)
+        try:
+            with link._logging_in(login.connect(parameters)) as exchange:
+                link.session = await link.transport.run(exchange, whole=parameters.login_timeout)
+        except BaseException:
+            link.transport.close()
+            raise
+        link._closed = False
+        return link
+
+    async def run(self, exchange: Exchange[T], *, timeout: float | None = None) -> T:
+        """As :meth:`Link.run`. A task that is cancelled meanwhile interrupts its statement on the server and gets its
+        ``CancelledError`` when the answer has been read: the link stays usable.
+        """
+        timeout = self._limit(timeout)
+        if asyncio.get_running_loop() is not self._loop:
+            self.require_open()
+            raise InterfaceError(_OTHER_LOOP)
+        if self._runner is not None and self._runner is asyncio.current_task():
+            raise InterfaceError(_BUSY)
+        began = time.monotonic()
+        await self._take_lock(timeout)
+        try:
+            self.require_open()
+            self._runner = asyncio.current_task()
+            return await self._run(exchange, Call(timeout, since=began))
+        finally:
+            self._runner = None
+            self.lock.release()
+
+    def run_here(self, exchange: Exchange[T]) -> T:
+        """As :meth:`Link.run_here`. Another task's exchange may be waiting meanwhile: ``exchange`` must not touch what
+        the session shares.
+        """
+        self.require_open()
+        if self._runner is not None and self._runner is asyncio.current_task():
+            raise InterfaceError(_BUSY)
+        return at_once(exchange)
+
+    async def _take_lock(self, timeout: float | None) -> None:
+        """Not by wait_for(), which before Python 3.12 may swallow a cancellation, or lose the lock over one."""
+        if timeout is None:
+            await self.lock.acquire()
+            return
+        taking = asyncio.ensure_future(self.lock.acquire())
+        try:
+            done, _ = await asyncio.wait({taking}, timeout=timeout)
+        except asyncio.CancelledError:
+            if not taking.cancel():
+                self.lock.release()
+            raise
+        if not done:
+            taking.cancel()
+            raise _in_use(timeout)
+
+    async def _run(self, exchange: Exchange[T], call: Call) -> T:
+        operation = self.observers.begin()
+        if operation is None:
+            return await self._carry_out(interruptible(self.session, call, exchange), call)
+        call.operation = operation
+        error: BaseException | None = None
+        try:
+            return await self._carry_out(
+                observed(interruptible(self.session, call, exchange), operation), call
+            )
+        except BaseException as failure:
+            error = failure
+            raise
+        finally:
+            call.operation = None
+            self.observers.end(operation, self.session.database, error)
+
+    async def _carry_out(self, exchange: Exchange[T], call: Call) -> T:
+        try:
+            result = await self.transport.run(exchange, call)
+        except BaseException as error:
+            better = self._failed(call, error)
+            if self._closed:
+                self.transport.close()
+            if better is error:
+                raise
+            raise better from error
+        if call.broken is not None:
+            drop(self.session, result)
+            raise call.broken
+        return result
+
+    @property
+    def suspicious(self) -> bool:
+        return super().suspicious or asyncio.get_running_loop() is not self._loop
+
+    def _forked(self) -> None:
+        self.lock = asyncio.Lock()
+        super()._forked()
+
+    def interrupt(self) -> None:
+        """End the statement that runs now; nothing when none runs. From within the event loop."""
+        self.transport.interrupt()
+
+    async def close(self) -> None:
+        """End the session; the server rolls back an open transaction. May be called again."""
+        if self._runner is not None and self._runner is asyncio.current_task():
+            self.abandon()
+            return
+        if asyncio.get_running_loop() is not self._loop and not self._closed:
+            if not self._loop.is_closed():
+                raise InterfaceError(_OTHER_LOOP)
+            self.abandon()  # with the loop went whoever could say goodbye
+            return
+        async with self.lock:
+            if self._closed:
+                return
+            self._closed = True
+            try:
+                await self.transport.run(login.leave(self.session))
+            finally:
+                self.transport.close()
+
+    def abandon(self) -> None:
+        """Close the socket and say nothing: for finalizers, and when there is no time for a goodbye."""
+        self._closed = True
+        self.transport.close()

@@ -1,0 +1,372 @@
+"""What a pool of threads and a pool of tasks have in common: who has which connection, and who is next in line.
+
+Every method here is an instant and thread-safe: nothing waits, nothing is sent. The fronts (``pool.py``,
+``aio/pool.py``) open, check, reset and close connections, and wait for their place in the line to be served.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+
+from ..dsn import Parameters
+from ..exchange.reset import Ground
+from ..exchange.session import Session
+from ..shaping.rows import RowFactory
+from ..wire.errors import InterfaceError, OperationalError
+
+log = logging.getLogger("informix_arrow.pool")
+
+
+class Suspicious(Protocol):
+    """A link, blocking or asynchronous."""
+
+    @property
+    def suspicious(self) -> bool: ...
+
+
+class Lendable(Protocol):
+    """A connection, blocking or asynchronous."""
+
+    row_factory: RowFactory
+
+    @property
+    def closed(self) -> bool: ...
+
+    @property
+    def _session(self) -> Session: ...
+
+    @property
+    def _link(self) -> Suspicious: ...
+
+
+C = TypeVar("C", bound=Lendable)
+
+#: Seconds of silence after which a member that was asked for a sign of life is given up.
+CHECK = 5.0
+
+
+@dataclass(slots=True)
+class PoolStatistics:
+    """What a pool has and what it has done so far."""
+
+    size: int = 0  # connections open or being opened
+    idle: int = 0  # of these, waiting in the pool
+    waiting: int = 0  # callers waiting for one
+    served: int = 0  # connections handed out
+    opened: int = 0  # connections made
+    broken: int = 0  # found closed, lost or beyond repair when checked or given back
+    retired: int = 0  # closed for their age, for having been idle too long, or with the pool
+    timeouts: int = 0  # callers that waited in vain
+    waited_seconds: float = 0.0  # summed over all callers
+
+    @property
+    def in_use(self) -> int:
+        """Connections that somebody holds or that are being opened for somebody."""
+        return self.size - self.idle
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """Sizes and times of a pool, as its front documents them."""
+
+    min_size: int
+    max_size: int
+    timeout: float | None
+    max_idle: float | None
+    max_age: float | None
+    check_after: float | None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_size <= self.max_size or self.max_size < 1:
+            raise InterfaceError(
+                f"min_size={self.min_size}, max_size={self.max_size}: needs 0 <= min_size <= max_size, 1 <= max_size"
+            )
+        for name in ("timeout", "max_idle", "max_age", "check_after"):
+            _check_seconds(name, getattr(self, name))
+
+
+def _check_seconds(name: str, value: float | None) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise InterfaceError(f"{name} must be a number of seconds, at least 0, or None, got {value!r}")
+
+
+@dataclass(slots=True, eq=False)
+class Member(Generic[C]):
+    """One connection of the pool, made just now."""
+
+    connection: C
+    born: float  # times of time.monotonic()
+    idle_since: float
+    ground: Ground  # to which its session is brought back
+    row_factory: RowFactory  # and what its rows are made into
+
+    @classmethod
+    def of(cls, connection: C) -> Member[C]:
+        now = time.monotonic()
+        return cls(connection, now, now, Ground.of(connection._session), connection.row_factory)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is open, and in the database that it was opened with."""
+        return not self.connection.closed and self.connection._session.database == self.ground.database
+
+
+@dataclass(slots=True, eq=False)
+class Place(Generic[C]):
+    """A caller's place in the line. Once ``served``, ``member`` is its connection; None: it may open one."""
+
+    wake: Callable[[], object]
+    member: Member[C] | None = None
+    served: bool = False
+
+
+class Patience:
+    """How long one caller waits."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self.began = time.monotonic()
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        if self.limit is None:
+            return None
+        return min(max(0.0, self.began + self.limit - time.monotonic()), threading.TIMEOUT_MAX)
+
+
+def hurried(parameters: Parameters, patience: Patience | None) -> Parameters:
+    """The parameters for a login that must be over when the caller's patience is. Whoever does not wait for others at
+    all (a limit of 0) waits for a login as long as anybody.
+    """
+    left = None if patience is None or not patience.limit else patience.left
+    if left is None or (parameters.login_timeout is not None and parameters.login_timeout <= left):
+        return parameters
+    return replace(parameters, login_timeout=left)
+
+
+class PoolCore(Generic[C]):
+    """The members of one pool and the line of those who want one."""
+
+    def __init__(self, limits: PoolLimits) -> None:
+        self.limits = limits
+        self.closed = False
+        self._lock = threading.Lock()
+        self._idle: deque[Member[C]] = deque()  # the one that was used last stands at the right
+        self._lent: dict[int, Member[C]] = {}  # by id() of the connection
+        self._line: deque[Place[C]] = deque()
+        # Called when a closed pool has no member left.
+        self._when_empty: list[Callable[[], object]] = []
+        self._statistics = PoolStatistics()
+
+    @property
+    def statistics(self) -> PoolStatistics:
+        """A snapshot."""
+        with self._lock:
+            return replace(self._statistics, idle=len(self._idle), waiting=len(self._line))
+
+    @contextmanager
+    def patience(self, timeout: float | None) -> Iterator[Patience]:
+        """Around one caller's acquiring: its time limit, and what its wait adds to the statistics."""
+        _check_seconds("timeout", timeout)
+        patience = Patience(self.limits.timeout if timeout is None else timeout)
+        try:
+            yield patience
+        finally:
+            with self._lock:
+                self._statistics.waited_seconds += time.monotonic() - patience.began
+
+    # ---- getting one ------------------------------------------------------------------------------------------
+
+    def ask(self, wake: Callable[[], object]) -> Place[C]:
+        """A place in the line, served at once if possible; else ``wake`` is called when it is worth looking again.
+
+        Whoever has a place must end with :meth:`claim` and :meth:`lend`, or with :meth:`leave`.
+        """
+        place: Place[C] = Place(wake)
+        with self._lock:
+            self._require_open()
+            if not self._line and self._idle:
+                place.member, place.served = self._idle.pop(), True
+            elif not self._line and self._statistics.size < self.limits.max_size:
+                self._statistics.size += 1
+                place.served = True
+            else:
+                self._line.append(place)
+        return place
+
+    def claim(self, place: Place[C], patience: Patience) -> Member[C] | None:
+        """What the place was served with: a member, or None when the caller may open one.
+
+        Raises ``OperationalError`` when it was not served in time, ``InterfaceError`` when the pool was closed.
+        """
+        with self._lock:
+            if place.served:
+                return place.member
+            if place in self._line:
+                self._line.remove(place)
+            self._require_open()
+            self._statistics.timeouts += 1
+        error = OperationalError(
+            f"no connection of the pool became free within {patience.limit:g} seconds: all {self.limits.max_size} are "
+            "lent; give them back sooner, or raise max_size or timeout"
+        )
+        error._passing = True
+        log.debug(
+            "no connection became free within %g s: all %d are lent", patience.limit, self.limits.max_size
+        )
+        raise error
+
+    def opened(self, connection: C) -> Member[C]:
+        """Take in a connection that was just made and set up."""
+        with self._lock:
+            self._statistics.opened += 1
+            log.debug("a connection was opened: the pool has %d", self._statistics.size)
+        return Member.of(connection)
+
+    def lend(self, member: Member[C]) -> C:
+        """Hand a member out."""
+        with self._lock:
+            self._statistics.served += 1
+            self._lent[id(member.connection)] = member
+        return member.connection
+
+    def leave(self, place: Place[C]) -> Member[C] | None:
+        """Give the place up, whatever became of it: a member goes to the next in line, and so does the right to open
+        one. Returned is a member that has to be closed and reported to :meth:`discarded`.
+        """
+        with self._lock:
+            if place in self._line:
+                self._line.remove(place)
+            member, served = place.member, place.served
+        if member is None:
+            if served:
+                self._freed()
+            return None
+        return None if member.usable and self.keep(member) else member
+
+    def needs_check(self, member: Member[C]) -> bool:
+        """Whether it must be asked for a sign of life before it is lent: it has been idle for so long, or the server
+        has said something in the meantime, which costs no round trip to find out.
+        """
+        after, idle = self.limits.check_after, time.monotonic() - member.idle_since
+        return member.connection._link.suspicious or (after is not None and (not after or idle > after))
+
+    def broken(self, place: Place[C]) -> None:
+        """The member that a place was served with was closed because it is of no use: another one may be opened in its
+        place, without a new wait.
+        """
+        with self._lock:
+            self._statistics.broken += 1
+        place.member = None
+
+    # ---- giving it back ---------------------------------------------------------------------------------------
+
+    def give_back(self, connection: C) -> Member[C]:
+        """The member of a lent connection, which must go on to :meth:`keep` or :meth:`discarded`.
+
+        ``InterfaceError`` when it was not lent, or given back before.
+        """
+        with self._lock:
+            member = self._lent.pop(id(connection), None)
+        if member is None:
+            raise InterfaceError("the connection was not lent by this pool, or was given back already")
+        return member
+
+    def keep(self, member: Member[C]) -> bool:
+        """Hand a member to the first in line, else put it by. False: it is too old, or the pool is closed."""
+        member.idle_since = time.monotonic()
+        with self._lock:
+            if self.closed or self._too_old(member):
+                return False
+            if self._line:
+                self._serve(self._line.popleft(), member)
+            else:
+                self._idle.append(member)
+        return True
+
+    def discarded(self, why: str) -> None:
+        """A member was closed: ``"broken"`` or ``"retired"``. The first in line may open another one."""
+        with self._lock:
+            setattr(self._statistics, why, getattr(self._statistics, why) + 1)
+            log.debug("a connection was closed (%s)", why)
+        self._freed()
+
+    def surplus(self) -> Member[C] | None:
+        """Take out an idle member that is too old, idle for too long, or of a closed pool: to be closed and
+        :meth:`discarded`. None when there is none."""
+        now, limits = time.monotonic(), self.limits
+        with self._lock:
+            for member in self._idle:
+                unused = limits.max_idle is not None and now - member.idle_since > limits.max_idle
+                if self.closed or self._too_old(member) or (unused and len(self._idle) > limits.min_size):
+                    self._idle.remove(member)
+                    return member
+        return None
+
+    # ---- beginning and end ------------------------------------------------------------------------------------
+
+    def reserve(self) -> bool:
+        """A place for one more of the ``min_size`` connections; False when there are enough."""
+        with self._lock:
+            self._require_open()
+            if self._statistics.size >= self.limits.min_size:
+                return False
+            self._statistics.size += 1
+            return True
+
+    def failed_to_open(self) -> None:
+        """A reserved place stays empty: the first in line may try."""
+        self._freed()
+
+    def close(self, wake: Callable[[], object]) -> bool:
+        """Lend no more and send those away who wait: all idle members are :meth:`surplus` now. True when nothing is
+        lent; else ``wake`` is called when that is so."""
+        with self._lock:
+            self.closed = True
+            line = list(self._line)
+            self._line.clear()
+            out = self._statistics.size - len(self._idle)
+            if out:
+                self._when_empty.append(wake)
+        for place in line:
+            place.wake()
+        return not out
+
+    def __repr__(self) -> str:
+        s = self.statistics
+        return "closed" if self.closed else f"{s.in_use} of {self.limits.max_size} in use, {s.idle} idle"
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise InterfaceError("the pool is closed")
+
+    def _freed(self) -> None:
+        """A place is free: the first in line may open a connection."""
+        with self._lock:
+            if self._line and not self.closed:
+                self._serve(self._line.popleft(), None)
+                return
+            self._statistics.size -= 1
+            wakers = []
+            if not self._statistics.size:
+                wakers, self._when_empty = self._when_empty, []
+        for wake in wakers:
+            wake()
+
+    @staticmethod
+    def _serve(place: Place[C], member: Member[C] | None) -> None:
+        place.member, place.served = member, True
+        place.wake()
+
+    def _too_old(self, member: Member[C]) -> bool:
+        return self.limits.max_age is not None and time.monotonic() - member.born > self.limits.max_age

@@ -1,0 +1,96 @@
+"""The options of reads, and what a connection or a cursor makes of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal, TypedDict, cast
+
+import pyarrow as pa
+
+from ..dsn import Parameters
+from ..dsn.parameters import CHECKS
+from ..exchange.fetch import ReadOptions, ServerCursor
+from ..exchange.run import run
+from ..exchange.session import Session
+from ..exchange.steps import Exchange
+from ..shaping.parameters import Values, check_parameters
+from ..wire.errors import InterfaceError
+from ..wire.types import TypeOptions
+
+
+class ReadKeywords(TypedDict, total=False):
+    """The options of :meth:`Connection.query`, for the functions that pass them on."""
+
+    batch_bytes: int
+    batch_rows: int
+    decimals: Literal["decimal128", "float64"]
+    floating_decimals: Literal["float64", "string"] | pa.Decimal128Type
+    char_padding: Literal["strip", "keep"]
+    strings: Literal["utf8", "large", "view", "dictionary"]
+    intervals: Literal["native", "month_day_nano"]
+    lobs: Literal["inline", "skip"]
+    nested: Literal["arrow", "text"]
+    encoding_errors: Literal["strict", "replace", "binary"] | None
+    integer_aggregates: bool
+    isolation: str | None
+    lock_wait: int | None
+
+
+def start_query(
+    session: Session,
+    settings: Parameters,
+    sql: str,
+    parameters: Values,
+    *,
+    batch_bytes: int = 16 << 20,
+    batch_rows: int = 1 << 20,
+    encoding_errors: str | None = None,
+    isolation: str | None = None,
+    lock_wait: int | None = None,
+    **options: Any,
+) -> Exchange[ServerCursor]:
+    """The exchange behind :meth:`Connection.query`; the arguments are checked here and now. ``settings`` are those of
+    the connection.
+    """
+    if options.get("lobs") == "lazy":
+        raise InterfaceError(
+            'lobs="lazy" has no place in Arrow columns: use cursor.lobs = "lazy" and fetch rows, or '
+            'lobs="inline", which streams the contents batch by batch'
+        )
+    types = type_options(settings, encoding_errors=encoding_errors, **options)
+    _check_size("batch_bytes", batch_bytes, 4096)
+    _check_size("batch_rows", batch_rows, 1)
+    values = check_parameters(sql, parameters)
+    wishes = ReadOptions(
+        types,
+        batch_bytes,
+        batch_rows,
+        fetch_bytes=settings.fetch_buffer_size,
+        isolation=CHECKS["isolation"]("isolation", isolation) if isolation else "",
+        lock_wait=None if lock_wait is None else CHECKS["lock_wait"]("lock_wait", lock_wait),
+    )
+    exchange = run(session, sql, len(values), values, wishes, need_rows=True)
+    return cast("Exchange[ServerCursor]", exchange)  # a statement without rows is refused
+
+
+def type_options(settings: Parameters, *, encoding_errors: str | None, **options: Any) -> TypeOptions:
+    """Checked options; ``InterfaceError`` for a value that none of them has."""
+    options["encoding_errors"] = encoding_errors or settings.encoding_errors
+    try:
+        try:
+            return _checked(tuple(options.items()))
+        except TypeError:  # a value that has no hash
+            return TypeOptions(**options)
+    except ValueError as error:
+        raise InterfaceError(str(error)) from None
+
+
+@lru_cache(maxsize=256)
+def _checked(options: tuple[tuple[str, Any], ...]) -> TypeOptions:
+    """The same few options come with every statement."""
+    return TypeOptions(**dict(options))
+
+
+def _check_size(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or not least <= value < 2**63:
+        raise InterfaceError(f"{name} must be a whole number of at least {least}, got {value!r}")

@@ -1,0 +1,54 @@
+"""Which class ``connect()`` makes: the package's own, or a subclass of it that an integration wants.
+
+An integration knows the connections, they do not know it. One that is installed has an entry point in the group
+``informix_arrow.connections``, a function of the own class; one that is not says so itself::
+
+    registry.register(Connection, lambda: OurConnection)
+
+Such a function gives None for the package's own after all. It is asked at each ``connect()`` until it gives a class, so
+that it may wait for what its user imports, and import then what is costly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, TypeVar, cast
+
+C = TypeVar("C")
+
+GROUP = "informix_arrow.connections"
+
+_registered: dict[type[Any], Callable[[], type[Any] | None]] = {}
+_chosen: dict[type[Any], type[Any]] = {}
+
+
+def register(own: type[C], choose: Callable[[], type[C] | None]) -> None:
+    """Let ``choose()`` say what ``connect()`` and the pool make instead of ``own``; the last one registered counts, and
+    overrules what is installed.
+    """
+    _registered[own] = choose
+    _chosen.pop(own, None)
+
+
+def chosen(own: type[C]) -> type[C]:
+    """The class to make instead of ``own``: itself when nobody wants another."""
+    kind = _chosen.get(own) or _ask(own)
+    if kind is None:
+        return own
+    _chosen[own] = kind
+    return cast("type[C]", kind)
+
+
+def _ask(own: type[Any]) -> type[Any] | None:
+    choose = _registered.get(own)
+    if choose is not None:
+        return choose()
+    return next((kind for choose in installed() if (kind := choose(own)) is not None), None)
+
+
+@cache
+def installed() -> tuple[Callable[[type[Any]], type[Any] | None], ...]:
+    """The functions of the integrations that are installed."""
+    return tuple(each.load() for each in entry_points(group=GROUP))

@@ -1,0 +1,69 @@
+"""A connection as its results, cursors, large objects and blocks see it: a session, and somebody who runs exchanges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from ..bulk.api import WriteKeywords
+from ..bulk.report import WriteReport
+from ..dsn import Parameters
+from ..exchange.session import Session
+from ..exchange.steps import Exchange
+from ..shaping.rows import RowFactory
+from .link import AsyncLink, Link
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+T = TypeVar("T")
+
+
+class AnyRunner(Protocol):
+    """What needs no waiting."""
+
+    row_factory: RowFactory
+    _parameters: Parameters
+
+    @property
+    def closed(self) -> bool: ...
+
+    @property
+    def _session(self) -> Session: ...
+
+    def _require_open(self) -> None: ...
+
+
+class Runner(AnyRunner, Protocol):
+    """A blocking connection."""
+
+    _link: Link
+
+    def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T: ...
+
+    def write_arrow(
+        self, table: str, data: Any, *, timeout: float | None = None, **options: Unpack[WriteKeywords]
+    ) -> WriteReport: ...
+
+
+class AsyncRunner(AnyRunner, Protocol):
+    """A connection of asyncio."""
+
+    _link: AsyncLink
+
+    async def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T: ...
+
+    async def write_arrow(
+        self, table: str, data: Any, *, timeout: float | None = None, **options: Unpack[WriteKeywords]
+    ) -> WriteReport: ...
+
+
+# The connection of a cursor or block by its own class, without an import of that. The default is for the type checker
+# alone: whoever writes `Cursor` and no more means one of any connection.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    ConnectionT = TypeVarWithDefault("ConnectionT", bound=Runner, default=Any)
+    AsyncConnectionT = TypeVarWithDefault("AsyncConnectionT", bound=AsyncRunner, default=Any)
+else:
+    ConnectionT = TypeVar("ConnectionT", bound=Runner)
+    AsyncConnectionT = TypeVar("AsyncConnectionT", bound=AsyncRunner)

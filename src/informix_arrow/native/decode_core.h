@@ -1,0 +1,461 @@
+/* The decoder without Python: tuples, each in a message of its own (enum ia_framing), become Arrow columns by a plan of
+ * one op per column.
+ *
+ * Shape: row by row, one switch per value, buffers reserved ahead. What makes it fast and safe at once:
+ *   - every column knows how many bytes the columns after it need at least (`rest`). A tuple is checked once against the
+ *     sum, a variable-length value once against what `rest` leaves; fixed values need no check of their own.
+ *   - NULL is a compare shifted into a 64-bit word per column, stored every 64 rows. Values under a NULL are 0.
+ *   - short texts move by 32 bytes into slack (decode_text.h), fields of DATETIME and INTERVAL by one shift (decode_fields.h).
+ *   - what is wrong with a value is worded by slower code, which is asked only when the quick one has refused it.
+ * An error leaves the whole rows before it intact, and the decoder refuses every later feed with the same error. */
+#ifndef INFORMIX_ARROW_DECODE_CORE_H
+#define INFORMIX_ARROW_DECODE_CORE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base100.h"
+#include "decode_batch.h"
+#include "decode_datetime.h"
+#include "decode_interval.h"
+#include "decode_plan.h"
+#include "decode_text.h"
+#include "decode_value.h"
+#include "plan.h"
+#include "wire_bytes.h"
+
+#define IA_FIRST_DAY (-693594) /* 0001-01-01 as a DATE: days from 1899-12-31 (TYPES section 8) */
+#define IA_LAST_DAY 2958464    /* 9999-12-31 */
+#define IA_SQ_TUPLE 14
+#define IA_SQ_PUT_TAG 17
+#define IA_TUPLE_HEADER 8
+
+/* ---- rows ---------------------------------------------------------------------------------------------------- */
+
+/* Put right what ia_append_text has copied: text that is not ASCII, or that is in a code set without ASCII. Returns the
+ * bytes at dst, or a negative ia_status. */
+static __attribute__((noinline)) int64_t ia_not_ascii(const struct ia_decoder *d, const struct ia_column *c,
+                                                      uint8_t *dst, const uint8_t *src, int64_t n, struct ia_error *err)
+{
+    const int replace = c->flags & IA_FLAG_REPLACE;
+    if (!ia_is_encoded(c->kind) || c->flags & IA_FLAG_RAW)
+        return n;
+    if (d->page) {
+        const int64_t written = ia_transcode(dst, src, n, d->page, replace);
+        if (written < 0)
+            return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not defined in the code set",
+                             (long long)(-1 - written), src[-1 - written]);
+        return written;
+    }
+    if (ia_utf8_is_common(dst, n)) /* there, bytes behind the text may be read */
+        return n;
+    const int64_t valid = ia_utf8_valid_until(src, n);
+    if (valid == n)
+        return n;
+    if (replace)
+        return ia_utf8_replace(dst, src, n);
+    return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not UTF-8", (long long)valid, src[valid]);
+}
+
+/* Append n bytes as row r. Returns the bytes added, or a negative ia_status. */
+static inline __attribute__((always_inline)) int64_t ia_append_text(const struct ia_decoder *d, struct ia_column *c,
+                                                                    int64_t r, const uint8_t *src, int64_t n,
+                                                                    int64_t room, struct ia_error *err)
+{
+    if (__builtin_expect(c->capacity - c->length < n * c->expand, 0)) {
+        const int rc = ia_grow_text(d, c, src, n, err);
+        if (rc)
+            return rc;
+    }
+    uint8_t *dst = c->values + c->length;
+    if (__builtin_expect(ia_copy_text(dst, src, n, room) | d->transcode_all, 0)) {
+        n = ia_not_ascii(d, c, dst, src, n, err);
+        if (n < 0)
+            return n;
+    }
+    c->length += n;
+    if (c->flags & IA_FLAG_LARGE)
+        ((int64_t *)c->offsets)[r + 1] = c->length;
+    else
+        ((int32_t *)c->offsets)[r + 1] = (int32_t)c->length;
+    return n;
+}
+
+/* Name the column at which a tuple of `size` bytes ends too early. Only ever called when one does. */
+static int ia_shortage(const struct ia_decoder *d, const uint8_t *payload, int64_t size, struct ia_error *err)
+{
+    int64_t at = 0;
+    for (int i = 0; i < d->count; i++) {
+        const struct ia_column *c = &d->columns[i];
+        int64_t need = c->width;
+        if (c->kind == IA_VARCHAR)
+            need = 1 + (at < size ? payload[at] : 0);
+        else if (c->kind == IA_LVARCHAR || c->kind == IA_OPAQUE || c->kind == IA_BOOL)
+            need = IA_ENVELOPE + (at + IA_ENVELOPE <= size ? (int64_t)ia_load_be32(payload + at + 1) : 0);
+        if (need > size - at) {
+            err->column = i;
+            err->offset = at;
+            return IA_REFUSE(err, IA_PROTOCOL, "the value takes %lld bytes but the tuple has %lld left",
+                             (long long)need, (long long)(size - at));
+        }
+        at += need;
+    }
+    return IA_REFUSE(err, IA_PROTOCOL, "the tuple ends too early");
+}
+
+/* Decode whole tuples from data to end; *stop is the end of the last one consumed. */
+static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const uint8_t *end, const uint8_t **stop)
+{
+    struct ia_error *err = &d->error;
+    struct ia_column *const columns = d->columns, *const columns_end = columns + d->count;
+    const int put = d->framing == IA_FRAMING_PUT;
+    const uint64_t tag = put ? IA_SQ_PUT_TAG : IA_SQ_TUPLE;
+    const uint8_t *p = data, *q;
+    struct ia_column *c;
+    int64_t rows = d->rows, bytes = d->bytes;
+    int status;
+
+    for (;;) {
+        if (rows >= d->batch_rows || bytes >= d->batch_bytes) {
+            status = IA_FULL;
+            break;
+        }
+        const int64_t left = end - p;
+        if (left < IA_TUPLE_HEADER) {
+            status = left >= 2 && ia_load_be16(p) != tag ? IA_OTHER : IA_NEED_MORE;
+            break;
+        }
+        const uint64_t header = ia_load_be64(p);
+        if (header >> 48 != tag) {
+            status = IA_OTHER;
+            break;
+        }
+        const int64_t size = (int32_t)(uint32_t)(put ? header >> 16 : header);
+        const int64_t whole = IA_TUPLE_HEADER + size + (size & 1);
+        if (size < 0 || size > d->max_tuple) {
+            err->column = -1;
+            err->offset = -1;
+            status = IA_REFUSE(err, IA_PROTOCOL, "a tuple of %lld bytes, but the description allows at most %lld",
+                               (long long)size, (long long)d->max_tuple);
+            goto failed;
+        }
+        if (left < whole) {
+            status = IA_NEED_MORE;
+            break;
+        }
+        if (rows && bytes + size * d->expand + d->extra > d->offset_limit) {
+            status = IA_FULL; /* 32-bit offsets: a batch boundary, never an error */
+            break;
+        }
+        if (rows == d->row_capacity && (status = ia_grow_rows(d, bytes)) != 0) {
+            err->column = -1;
+            err->offset = -1;
+            goto failed;
+        }
+        if (put && (uint16_t)header != 1) {
+            err->column = -1;
+            err->offset = -1;
+            status = IA_REFUSE(err, IA_PROTOCOL, "an SQ_PUT of %d tuples, where one is read at a time", (int)(uint16_t)header);
+            goto failed;
+        }
+        const uint8_t *const tuple = p + IA_TUPLE_HEADER, *const tuple_end = tuple + size;
+        if (size < d->min_tuple) {
+            status = ia_shortage(d, tuple, size, err);
+            goto failed;
+        }
+
+        q = tuple;
+        for (c = columns; c < columns_end; c++) {
+            const uint8_t *text;
+            int64_t n;
+            int ok;
+            switch (c->kind) {
+            case IA_INT16: {
+                const uint16_t v = ia_load_be16(q);
+                ok = v != 0x8000;
+                ((uint16_t *)(void *)c->values)[rows] = ok ? v : 0;
+                q += 2;
+                break;
+            }
+            case IA_INT32: {
+                const uint32_t v = ia_load_be32(q);
+                ok = v != 0x80000000u;
+                ((uint32_t *)(void *)c->values)[rows] = v & -(uint32_t)ok;
+                q += 4;
+                break;
+            }
+            case IA_INT64: {
+                const uint64_t v = ia_load_be64(q);
+                ok = v != 0x8000000000000000ull;
+                ((uint64_t *)(void *)c->values)[rows] = v & -(uint64_t)ok;
+                q += 8;
+                break;
+            }
+            case IA_INT8: { /* sign word, then the magnitude with its low half first (TYPES section 3) */
+                const uint32_t sign = ia_load_be16(q);
+                const uint64_t v = ia_load_be64(q + 2) >> 32 | ia_load_be64(q + 2) << 32;
+                const uint64_t minus = sign >> 15;
+                ok = sign != 0;
+                if (__builtin_expect((uint16_t)(sign + 1) > 2, 0)) {
+                    status = IA_REFUSE(err, IA_PROTOCOL, "sign word %04x of an INT8 is not 0, 1 or ffff", sign);
+                    goto value;
+                }
+                if (__builtin_expect(v >> 63 && ok && v > (uint64_t)INT64_MAX + minus, 0)) {
+                    status = IA_REFUSE(err, IA_DATA, "the value does not fit 64 bits");
+                    goto value;
+                }
+                ((uint64_t *)(void *)c->values)[rows] = ((v ^ -minus) + minus) & -(uint64_t)ok;
+                q += 10;
+                break;
+            }
+            case IA_FLOAT32: {
+                const uint32_t v = ia_load_be32(q);
+                ok = v != 0xffffffffu;
+                ((uint32_t *)(void *)c->values)[rows] = v & -(uint32_t)ok;
+                q += 4;
+                break;
+            }
+            case IA_FLOAT64: {
+                const uint64_t v = ia_load_be64(q);
+                ok = v != 0xffffffffffffffffull;
+                ((uint64_t *)(void *)c->values)[rows] = v & -(uint64_t)ok;
+                q += 8;
+                break;
+            }
+            case IA_DATE: {
+                const int32_t v = (int32_t)ia_load_be32(q);
+                ok = v != INT32_MIN;
+                if (__builtin_expect(ok && (v < IA_FIRST_DAY || v > IA_LAST_DAY), 0)) {
+                    status = IA_REFUSE(err, IA_DATA, "day %d is outside the years 1 to 9999", v);
+                    goto value;
+                }
+                ((int32_t *)(void *)c->values)[rows] = ok ? v - 25568 : 0; /* 1899-12-31 to 1970-01-01 */
+                q += 4;
+                break;
+            }
+            case IA_BOOL: {
+                n = (int64_t)ia_load_be32(q + 1);
+                if (n > tuple_end - q - IA_ENVELOPE - c->rest) {
+                    status = ia_shortage(d, tuple, size, err);
+                    goto failed;
+                }
+                ok = q[0] != 1;
+                if (ok) {
+                    static const uint8_t truth[256] = {[0] = 1, ['f'] = 1, ['F'] = 1, [1] = 2, ['t'] = 2, ['T'] = 2};
+                    const int v = n == 1 ? truth[q[IA_ENVELOPE]] : 0;
+                    if (__builtin_expect(v == 0, 0)) {
+                        status = n == 1 ? IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x: neither true nor false",
+                                                    q[IA_ENVELOPE])
+                                        : IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN has %lld bytes", (long long)n);
+                        goto value;
+                    }
+                    c->bits |= (uint64_t)(v >> 1) << (rows & 63);
+                }
+                q += IA_ENVELOPE + n;
+                break;
+            }
+            case IA_CHAR:
+                ok = q[0] != 0;
+                n = !ok ? 0 : c->flags & IA_FLAG_TRIM ? ia_trimmed_within(q, c->width, end - q) : c->width;
+                n = ia_append_text(d, c, rows, q, n, end - q, err);
+                if (__builtin_expect(n < 0, 0)) {
+                    status = (int)n;
+                    goto value;
+                }
+                bytes += n;
+                q += c->width;
+                break;
+            case IA_VARCHAR: {
+                const int64_t stored = q[0];
+                if (__builtin_expect(stored > tuple_end - q - 1 - c->rest, 0)) {
+                    status = ia_shortage(d, tuple, size, err);
+                    goto failed;
+                }
+                text = q + 1;
+                ok = !(stored == 1 && text[0] == 0);
+                n = ia_append_text(d, c, rows, text, ok ? stored : 0, end - text, err);
+                if (__builtin_expect(n < 0, 0)) {
+                    status = (int)n;
+                    goto value;
+                }
+                bytes += n;
+                q = text + stored;
+                break;
+            }
+            case IA_LVARCHAR:
+            case IA_OPAQUE: {
+                const int64_t stored = (int64_t)ia_load_be32(q + 1);
+                if (__builtin_expect(stored > tuple_end - q - IA_ENVELOPE - c->rest, 0)) {
+                    status = ia_shortage(d, tuple, size, err);
+                    goto failed;
+                }
+                text = q + IA_ENVELOPE;
+                ok = q[0] != 1; /* only 1 is NULL (JDBC section 7) */
+                n = ia_append_text(d, c, rows, text, ok ? stored : 0, end - text, err);
+                if (__builtin_expect(n < 0, 0)) {
+                    status = (int)n;
+                    goto value;
+                }
+                bytes += n;
+                q = text + stored;
+                break;
+            }
+            case IA_DECIMAL128: {
+                /* Two halves, each stored from its register: an __int128 would go through the stack and be read back by
+                 * one load of 16 bytes, which has to wait for both stores. */
+                int64_t v;
+                int64_t *const to = (int64_t *)(void *)c->values + 2 * rows;
+                ok = ia_b100_small(q, &c->decimal, end - q, &v);
+                to[0] = v;
+                to[1] = v >> 63;
+                if (__builtin_expect(ok < 0, 0)) {
+                    ok = ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, to, err);
+                    if (ok < 0) {
+                        status = ok;
+                        goto value;
+                    }
+                }
+                q += c->width;
+                break;
+            }
+            case IA_DECIMAL_INT64: {
+                int64_t v;
+                ok = ia_b100_small(q, &c->decimal, end - q, &v);
+                if (__builtin_expect(ok < 0, 0)) {
+                    ok = ia_decode_decimal_int64(q, c->width, end - q, &v, err);
+                    if (ok < 0) {
+                        status = ok;
+                        goto value;
+                    }
+                }
+                ((int64_t *)(void *)c->values)[rows] = v;
+                q += c->width;
+                break;
+            }
+            case IA_DECIMAL_FLOAT64:
+            {
+                int lost = 0;
+                ok = ia_decode_decimal_float64_of(q, c->width, end - q, (double *)(void *)c->values + rows, &lost, err);
+                if (__builtin_expect(ok < 0, 0)) {
+                    status = ok;
+                    goto value;
+                }
+                if (__builtin_expect(lost, 0) && c->inexact++ == 0)
+                    c->inexact_row = d->taken + rows;
+            }
+                q += c->width;
+                break;
+            case IA_DATETIME_DATE32:
+                ok = ia_decode_datetime_days(q, &c->qualifier, end - q, (int32_t *)(void *)c->values + rows, err);
+                if (__builtin_expect(ok < 0, 0)) {
+                    status = ok;
+                    goto value;
+                }
+                q += c->width;
+                break;
+            case IA_DATETIME_TIMESTAMP:
+            case IA_DATETIME_TIME32:
+            case IA_DATETIME_TIME64: {
+                int64_t v;
+                ok = ia_decode_datetime_units(q, &c->qualifier, end - q, &v, err);
+                if (__builtin_expect(ok < 0, 0)) {
+                    status = ok;
+                    goto value;
+                }
+                if (c->kind == IA_DATETIME_TIME32)
+                    ((int32_t *)(void *)c->values)[rows] = (int32_t)v;
+                else
+                    ((int64_t *)(void *)c->values)[rows] = v;
+                q += c->width;
+                break;
+            }
+            case IA_INTERVAL_MONTHS:
+                ok = ia_decode_interval_months(q, &c->qualifier, end - q, (int32_t *)(void *)c->values + rows, err);
+                if (__builtin_expect(ok < 0, 0)) {
+                    status = ok;
+                    goto value;
+                }
+                q += c->width;
+                break;
+            case IA_INTERVAL_DURATION:
+                ok = ia_decode_interval_micros(q, &c->qualifier, end - q, (int64_t *)(void *)c->values + rows, err);
+                if (__builtin_expect(ok < 0, 0)) {
+                    status = ok;
+                    goto value;
+                }
+                q += c->width;
+                break;
+            case IA_INTERVAL_MDN:
+                ok = ia_decode_interval_mdn(q, &c->qualifier, end - q,
+                                            (struct ia_month_day_nano *)(void *)c->values + rows, err);
+                if (__builtin_expect(ok < 0, 0)) {
+                    status = ok;
+                    goto value;
+                }
+                q += c->width;
+                break;
+            case IA_LOB: /* the descriptor as it is: it goes back whole in SQ_FETCHBLOB */
+                ok = !(q[IA_LOB_NULL] & 1);
+                if (ok)
+                    memcpy(c->values + rows * c->width, q, (size_t)c->width);
+                else
+                    memset(c->values + rows * c->width, 0, (size_t)c->width);
+                q += c->width;
+                break;
+            case IA_DECIMAL_STRING:
+            case IA_DATETIME_TEXT:
+            default: {
+                char made[IA_DECIMAL_TEXT];
+                int length;
+                ok = c->kind == IA_DECIMAL_STRING
+                         ? ia_decode_decimal_text(q, c->width, end - q, made, &length, err)
+                         : ia_decode_datetime_text(q, &c->qualifier, made, &length, err);
+                n = ok < 0 ? ok : ia_append_text(d, c, rows, (const uint8_t *)made, length, sizeof made, err);
+                if (__builtin_expect(n < 0, 0)) {
+                    status = (int)n;
+                    goto value;
+                }
+                bytes += n;
+                q += c->width;
+                break;
+            }
+            }
+            c->word |= (uint64_t)ok << (rows & 63);
+        }
+        if (__builtin_expect(q != tuple_end, 0)) {
+            err->column = -1;
+            err->offset = q - tuple;
+            status = IA_REFUSE(err, IA_PROTOCOL, "%lld bytes are left after the last column of a tuple of %lld",
+                               (long long)(tuple_end - q), (long long)size);
+            goto failed;
+        }
+        p += whole;
+        bytes += d->row_bytes;
+        rows++;
+        if ((rows & 63) == 0)
+            ia_store_words(d, (rows >> 6) - 1);
+        continue;
+
+    value: /* the value at q is wrong */
+        err->column = (int)(c - columns);
+        err->offset = q - tuple;
+    failed:
+        err->status = status;
+        err->row = d->taken + rows;
+        break;
+    }
+    d->rows = rows;
+    d->bytes = bytes;
+    *stop = p;
+    return status;
+}
+
+/* Feed bytes; *stop is where the next feed has to begin. Any negative status is final. */
+static __attribute__((unused)) enum ia_status ia_decoder_feed(struct ia_decoder *d, const uint8_t *data,
+                                                              const uint8_t *end, const uint8_t **stop)
+{
+    *stop = data;
+    return d->error.status < 0 ? d->error.status : ia_decode(d, data, end, stop);
+}
+
+#endif

@@ -1,0 +1,193 @@
+"""Eyes into what runs: what each call did, told to observers and loggers.
+
+``conn.add_observer(print)`` for one connection, :func:`add_observer` for all that are opened from then on::
+
+    <Operation fetch 12.1 ms: 4,096 rows, 1 round trip, 0 bytes sent, 98,304 received: SELECT * FROM orders WHERE a > ?>
+
+The loggers ``informix_arrow.connect``, ``.statement``, ``.load``, ``.pool`` and ``.retry`` say the same in lines, at
+level DEBUG. Neither shows values: literals in the text of a statement are ``?``, and parameters are told only where the
+connection was opened with ``log_parameters=True``.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from .wire.errors import Error
+
+__all__ = ["Observer", "Operation", "Target", "add_observer", "remove_observer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Who is talked to, and as whom."""
+
+    host: str
+    port: int
+    server: str = ""  # DBSERVERNAME
+    user: str = ""
+
+
+@dataclass(slots=True)
+class Operation:
+    """One call that talked to the server, or tried to.
+
+    Attributes
+    ----------
+    kind
+        ``"connect"``, ``"execute"`` (a query's too, which is over when it is open), ``"fetch"`` (one batch of a
+        result), ``"executemany"``, ``"load"``, ``"routine"``, ``"begin"``, ``"commit"``, ``"rollback"``,
+        ``"savepoint"``, ``"close"`` (of a result), ``"ping"``, ``"reset"`` or ``"other"``.
+    statement
+        The SQL text, with ``?`` in the place of literals unless the connection has ``log_parameters``; of a load the
+        table. None where there is none.
+    parameters
+        The values of ``execute``, where the connection has ``log_parameters``; else None.
+    rows
+        Rows changed (execute, executemany, load) or received (fetch; execute, where all rows came with the first answer
+        and no fetch follows); None where that says nothing.
+    target, database
+        Where it went; the database that was open at the end.
+    began
+        Seconds since the epoch, of the clock on the wall.
+    seconds
+        How long it took, waiting for other threads' calls on the connection not counted.
+    bytes_sent, bytes_received
+        On the wire, before TLS. Rows that are read ahead count where they arrive.
+    round_trips
+        How often something was sent and an answer then waited for.
+    error
+        What it ended with; None when it went well.
+    """
+
+    kind: str = "other"
+    statement: str | None = None
+    parameters: object = None
+    rows: int | None = None
+    target: Target | None = None
+    database: str = ""
+    began: float = 0.0
+    seconds: float = 0.0
+    bytes_sent: int = 0
+    bytes_received: int = 0
+    round_trips: int = 0
+    error: BaseException | None = None
+    shows_values: bool = field(default=False, repr=False)
+    _since: float = field(default_factory=time.perf_counter, repr=False)
+
+    def __post_init__(self) -> None:
+        self.began = self.began or time.time()
+
+    def tell(self, kind: str, statement: str | None = None, parameters: object = None) -> None:
+        """What it is, if nothing that surrounds it has said so already."""
+        if self.kind != "other":
+            return
+        self.kind = kind
+        if statement is not None:
+            self.statement = statement if self.shows_values else without_values(statement)
+        if self.shows_values:
+            self.parameters = parameters
+
+    def over(self, error: BaseException | None) -> None:
+        """It has ended."""
+        self.seconds = time.perf_counter() - self._since
+        self.error = error
+
+    def __str__(self) -> str:
+        facts = [] if self.rows is None else [f"{self.rows:,} rows"]
+        facts.append(f"{self.round_trips} round trip{'' if self.round_trips == 1 else 's'}")
+        facts.append(f"{self.bytes_sent:,} bytes sent, {self.bytes_received:,} received")
+        if self.error is not None:
+            facts.insert(0, failure(self.error))
+        told = f": {self.statement}" if self.statement else ""
+        if self.parameters:
+            told += f" {self.parameters!r}"
+        return f"<Operation {self.kind} {self.seconds * 1000:.1f} ms: {', '.join(facts)}{told}>"
+
+
+#: Called with each operation when it is over, in the thread or task that made the call. What it raises is logged.
+Observer: TypeAlias = Callable[[Operation], object]
+
+_everywhere: list[Observer] = []
+
+
+def add_observer(observer: Observer) -> None:
+    """Let ``observer`` see every operation of every connection of this process, logins too."""
+    _everywhere.append(observer)
+
+
+def remove_observer(observer: Observer) -> None:
+    """The opposite; ``ValueError`` when it is not there."""
+    _everywhere.remove(observer)
+
+
+class Observers:
+    """Who looks at the operations of one connection."""
+
+    def __init__(self, target: Target, shows_values: bool) -> None:
+        self.own: list[Observer] = []
+        self._target, self._shows_values = target, shows_values
+
+    def begin(self) -> Operation | None:
+        """An operation begins; None when nobody looks."""
+        if (
+            self.own
+            or _everywhere
+            or any(log.isEnabledFor(logging.DEBUG) for log in (_statement, _load, _connect))
+        ):
+            return Operation(target=self._target, shows_values=self._shows_values)
+        return None
+
+    def end(self, operation: Operation, database: str, error: BaseException | None = None) -> None:
+        """It is over."""
+        operation.over(error)
+        operation.database = database
+        log = {"connect": _connect, "load": _load}.get(operation.kind, _statement)
+        log.debug("%s", operation)
+        for observer in (*self.own, *_everywhere):
+            try:
+                observer(operation)
+            except Exception:  # noqa: BLE001 - a connection must not break because somebody looks at it
+                _log.exception("an observer of operations failed")
+
+
+def failure(error: BaseException) -> str:
+    """What an error is, without its text, which may hold values."""
+    name = type(error).__name__
+    if not isinstance(error, Error) or error.sqlcode is None:
+        return name
+    isam = f", ISAM {error.isamcode}" if error.isamcode else ""
+    return f"{name} (SQLCODE {error.sqlcode}{isam})"
+
+
+_log = logging.getLogger("informix_arrow")
+_connect = logging.getLogger("informix_arrow.connect")
+_statement = logging.getLogger("informix_arrow.statement")
+_load = logging.getLogger("informix_arrow.load")
+
+# Text in double quotes counts as a literal too, which it is without DELIMIDENT; a number does that is no part of a
+# name. Braces are a comment, but not behind SET, MULTISET and LIST.
+_LITERALS = re.compile(
+    r"""
+      (?P<literal> '(?:[^']|'')*'? | "(?:[^"]|"")*"? | (?<![\w$])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]) )
+    | \b(?:MULTISET|SET|LIST)\s*\{
+    | (?P<comment> --[^\n]* | /\*.*?(?:\*/|\Z) | \{[^}]*\}? )
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_MOST = 2000  # characters of a statement that are told
+
+
+def without_values(sql: str) -> str:
+    """A statement without what it says of the data: ``?`` for each literal, no comments, at most 2,000 characters."""
+    shown = _LITERALS.sub(_hidden, sql[: 2 * _MOST])
+    return shown if len(sql) <= 2 * _MOST and len(shown) <= _MOST else f"{shown[:_MOST]} ..."
+
+
+def _hidden(found: re.Match[str]) -> str:
+    return "?" if found["literal"] else " " if found["comment"] else found[0]

@@ -1,0 +1,240 @@
+"""What the server answers to each message of an opened session (SQLI sections 5 to 13, JDBC sections 2 to
+10).
+
+Messages are served as they come; a group's reply ends when its SQ_EOT does. The first error of a group is
+answered with SQ_ERR and the rest of the group is passed over (SQLI section 21).
+
+Choices where real servers are not known, or where clients accept several:
+
+* several BIND+EXECUTE in one group: one DONE each, stop at the first error (JDBC section 8);
+* PUT rows: one DONE for the rows since the last, at SQ_EOT; at an error a DONE for the rows before it, then
+  SQ_ERR;
+* CLOSE of a statement whose cursor is not open is no error, as in any database that is not ANSI;
+* opening a cursor that is open closes it first;
+* XACTSTAT comes where the transaction's state changed: 1 1 0 when it began, 1 0 1 when it ended, which an
+  autocommitted change of data does at once (SERVER-BEHAVIOUR section 8);
+* BYTE and TEXT: the content must have the size that its descriptor says, except where JDBC says nothing by it
+  (large_objects.py); what does not fit is -605, a descriptor that the cursor has not given is -602;
+* smart large objects: -9810 for whatever is wrong with one; descriptors begin at 1;
+* text that is not in the connection's code set: -202 with its position in SQL, -415 in a parameter; a result's
+  character that the code set lacks: -23103 in place of its row and all after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...wire import messages as m
+from ...wire.capabilities import Framing, server_answer
+from ...wire.errors import ProtocolError
+from ..engine.session import EngineSession
+from .bulk_lane import BulkLane
+from .client_files import Agenda, ClientFiles, Inquiry
+from .current_database import CurrentDatabase
+from .executions import Executions
+from .fast_path import FastPath
+from .fetching import Fetching
+from .interrupts import Interrupts
+from .large_objects import LargeObjects
+from .layout import Layout
+from .pam import Dialogue
+from .peer import Peer
+from .preparing import Preparing
+from .replies import Replies, log
+from .row_puts import RowPuts
+from .runner import Runner
+from .smart_objects import OpenObjects, SmartObjects
+from .statements import Statements
+from .transactions import Transactions
+
+
+class Conversation:
+    """One session after its login: its parts put together, and the table of who answers which message.
+
+    Parameters
+    ----------
+    engine
+        The session's side of the engine.
+    runner
+        By whom the client's statements run: `engine`, or somebody before it.
+    framing
+        How messages are laid out; SQ_PROTOCOLS and the opened database change it.
+    peer
+        The client: takes reply bytes without waiting, and is waited for where a reply is long.
+    interrupts
+        Surrounds the calls of the engine that may be interrupted: statements, not the end of a transaction.
+    dialogue
+        The PAM questions that come before everything else (SQLI section 18); None: the client is in already.
+
+    Attributes
+    ----------
+    lane
+        Takes rows from the received bytes before they are parsed as messages.
+    ended
+        The client has said goodbye, or was refused by PAM.
+    """
+
+    def __init__(
+        self,
+        engine: EngineSession,
+        runner: Runner,
+        framing: Framing,
+        peer: Peer,
+        interrupts: Interrupts,
+        dialogue: Dialogue | None = None,
+    ) -> None:
+        self.ended = False
+        self._dialogue = dialogue
+        self._agenda = Agenda()
+        self._layout = layout = Layout(framing)
+        files = ClientFiles(Inquiry(peer, layout, self._agenda), peer, layout, interrupts)
+        # Nothing of a reply leaves while a client's file is open: whatever left it open has failed.
+        self._peer = peer
+        self._replies = replies = Replies(peer, layout, files.settle)
+        self._statements = statements = Statements()
+        objects = OpenObjects()
+        database = CurrentDatabase(engine, layout, replies, statements, objects)
+        transactions = Transactions(engine, runner, replies, statements, database)
+        preparing = Preparing(runner, layout, replies, interrupts, statements)
+        self._executions = executions = Executions(
+            engine, runner, layout, replies, interrupts, statements, database, transactions
+        )
+        self._puts = puts = RowPuts(runner, layout, replies, interrupts, statements)
+        fetching = Fetching(engine, runner, layout, replies, interrupts, statements, transactions)
+        self._large_objects = large_objects = LargeObjects(replies, statements)
+        smart_objects = SmartObjects(engine, replies, interrupts, objects)
+        self._fast_path = fast_path = FastPath(engine, layout, replies, interrupts, objects, smart_objects)
+        self.lane = BulkLane(layout, replies, statements, executions, puts)
+
+        self._objects = engine.objects
+        engine.objects.files = files
+        engine.objects.open = smart_objects.open
+        self._handlers: dict[type[m.Message], Callable[[Any], None]] = {
+            m.Prepare: preparing.prepare,
+            m.Command: preparing.command,
+            m.Id: preparing.choose,
+            m.InputDescribeRequest: preparing.describe_input,
+            m.GeneratedKeys: preparing.generated_keys,
+            m.Release: preparing.release,
+            m.Bind: self._bind,
+            m.Execute: executions.execute,
+            m.Put: puts.put,
+            m.RetType: fetching.ret_type,
+            m.CursorName: fetching.cursor_name,
+            m.Hold: fetching.hold,
+            m.Scroll: fetching.scroll,
+            m.AutoFree: fetching.auto_free,
+            m.Open: fetching.open,
+            m.Fetch: fetching.fetch,
+            m.ScrollFetch: fetching.scroll_fetch,
+            m.Close: fetching.close,
+            m.Begin: transactions.begin,
+            m.Commit: transactions.commit,
+            m.Rollback: transactions.rollback,
+            m.SetSavepoint: transactions.set_savepoint,
+            m.ReleaseSavepoint: transactions.release_savepoint,
+            m.RollbackToSavepoint: transactions.rollback_to_savepoint,
+            m.DbOpen: database.open,
+            m.DbClose: database.close,
+            m.DbList: database.list_all,
+            m.GetRoutine: fast_path.get_routine,
+            m.ExecuteRoutine: fast_path.execute_routine,
+            m.LoData: smart_objects.lo_data,
+            m.BlobBind: large_objects.blob_bind,
+            m.BlobChunk: large_objects.blob_piece,
+            m.FetchBlob: large_objects.fetch_blob,
+            m.Protocols: self._protocols,
+            m.Exit: self._exit,
+            m.Info: _nothing,
+            m.NDescribe: _nothing,
+            m.WantDone: _nothing,
+            m.Version: _nothing,
+            m.Ack: _nothing,
+        }
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the login is over."""
+        return self._dialogue is None
+
+    @property
+    def framing(self) -> Framing:
+        """How the next messages are laid out."""
+        return self._layout.framing
+
+    def serve(self, messages: Sequence[m.Message], encoding: str) -> None:
+        """Answer messages whose text was decoded as `encoding`. ProtocolError for one that no client may
+        send."""
+        self._layout.text_encoding = encoding
+        agenda, replies, puts = self._agenda, self._replies, self._puts
+        agenda.messages = messages = list(messages)
+        at = 0
+        while at < len(messages) and not self.ended:
+            agenda.at = at
+            message = messages[at]
+            kind = type(message)
+            if self._dialogue is not None and kind not in (m.Protocols, m.EndOfTurn, m.Exit):
+                self._ask_user(self._dialogue, message)
+                at += 1
+                continue
+            if puts.pending is not None and kind is not m.Put and kind is not m.Id:
+                replies.guarded(puts.flush, message)
+            if kind is m.EndOfTurn:
+                replies.failed = False
+                self._fast_path.end_group()
+                replies.reply(message)
+                if self._peer.leaving:  # what is queued is not executed for somebody who is gone
+                    self._peer.flush()
+            elif kind is m.Execute and not replies.failed and self._executions.gathers():
+                at = self._executions.execute_run(messages, at)
+                continue
+            elif not replies.failed or kind is m.Exit:
+                handler = self._handlers.get(kind)
+                if handler is None:
+                    raise ProtocolError(f"{kind.__name__} is no message of a client")
+                replies.guarded(handler, message)
+            at += 1
+
+    def close(self) -> None:
+        """Nothing is answered any more. What the client has left open goes now and not with Python's collector, which
+        does not know how large results are: the parts of a conversation know each other."""
+        self._statements.clear()
+        self._agenda.messages = []
+        self._handlers.clear()
+        self._objects.files = self._objects.open = None
+
+    def _bind(self, message: m.Bind) -> None:
+        """Values of the routine that is to be called, or of the statement that was named."""
+        if not self._fast_path.take_arguments(message.values):
+            self._large_objects.bind(message)
+
+    def _protocols(self, message: m.Protocols) -> None:
+        answer = server_answer(message.mask, pam=self._dialogue is not None)
+        self._replies.reply(m.Protocols(answer))
+        self._layout.framing = Framing.negotiate(message.mask, answer, self.framing.encoding)
+        if self._dialogue is not None and not self.framing.pam:
+            raise ProtocolError(
+                "the user has PAM questions and the client cannot be asked: it does not offer bit 44"
+            )
+
+    def _ask_user(self, dialogue: Dialogue, message: m.Message) -> None:
+        """The next question, or the verdict."""
+        said = dialogue.go_on(message)
+        for number, each in enumerate(said):
+            if number:
+                self._replies.reply(m.EndOfTurn())
+            self._replies.reply(each)
+        if dialogue.passed:
+            self._dialogue = None
+        elif dialogue.refused:
+            log.info("login refused: wrong answers to the PAM questions")
+            self.ended = True
+
+    def _exit(self, _: m.Exit) -> None:
+        self._replies.reply(m.Exit())
+        self.ended = True
+
+
+def _nothing(_: m.Message) -> None:
+    """Messages that ask for nothing beyond what is sent anyway, or that are answered by SQ_EOT alone."""

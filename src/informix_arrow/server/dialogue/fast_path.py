@@ -1,0 +1,280 @@
+"""The fast path: routines called by a handle, without SQL (SQLI section 16, JDBC section 11).
+
+The routines that open, create, describe and close smart large objects are here; every other name is looked for among
+the routines that SQL can call, by the types of its arguments or, without them, by its name alone. Where real servers
+are not known, what IBM's JDBC driver needs decides.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ...wire import messages as m
+from ...wire.bind_values import bind_value, bound_to_python
+from ...wire.errors import Error
+from ...wire.messages import BoundValue
+from ...wire.type_codes import LOCATOR_SIZE
+from ...wire.types import ColumnType, TypeCode
+from ..engine.calling import UserRoutine
+from ..engine.session import EngineSession
+from ..errors import SqlError, no_column, no_table
+from ..types.locators import Kind
+from .interrupts import Interrupts
+from .layout import Layout
+from .replies import Replies
+from .smart_objects import BAD_OBJECT, OpenObjects, SmartObjects
+
+NO_ROUTINE = -674
+WRONG_ARGUMENTS = -664
+
+STAT = 644
+"""Bytes of the structure that describes an object's state. Of all of it, JDBC reads the size only."""
+
+_STAT_SIZE = struct.Struct(">4xIIh")
+"""The size at offset 4: its low half, its high half, its sign (found by varying the bytes before JDBC's eyes)."""
+
+_INT8 = struct.Struct(">hII")
+_SIGNATURE = re.compile(
+    r"\s*(?:(?:function|procedure|routine)\s)?\s*(?:\"?\w+\"?\s*\.)?\s*(\w+)\s*"
+    r"(?:\(((?:[^()]|\([^()]*\))*)\))?\s*",
+    re.IGNORECASE,
+)
+_ARGUMENT = re.compile(r",(?![^()]*\))")
+_SYNONYMS = {"int": "integer"}
+_INTEGERS = {int(TypeCode.SMALLINT): 2, int(TypeCode.INTEGER): 4, int(TypeCode.BIGINT): 8}
+
+Routine = Callable[["FastPath", Sequence[BoundValue]], Sequence[BoundValue]]
+
+
+class FastPath:
+    """SQ_GETROUTINE and SQ_EXFPROUTINE."""
+
+    def __init__(
+        self,
+        engine: EngineSession,
+        layout: Layout,
+        replies: Replies,
+        interrupts: Interrupts,
+        objects: OpenObjects,
+        smart_objects: SmartObjects,
+    ) -> None:
+        self._engine = engine
+        self._layout = layout
+        self._replies = replies
+        self._interrupts = interrupts
+        self._objects = objects
+        self._smart_objects = smart_objects
+        self._users: list[UserRoutine] = []  # routines of SQL that have handles, in their order
+        self._calling: Routine | None = None  # its arguments are the SQ_BIND that follows
+        self._expected = 0
+
+    def get_routine(self, message: m.GetRoutine) -> None:
+        """Give a handle for a signature, whose spelling differs from client to client in blanks and case."""
+        found = _SIGNATURE.fullmatch(message.signature)
+        if found is None:
+            raise SqlError(NO_ROUTINE, near=message.signature)
+        name, listed = found[1].lower(), found[2]
+        words = (
+            [word.strip().lower() for word in _ARGUMENT.split(listed)] if listed and listed.strip() else []
+        )
+        spelled = f"{name}({','.join(_SYNONYMS.get(word, word) for word in words)})"
+        number = _NUMBERS.get(spelled)
+        if number is None:
+            user = UserRoutine(name, None if listed is None else tuple(map(_type, words)))
+            self._engine.require_routine(user)
+            if user not in self._users:
+                self._users.append(user)
+            number = _FIRST_USER_HANDLE + self._users.index(user)
+        self._replies.reply(m.RoutineHandle(self._engine.database or "", number))
+
+    def execute_routine(self, message: m.ExecuteRoutine) -> None:
+        """The database's name is empty from a routine's second call on."""
+        if 0 <= message.handle - _FIRST_USER_HANDLE < len(self._users):
+            user = self._users[message.handle - _FIRST_USER_HANDLE]
+            self._calling = partial(FastPath._call_user, user=user)
+        elif 0 <= message.handle - _FIRST_HANDLE < len(_TABLE):
+            self._calling = _TABLE[message.handle - _FIRST_HANDLE][1]
+        else:
+            raise SqlError(NO_ROUTINE, near=str(message.handle))
+        self._expected = message.nparams
+
+    def _call_user(self, arguments: Sequence[BoundValue], user: UserRoutine) -> Sequence[BoundValue]:
+        """A routine of SQL: its one row."""
+        encoding = self._layout.framing.encoding
+        try:
+            given = [bound_to_python(value, encoding) for value in arguments]
+        except (Error, ValueError, ArithmeticError) as problem:
+            raise SqlError(-415, detail=str(problem)) from problem
+        return [
+            BoundValue(t.code, None) if value is None else bind_value(value, encoding, t)
+            for t, value in self._engine.call_routine(user, given)
+        ]
+
+    def take_arguments(self, arguments: Sequence[BoundValue]) -> bool:
+        """Call the routine that waits for its arguments with these values of an SQ_BIND; False when none does."""
+        routine, self._calling = self._calling, None
+        if routine is None:
+            return False
+        if len(arguments) != self._expected:
+            raise SqlError(WRONG_ARGUMENTS)
+        with self._interrupts.statement():
+            values = routine(self, arguments)
+        self._replies.reply(m.RoutineResult(tuple(values)))
+        return True
+
+    def end_group(self) -> None:
+        """No arguments will come any more."""
+        self._calling = None
+
+    # ---- the routines --------------------------------------------------------------------------------------
+
+    def _lo_open(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_open(locator, mode): a descriptor."""
+        locator, mode = _arguments(arguments, 2)
+        return [_integer(self._smart_objects.open(_locator(locator), _number(mode)))]
+
+    def _lo_close(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_close(descriptor): 0."""
+        (descriptor,) = _arguments(arguments, 1)
+        self._objects.close(_number(descriptor))
+        return [_integer(0)]
+
+    def _lo_release(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_release(locator): 0. The client has done with an object that it made; one that no row names keeps no
+        resources but its content, so nothing is left to be given back. -9810 for a locator without an object."""
+        (locator,) = _arguments(arguments, 1)
+        if not self._engine.lobs.exists(_locator(locator)):
+            raise SqlError(BAD_OBJECT, detail="there is no such smart large object")
+        return [_integer(0)]
+
+    def _lo_stat(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_stat(descriptor, room for the answer): the object's state."""
+        descriptor, _ = _arguments(arguments, 2)
+        size = self._engine.lobs.size(self._objects.get(_number(descriptor)).locator)
+        return [_opaque("ifx_lo_stat", _STAT_SIZE.pack(size & 0xFFFF_FFFF, size >> 32, 1).ljust(STAT, b"\0"))]
+
+    def _lo_seek(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_seek(descriptor, offset, whence, room for the answer): the new position."""
+        descriptor, offset, whence, _ = _arguments(arguments, 4)
+        found = self._objects.get(_number(descriptor))
+        return [_long(self._smart_objects.seek(found, _number(offset), _number(whence)))]
+
+    def _lo_truncate(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_truncate(descriptor, size): 0."""
+        descriptor, size = _arguments(arguments, 2)
+        found = self._objects.get(_number(descriptor))
+        if not found.writable:
+            raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
+        self._engine.lobs.truncate(found.locator, _number(size))
+        return [_integer(0)]
+
+    def _lo_col_sbinfo(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_col_sbinfo("table.column", specification): how objects of the column are created: as asked."""
+        column, specification = _arguments(arguments, 2)
+        table, _, name = (
+            _content(column).decode(self._layout.framing.encoding, "replace").strip().rpartition(".")
+        )
+        info = self._engine.find_table(None, table.rpartition(".")[2].strip('"').lower())
+        if info is None:
+            raise no_table(table)
+        if info.column(name.strip('"').lower()) is None:
+            raise no_column(name)
+        return [_opaque("ifx_lo_spec", _content(specification))]
+
+    def _lo_create_blob(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """ifx_lo_create(specification, mode, room for the locator): descriptor and locator, open."""
+        return self._lo_create("blob", arguments)
+
+    def _lo_create_clob(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        """As `_lo_create_blob`."""
+        return self._lo_create("clob", arguments)
+
+    def _lo_create(self, kind: Kind, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+        _, mode, _ = _arguments(arguments, 3)
+        wanted = _number(mode)
+        locator = self._engine.lobs.create(kind)
+        return [_opaque(kind, locator), _integer(self._objects.add(locator, wanted))]
+
+
+_TABLE: tuple[tuple[str, Routine], ...] = (
+    ("ifx_lo_open(blob,integer)", FastPath._lo_open),
+    ("ifx_lo_open(clob,integer)", FastPath._lo_open),
+    ("ifx_lo_close(integer)", FastPath._lo_close),
+    ("ifx_lo_release(blob)", FastPath._lo_release),
+    ("ifx_lo_release(clob)", FastPath._lo_release),
+    ("ifx_lo_stat(integer,ifx_lo_stat)", FastPath._lo_stat),
+    ("ifx_lo_truncate(integer,int8)", FastPath._lo_truncate),
+    ("ifx_lo_seek(integer,int8,integer,int8)", FastPath._lo_seek),
+    ("ifx_lo_col_sbinfo(lvarchar,ifx_lo_spec)", FastPath._lo_col_sbinfo),
+    ("ifx_lo_create(ifx_lo_spec,integer,blob)", FastPath._lo_create_blob),
+    ("ifx_lo_create(ifx_lo_spec,integer,clob)", FastPath._lo_create_clob),
+)
+_FIRST_HANDLE = 101
+_FIRST_USER_HANDLE = 1001
+_NUMBERS = {name: _FIRST_HANDLE + index for index, (name, _) in enumerate(_TABLE)}
+
+
+def _type(word: str) -> ColumnType | None:
+    """An argument's type in a signature; None for one that says nothing here."""
+    try:
+        return ColumnType.parse_sql(word)
+    except ValueError:
+        return None
+
+
+def _arguments(values: Sequence[BoundValue], count: int) -> Sequence[BoundValue]:
+    if len(values) != count:
+        raise SqlError(WRONG_ARGUMENTS)
+    return values
+
+
+def _number(value: BoundValue) -> int:
+    """An argument that must be an integer; -664 for another."""
+    kind = value.type & 0xFF
+    if kind in (TypeCode.INT8, TypeCode.SERIAL8) and value.data is not None:
+        sign, low, high = _INT8.unpack(value.data)
+        return int(sign * (high << 32 | low))
+    size = _INTEGERS.get(kind)
+    if value.data is None or size is None or len(value.data) != size:
+        raise SqlError(WRONG_ARGUMENTS)
+    return int.from_bytes(value.data, "big", signed=True)
+
+
+def _content(value: BoundValue) -> bytes:
+    """The bytes of an opaque or character argument without their length; -664 for another."""
+    kind = value.type & 0xFF
+    if value.data is None:
+        raise SqlError(WRONG_ARGUMENTS)
+    if kind in (TypeCode.UDTVAR, TypeCode.UDTFIXED, TypeCode.LVARCHAR, TypeCode.SENDRECV):
+        return value.data[4:]
+    if kind in (TypeCode.CHAR, TypeCode.VARCHAR):
+        return value.data[2:]
+    raise SqlError(WRONG_ARGUMENTS)
+
+
+def _locator(value: BoundValue) -> bytes:
+    """A locator, raw or as hexadecimal digits; -9810 for what is none."""
+    data = _content(value)
+    try:
+        return data if len(data) == LOCATOR_SIZE else bytes.fromhex(data.decode("ascii"))
+    except ValueError as problem:
+        raise SqlError(BAD_OBJECT, detail=f"a locator of {len(data)} bytes") from problem
+
+
+def _integer(value: int) -> BoundValue:
+    return BoundValue(int(TypeCode.INTEGER), value.to_bytes(4, "big", signed=True))
+
+
+def _long(value: int) -> BoundValue:
+    return BoundValue(
+        int(TypeCode.INT8), _INT8.pack(1 if value >= 0 else -1, abs(value) & 0xFFFF_FFFF, abs(value) >> 32)
+    )
+
+
+def _opaque(name: str, data: bytes) -> BoundValue:
+    return BoundValue(
+        int(TypeCode.SENDRECV), len(data).to_bytes(4, "big") + data, owner="informix", extended_name=name
+    )

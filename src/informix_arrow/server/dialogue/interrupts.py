@@ -1,0 +1,85 @@
+"""Stopping a running statement (SQLI section 2, JDBC section 10): from the thread that heard the client ask for it to
+the session's."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ...wire.errors import ProtocolError
+from ..errors import ISAM_INTERRUPTED, SqlError
+from .peer import PeerGone
+
+INTERRUPTED = -213
+
+
+class Interrupts:
+    """Whether the session's engine is at work, and whether it has been asked to stop.
+
+    `request` and `urge` come from another thread; everything else is the session's thread. A request that
+    finds the engine at work stops it; one that comes while messages wait to be served stops the first
+    statement of them; `forget` drops one that found nothing to stop.
+    """
+
+    def __init__(self, interrupt: Callable[[], None]) -> None:
+        self._interrupt = interrupt
+        self._lock = threading.Lock()
+        self._working = False
+        self._requests = 0
+        self._settled = 0  # requests that have had their effect, or have none to have
+
+    @property
+    def requests(self) -> int:
+        """Requests so far."""
+        return self._requests
+
+    def request(self) -> bool:
+        """Stop the statement that runs, or else the next. True: `urge` it until that says False."""
+        with self._lock:
+            self._requests += 1
+        return self.urge()
+
+    def urge(self) -> bool:
+        """Say it again to an engine that is still at work: DuckDB forgets an interrupt that comes before its
+        query has begun."""
+        with self._lock:
+            if not self._working or self._requests == self._settled:
+                return False
+            self._interrupt()
+            return True
+
+    def check(self) -> None:
+        """SqlError -213 when the running statement has been asked to stop; for work that the engine does not
+        see."""
+        if self._requests != self._settled:
+            raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
+
+    def forget(self, requests: int) -> None:
+        """There was nothing to stop when the number of requests was `requests`."""
+        with self._lock:
+            self._settled = max(self._settled, requests)
+
+    @contextmanager
+    def statement(self) -> Iterator[None]:
+        """Around one call of the engine. SqlError -213 in place of whatever it raises when it was asked to
+        stop.
+        """
+        with self._lock:
+            asked = self._requests != self._settled
+            self._settled = self._requests
+            self._working = not asked
+        if asked:
+            raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
+        try:
+            yield
+        except (PeerGone, ProtocolError):
+            raise  # a statement that talks to its client (SQ_FILE) has lost it
+        except Exception as problem:
+            if self._requests != self._settled:
+                raise SqlError(INTERRUPTED, ISAM_INTERRUPTED) from problem
+            raise
+        finally:
+            with self._lock:
+                self._working = False
+                self._settled = self._requests

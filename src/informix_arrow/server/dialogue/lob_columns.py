@@ -1,0 +1,143 @@
+"""Large objects among a result's columns: from what the engine gives to what travels in a tuple.
+
+BYTE and TEXT contents stay here and descriptors of 56 bytes travel in their place (TYPES section 12, JDBC
+section 7); SQ_FETCHBLOB brings a descriptor back and asks for its content. BLOB and CLOB locators travel as
+hexadecimal digits, or as they are where SQ_RETTYPE asked for type 44 (TYPES section 13, JDBC section 5).
+"""
+
+from __future__ import annotations
+
+import binascii
+import itertools
+import struct
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from ...wire.describe import Column
+from ...wire.types import TypeCode
+from ..errors import SqlError
+
+DESCRIPTOR = 56
+"""Bytes of a descriptor: our answer to SQ_PROTOCOLS never puts bit 70, which makes it 68, in force."""
+
+NO_SUCH_OBJECT = -602
+"""A descriptor that this cursor has not given, or that stands for NULL."""
+
+_LAYOUT = np.dtype(
+    {
+        "names": ["first", "last", "size", "null", "opening", "column", "row"],
+        "formats": [">i4", ">i4", ">i4", "u1", ">u4", ">u4", ">u8"],
+        "offsets": [8, 12, 16, 39, 40, 44, 48],
+        "itemsize": DESCRIPTOR,
+    }
+)
+_HANDLE = struct.Struct(">IIQ")
+_HANDLE_AT, _SIZE_AT = 40, 16
+_LARGEST = 0x7FFF_FFFF
+
+_openings = itertools.count(1)
+
+
+class LobColumns:
+    """The large object columns of one open cursor, and the contents of the rows it has handed out.
+
+    Parameters
+    ----------
+    columns
+        All columns of the result.
+    wanted
+        Type codes that SQ_RETTYPE asked for, by position.
+    """
+
+    def __init__(self, columns: Sequence[Column], wanted: Mapping[int, int]) -> None:
+        self._names = [column.name for column in columns]
+        self._descriptors = [
+            position
+            for position, column in enumerate(columns)
+            if column.type.code in (TypeCode.BYTE, TypeCode.TEXT)
+        ]
+        self._locators = [
+            position
+            for position, column in enumerate(columns)
+            if is_locator(column) and wanted.get(position) != TypeCode.SENDRECV
+        ]
+        self._opening = next(_openings) & 0xFFFF_FFFF
+        self._starts: list[int] = []
+        self._rows = 0
+        self._kept: list[dict[int, pa.Array]] = []
+
+    def __bool__(self) -> bool:
+        """Whether any column has to be changed."""
+        return bool(self._descriptors or self._locators)
+
+    def wire_form(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The next batch of the result as the encoder takes it; its BYTE and TEXT contents are kept."""
+        arrays = batch.columns
+        if self._descriptors:
+            self._starts.append(self._rows)
+            self._kept.append({position: arrays[position] for position in self._descriptors})
+        for position in self._descriptors:
+            arrays[position] = self._describe(position, arrays[position])
+        for position in self._locators:
+            arrays[position] = hexadecimal(arrays[position])
+        self._rows += batch.num_rows
+        return pa.RecordBatch.from_arrays(arrays, names=self._names)
+
+    def _describe(self, position: int, contents: pa.Array) -> pa.Array:
+        """A descriptor for each value: positions 0 to size - 1, as IBM's JDBC driver wants them."""
+        rows = len(contents)
+        made = np.zeros(rows, dtype=_LAYOUT)
+        offsets = np.frombuffer(contents.buffers()[1], np.int64, rows + 1, contents.offset * 8)
+        sizes = np.diff(offsets)
+        nulls = np.asarray(contents.is_null())
+        sizes[nulls] = 0
+        if rows and int(sizes.max()) > _LARGEST:
+            raise SqlError(NO_SUCH_OBJECT, near=self._names[position], detail="a content of 2 GiB or more")
+        made["last"] = sizes - 1
+        made["size"] = sizes
+        made["null"] = nulls
+        made["opening"] = self._opening
+        made["column"] = position
+        made["row"] = np.arange(self._rows, self._rows + rows)
+        kind = pa.binary(DESCRIPTOR)
+        if not nulls.any():
+            return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(made.tobytes())])
+        valid = pa.py_buffer(np.packbits(~nulls, bitorder="little").tobytes())
+        return pa.Array.from_buffers(kind, rows, [valid, pa.py_buffer(made.tobytes())])
+
+    def content(self, descriptor: bytes) -> memoryview:
+        """The content that a descriptor of this cursor stands for. SqlError -602 for any other descriptor."""
+        opening, column, row = _HANDLE.unpack_from(descriptor, _HANDLE_AT)
+        if opening != self._opening or column not in self._descriptors or row >= self._rows:
+            raise SqlError(NO_SUCH_OBJECT, detail="a descriptor that this cursor has not given")
+        index = bisect_right(self._starts, row) - 1
+        value = self._kept[index][column][row - self._starts[index]]
+        content = value.as_buffer()
+        size = int.from_bytes(descriptor[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)
+        if content is None or size != content.size:
+            raise SqlError(NO_SUCH_OBJECT, near=self._names[column], detail="a descriptor that was changed")
+        return memoryview(content)
+
+
+def is_locator(column: Column) -> bool:
+    """Whether a column holds BLOB or CLOB locators."""
+    return column.type.code == TypeCode.UDTFIXED and column.type.extended_name in ("blob", "clob")
+
+
+def hexadecimal(values: pa.Array) -> pa.Array:
+    """A binary array with each value as hexadecimal digits."""
+    rows = len(values)
+    valid, offsets, data = values.buffers()
+    begins = np.frombuffer(offsets, np.int32, rows + 1, values.offset * 4)
+    digits = binascii.hexlify(memoryview(data)[begins[0] : begins[-1]]) if data is not None else b""
+    doubled = ((begins - begins[0]) * 2).astype(np.int32)
+    if not values.null_count:
+        valid = None
+    elif values.offset:
+        valid = pa.py_buffer(np.packbits(np.asarray(values.is_valid()), bitorder="little").tobytes())
+    return pa.Array.from_buffers(
+        pa.binary(), rows, [valid, pa.py_buffer(doubled.tobytes()), pa.py_buffer(digits)], values.null_count
+    )

@@ -1,0 +1,66 @@
+"""Logins by question and answer, as PAM on a real server asks them (SQLI section 18).
+
+A user who has questions is let in by their answers alone: the password of the login is ignored, as it is by
+Informix on Linux when PAM challenges. All questions are asked before the verdict is given, so that nobody learns
+which answer was wrong.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ...wire import messages as m
+from ...wire.errors import ProtocolError
+
+Question = tuple[str, bool, str | None]
+"""Text, whether the answer is hidden while it is typed, and the right answer; None: the text is only shown."""
+
+Questions = Mapping[str, Sequence[Question]] | Callable[[str], Iterable[Question] | None]
+"""Questions by user; or a function from the user's name to them, None for a user without."""
+
+_HIDDEN, _VISIBLE, _INFORMATION = 1, 2, 4
+
+
+def questions_of(questions: Questions | None, user: str) -> Dialogue | None:
+    """The dialogue that a login of this user needs, None when his password decides."""
+    if questions is None:
+        return None
+    found = questions(user) if callable(questions) else questions.get(user)
+    return None if found is None else Dialogue(found)
+
+
+class Dialogue:
+    """One login's questions, one after another. `refused` tells that it is over and was lost, `passed` that it was
+    won."""
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        self.passed = False
+        self.refused = False
+        self._left = list(questions)[::-1]
+        self._wrong = False
+        self._expected: str | None = None
+
+    def go_on(self, message: m.Message) -> list[m.Message]:
+        """What is said to the client's SQ_ACK or SQ_RESPONSE; an SQ_EOT goes behind each but the last, behind which
+        the group's own comes. ProtocolError for anything else."""
+        if isinstance(message, m.Response):
+            if self._expected is None:
+                raise ProtocolError("the client answered a PAM challenge that was not given")
+            answer = message.text.encode("utf-8", "surrogateescape")
+            if not hmac.compare_digest(answer, self._expected.encode()):
+                self._wrong = True
+        elif not isinstance(message, m.Ack) or self._expected is not None:
+            raise ProtocolError(f"{type(message).__name__} in place of an answer to a PAM challenge")
+        self._expected = None
+        said: list[m.Message] = []
+        while self._left:
+            text, hidden, self._expected = self._left.pop()
+            if self._expected is not None:
+                said.append(m.Challenge(_HIDDEN if hidden else _VISIBLE, text))
+                return said
+            said.append(m.Challenge(_INFORMATION, text))
+        self.refused = self._wrong
+        self.passed = not self._wrong
+        said.append(m.Exit() if self.refused else m.Accept())
+        return said

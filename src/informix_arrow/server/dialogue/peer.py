@@ -1,0 +1,43 @@
+"""The client, as a conversation sees it: bytes that have come and bytes that leave. The socket behind it is the
+edge's."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class PeerGone(Exception):
+    """The connection ended: closed, reset, or silent beyond the time limit given."""
+
+
+class Peer(Protocol):
+    """What the parts of a conversation need of the connection.
+
+    ``inbox[pos:]`` is what has not been parsed yet. `asking` is set while a statement waits for the client, which
+    is no idleness. `leaving` is set when the client has closed its end: whoever answers requests that were sent ahead
+    calls `flush` after each of them, so that those of a client which is gone are not served.
+    """
+
+    inbox: bytes
+    pos: int
+    asking: bool
+    leaving: bool
+
+    @property
+    def unread(self) -> int:
+        """Received bytes that nobody has parsed yet."""
+
+    def queue(self, data: bytes | bytearray) -> None:
+        """Append reply bytes, without waiting."""
+
+    def flush(self) -> None:
+        """Send what the connection takes now. PeerGone when it broke."""
+
+    def pace(self) -> None:
+        """Wait until little is left unsent; for whoever makes a long reply. PeerGone when the client leaves."""
+
+    def receive(self) -> bool:
+        """Wait for at least one more byte; False at the end of the client's stream. PeerGone when it broke."""
+
+    def pass_over_interrupts(self) -> bool:
+        """Where a message should begin: pass over interrupts that came as data; whether there were any."""

@@ -1,0 +1,75 @@
+"""Statements from their preparation to their release (SQLI section 7)."""
+
+from __future__ import annotations
+
+from ...wire import messages as m
+from ...wire.describe import Describe, InputDescribe, StatementType
+from .cursors import check_columns
+from .generated_keys import key_columns
+from .interrupts import Interrupts
+from .layout import Layout
+from .replies import Replies
+from .runner import Runner
+from .statements import Statements
+
+
+class Preparing:
+    """SQ_PREPARE, SQ_COMMAND, SQ_ID, SQ_RELEASE, and what is asked about a statement before it runs."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        layout: Layout,
+        replies: Replies,
+        interrupts: Interrupts,
+        statements: Statements,
+    ) -> None:
+        self._runner = runner
+        self._layout = layout
+        self._replies = replies
+        self._interrupts = interrupts
+        self._statements = statements
+
+    def prepare(self, message: m.Prepare) -> None:
+        statements, reply = self._statements, self._replies.reply
+        statements.current = None
+        with self._interrupts.statement():
+            prepared = self._runner.prepare(self._layout.sql(message.sql), message.nparams)
+        if prepared.returns_rows:
+            check_columns(prepared.columns)
+        statement = statements.add(prepared)
+        try:
+            reply(Describe.of_columns(prepared.statement_type, statement.id, prepared.columns))
+        except Exception:
+            statements.remove(statement)  # the client never learns its id
+            raise
+        statements.current = statement
+        if prepared.statement_type == StatementType.INSERT:
+            reply(m.InsertDone(0, 0))
+        reply(m.Done(0, 0, 0, 0))
+        reply(m.Cost(1, 1))
+
+    def command(self, message: m.Command) -> None:
+        """SQ_COMMAND prepares a statement that has no id; EXECUTE and RELEASE follow in the same group."""
+        with self._interrupts.statement():
+            prepared = self._runner.prepare(self._layout.sql(message.sql), message.nparams)
+        self._statements.set_command(prepared)
+
+    def generated_keys(self, message: m.GeneratedKeys) -> None:
+        """The statement just prepared tells the keys of each row that it inserts, so its executions are answered one
+        by one."""
+        statement = self._statements.named()
+        statement.keys = key_columns(statement.prepared, message.names)
+        statement.alone = statement.alone or bool(statement.keys)
+
+    def choose(self, message: m.Id) -> None:
+        """What follows is about this statement."""
+        self._statements.current = self._statements.get(message.statement_id)
+
+    def describe_input(self, _: m.InputDescribeRequest) -> None:
+        self._replies.reply(InputDescribe(tuple(self._statements.named().prepared.parameters)))
+
+    def release(self, _: m.Release) -> None:
+        statement = self._statements.named()
+        self._statements.remove(statement)
+        self._statements.current = None

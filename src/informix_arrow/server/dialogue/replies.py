@@ -1,0 +1,103 @@
+"""What is said to the client: messages, refusals, and what becomes of an error in a handler."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+import duckdb
+
+from ...wire import messages as m
+from ...wire.errors import DataError, NotSupportedError, ProtocolError
+from ..errors import SqlError, can_be_sent, from_duckdb, internal_error, out_of_memory
+from .cursors import refusal
+from .layout import Layout
+from .peer import Peer, PeerGone
+from .redaction import without_secrets
+
+log = logging.getLogger("informix_arrow.server")
+
+_CANNOT_BE_SENT = -999
+"""Stands for an error whose own codes SQ_ERR cannot carry; the token tells them."""
+
+_MAX_TOKEN = 255
+_MAX_SHORT, _MAX_INT = 2**15 - 1, 2**31 - 1
+
+M = TypeVar("M", bound=m.Message)
+
+
+class Replies:
+    """The replies of one session, in the order in which they are made.
+
+    Parameters
+    ----------
+    peer
+        The client.
+    layout
+        How messages are laid out just now.
+    settle
+        Called before anything is said: ends what was begun with the client in the middle of a reply (SQ_FILE) and
+        has failed since.
+
+    Attributes
+    ----------
+    failed
+        The group has had its error: the rest of it is passed over.
+    """
+
+    def __init__(self, peer: Peer, layout: Layout, settle: Callable[[], None]) -> None:
+        self.failed = False
+        self._peer = peer
+        self._layout = layout
+        self._settle = settle
+
+    def send(self, data: bytes | bytearray) -> None:
+        """Append to the reply; it leaves when the messages at hand have been served, or when a handler waits
+        for the client."""
+        self._settle()
+        self._peer.queue(data)
+
+    def reply(self, message: m.Message) -> None:
+        self.send(message.encode(self._layout.framing))
+
+    def pace(self) -> None:
+        """Between the pieces of a long reply: wait until the client has taken most of it."""
+        self._peer.pace()
+
+    def refuse(self, problem: SqlError) -> None:
+        """SQ_ERR, which ends the group."""
+        log.debug("refused: %s", without_secrets(str(problem)))
+        framing = self._layout.framing
+        near = problem.near.encode(framing.encoding, "replace")[:_MAX_TOKEN].decode(
+            framing.encoding, "ignore"
+        )
+        self.failed = True
+        offset = min(problem.offset, _MAX_INT if framing.no_64k_limit else _MAX_SHORT)
+        if can_be_sent(problem):
+            self.reply(m.Err(problem.sqlcode, problem.isamcode, offset, near))
+        else:
+            log.error("an error that SQ_ERR cannot carry: %s", without_secrets(str(problem)))
+            self.reply(m.Err(_CANNOT_BE_SENT, 0, offset, f"{problem.sqlcode}, {problem.isamcode}: {near}"))
+
+    def guarded(self, handler: Callable[[M], None], message: M) -> None:
+        """Call a message's handler; what it raises is answered, except for what ends the session."""
+        try:
+            handler(message)
+        except SqlError as problem:
+            self.refuse(problem)
+        except (DataError, NotSupportedError) as problem:
+            self.refuse(refusal(problem))
+        except (ProtocolError, PeerGone):
+            raise
+        except RecursionError:
+            self.refuse(SqlError(-208, detail="the statement is nested too deeply"))
+        except duckdb.Error as problem:
+            self.refuse(from_duckdb(problem))
+        except MemoryError as problem:  # Arrow's is one
+            self.refuse(out_of_memory(problem))
+        except Exception:
+            # The engine's faults must not end the session: its transaction would be lost with it.
+            fault = internal_error()
+            log.exception("%s: internal error in %s", fault.near, type(message).__name__)
+            self.refuse(fault)

@@ -1,0 +1,198 @@
+"""Open smart large objects of one session, and SQ_LODATA, which reads and writes them (SQLI section 15)."""
+
+from __future__ import annotations
+
+import heapq
+import struct
+from dataclasses import dataclass
+from enum import IntFlag
+
+from ...wire import messages as m
+from ..engine.session import EngineSession
+from ..errors import SqlError
+from .interrupts import Interrupts
+from .replies import Replies
+
+BAD_OBJECT = -9810
+"""A smart large object could not be used: not open, not there, or not open for that."""
+
+MAX_OPEN = 32767
+"""Objects that a session may have open at a time: descriptors are shorts, from 1."""
+
+_READ_AT_A_TIME = 512 << 10
+_MAX_PIECE = 32000
+_PIECE_HEAD = struct.Struct(">h")
+_HEAD = struct.Struct(">hhi")
+_MAX_SIZE = 1 << 42  # as a real sbspace: 4 TB
+
+
+class Mode(IntFlag):
+    """How an object is opened: the access bits of ESQL/C's locator.h. JDBC sends 8, or 0x800 to read, which
+    has none of them and means reading."""
+
+    APPEND = 1
+    WRITE_ONLY = 2
+    READ_ONLY = 4
+    READ_WRITE = 8
+
+
+_WRITES = Mode.APPEND | Mode.WRITE_ONLY | Mode.READ_WRITE
+
+
+@dataclass(slots=True)
+class OpenObject:
+    """One open object: where the next read or write happens, and which of them may."""
+
+    locator: bytes
+    mode: Mode
+    position: int = 0
+
+    @property
+    def readable(self) -> bool:
+        return not self.mode & _WRITES or bool(self.mode & (Mode.READ_WRITE | Mode.READ_ONLY))
+
+    @property
+    def writable(self) -> bool:
+        return bool(self.mode & _WRITES)
+
+
+class OpenObjects:
+    """The open objects of one session by their descriptors, the lowest free of which is given first: from 1,
+    because informix-driver's suite takes 0 for none."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, OpenObject] = {}
+        self._freed: list[int] = []
+
+    def add(self, locator: bytes, mode: int) -> int:
+        """Open an object that exists; -9810 when too many are open."""
+        if len(self._open) >= MAX_OPEN:
+            raise SqlError(BAD_OBJECT, detail=f"{MAX_OPEN} smart large objects are open")
+        number = heapq.heappop(self._freed) if self._freed else len(self._open) + 1
+        self._open[number] = OpenObject(locator, Mode(mode & 0xF))
+        return number
+
+    def get(self, number: int) -> OpenObject:
+        """-9810 for a descriptor that is not open."""
+        found = self._open.get(number)
+        if found is None:
+            raise SqlError(BAD_OBJECT, detail=f"no smart large object is open as {number}")
+        return found
+
+    def close(self, number: int) -> None:
+        """-9810 for a descriptor that is not open."""
+        self.get(number)
+        del self._open[number]
+        heapq.heappush(self._freed, number)
+
+    def clear(self) -> None:
+        """Close all: another database is current, whose predecessor's objects are out of reach."""
+        self._open.clear()
+        self._freed.clear()
+
+
+class SmartObjects:
+    """Opens objects, moves in them, and reads and writes them by SQ_LODATA.
+
+    Parameters
+    ----------
+    objects
+        Those that are open; whoever makes another database current closes them.
+    """
+
+    def __init__(
+        self, engine: EngineSession, replies: Replies, interrupts: Interrupts, objects: OpenObjects
+    ) -> None:
+        self._engine = engine
+        self._replies = replies
+        self._interrupts = interrupts
+        self._objects = objects
+
+    def open(self, locator: bytes, mode: int) -> int:
+        """ifx_lo_open, by SQL or by the fast path: a descriptor. -9810 for a locator without an object."""
+        if not self._engine.lobs.exists(locator):
+            raise SqlError(BAD_OBJECT, detail="no smart large object has this locator")
+        return self._objects.add(locator, mode)
+
+    def lo_data(self, message: m.LoData) -> None:
+        found = self._objects.get(message.fd)
+        if message.op == m.LoOp.WRITE:
+            self._lo_write(found, message)
+        else:
+            self._lo_read(found, message)
+
+    def _lo_write(self, found: OpenObject, message: m.LoData) -> None:
+        if not found.writable:
+            raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
+        store = self._engine.lobs
+        with self._interrupts.statement():
+            if found.mode & Mode.APPEND:
+                found.position = store.size(found.locator)
+            if found.position + len(message.data) > _MAX_SIZE:
+                raise SqlError(BAD_OBJECT, detail="a smart large object of more than 4 TB")
+            if message.data:
+                store.write(found.locator, found.position, message.data)
+        found.position += len(message.data)
+        self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, len(message.data)))
+
+    def _lo_read(self, found: OpenObject, message: m.LoData) -> None:
+        """The bytes from the position on, as many as there are; none is the end of the object."""
+        if not found.readable:
+            raise SqlError(BAD_OBJECT, detail="the smart large object is open for writing only")
+        if message.count < 0 or message.piece < 1:
+            raise SqlError(BAD_OBJECT, detail=f"{message.count} bytes in pieces of {message.piece}")
+        if message.op == m.LoOp.SEEK_READ:
+            self.seek(found, message.offset, message.whence)
+        piece = min(message.piece, _MAX_PIECE)
+        step = max(_READ_AT_A_TIME // piece, 1) * piece
+        # The first bytes are read before their number is promised: an error must come in its place.
+        with self._interrupts.statement():
+            size, block = self._engine.lobs.part(found.locator, found.position, min(step, message.count))
+        count = max(0, min(message.count, size - found.position))
+        found.position += _whole(block, min(step, count))
+        self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, count) + (b"" if count else b"\0\0"))
+        while block:
+            self._replies.send(_pieces(block, piece))
+            self._replies.pace()
+            count -= len(block)
+            block = self._lo_bytes(found, min(step, count))
+
+    def seek(self, found: OpenObject, offset: int, whence: int) -> int:
+        """Move to another position, which may lie behind the end; -9810 for one before the start."""
+        if whence == m.Whence.CURRENT:
+            offset += found.position
+        elif whence == m.Whence.END:
+            offset += self._engine.lobs.size(found.locator)
+        elif whence != m.Whence.SET:
+            raise SqlError(BAD_OBJECT, detail=f"an offset from {whence}")
+        if not 0 <= offset <= _MAX_SIZE:
+            raise SqlError(BAD_OBJECT, detail=f"a position of {offset}")
+        found.position = offset
+        return offset
+
+    def _lo_bytes(self, found: OpenObject, count: int) -> bytes:
+        """Exactly so many bytes from the position, which moves on."""
+        if not count:
+            return b""
+        store = self._engine.lobs
+        data = store.read(found.locator, found.position, count)
+        found.position += _whole(data, count)
+        return data
+
+
+def _whole(data: bytes, count: int) -> int:
+    """`count`, which `data` must have."""
+    if len(data) != count:
+        raise RuntimeError(f"{len(data)} bytes of {count}: the smart large object changed while it was read")
+    return count
+
+
+def _pieces(data: bytes, piece: int) -> bytearray:
+    out = bytearray()
+    for start in range(0, len(data), piece):
+        part = data[start : start + piece]
+        out += _PIECE_HEAD.pack(len(part))
+        out += part
+        if len(part) & 1:
+            out.append(0)
+    return out

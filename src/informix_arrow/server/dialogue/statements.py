@@ -1,0 +1,150 @@
+"""A session's prepared statements, by the short id that every message about them carries (SQLI section
+7.0)."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ...wire.describe import Column
+from ...wire.messages import BoundValue
+from ...wire.types import TypeCode
+from ..engine.prepared import Prepared
+from ..errors import SqlError
+from .bulk import InsertCursor, RowReader
+from .cursors import ScrollCursor, SelectCursor, TupleEncoder, UpdateCursor
+
+MAX_STATEMENTS = 32768
+"""Ids are shorts; below zero they would be another's."""
+
+_COMMAND_ID = -1
+
+_CLIENT_FILES = re.compile(r"\b(?:filetoblob|filetoclob|lotofile)\b", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Statement:
+    """One prepared statement and what the client has said about its next opening.
+
+    `bound` is the last SQ_BIND, kept until the OPEN or EXECUTE that uses it. `wanted` are the type
+    codes that SQ_RETTYPE asked for, by column; it is said once per statement and holds for every later
+    opening. `awaited` are the positions of bound BYTE and TEXT values whose contents have not come yet.
+    `keys` are the columns of generated keys that were asked for. `alone` is true where executions cannot be taken
+    together: running it may ask the client for files (SQ_FILE), or tells keys. `reader` takes its rows in
+    bulk, None when they cannot be; that was found out for the code set `reader_for`. `encoder` is that of the last
+    cursor, for the next one.
+    """
+
+    id: int
+    prepared: Prepared
+    bound: tuple[BoundValue, ...] | None = None
+    cursor: SelectCursor | UpdateCursor | ScrollCursor | InsertCursor | None = None
+    cursor_name: str = ""
+    hold: bool = False
+    scroll: bool = False
+    autofree: bool = False
+    wanted: dict[int, int] = field(default_factory=dict)
+    awaited: tuple[int, ...] = ()
+    keys: tuple[Column, ...] = ()
+    encoder: TupleEncoder | None = None
+    alone: bool = field(init=False)
+    reader: RowReader | None = None
+    reader_for: str = ""
+
+    def __post_init__(self) -> None:
+        self.alone = _CLIENT_FILES.search(self.prepared.sql) is not None
+
+    def close_cursor(self) -> None:
+        """Close the cursor, if there is one: rows that were not fetched are forgotten. A row that a cursor FOR UPDATE
+        is at keeps its lock."""
+        cursor, self.cursor = self.cursor, None
+        if isinstance(cursor, SelectCursor):
+            self.encoder = cursor.spare_encoder()
+        if isinstance(cursor, (SelectCursor, ScrollCursor)):
+            cursor.close()
+
+    def take_bound(self) -> tuple[BoundValue, ...] | None:
+        """The values of the last SQ_BIND, for the one execution that uses them. -605 when contents of BYTE or
+        TEXT values are missing: their descriptors are no values."""
+        bound, missing = self.bound, self.awaited
+        self.bound, self.awaited = None, ()
+        if missing:
+            raise SqlError(-605, detail=f"{len(missing)} BYTE/TEXT values without their contents")
+        return bound
+
+
+_DESCRIBED = frozenset({int(TypeCode.BYTE), int(TypeCode.TEXT)})
+
+
+def descriptors(values: Iterable[BoundValue]) -> tuple[int, ...]:
+    """Positions of the bound values that are descriptors of BYTE or TEXT, not NULL: SQ_BBIND has to bring
+    their contents (SQLI section 14)."""
+    return tuple(
+        position
+        for position, value in enumerate(values)
+        if value.data is not None and value.type & 0xFF in _DESCRIBED
+    )
+
+
+class Statements:
+    """Statements of one session. The lowest free id is given first, from 0: informix-driver always says 0.
+
+    Attributes
+    ----------
+    current
+        The one that messages are about: the last SQ_ID named it, or it was prepared just now.
+    """
+
+    def __init__(self) -> None:
+        self.current: Statement | None = None
+        self._statements: dict[int, Statement] = {}
+        self._freed: list[int] = []
+
+    def __iter__(self) -> Iterator[Statement]:
+        return iter(list(self._statements.values()))
+
+    def add(self, prepared: Prepared) -> Statement:
+        """Give `prepared` an id. -208 when the session has 32768 statements."""
+        number = heapq.heappop(self._freed) if self._freed else len(self._statements)
+        if number >= MAX_STATEMENTS:
+            raise SqlError(-208)
+        statement = Statement(number, prepared)
+        self._statements[number] = statement
+        return statement
+
+    def get(self, number: int) -> Statement | None:
+        """The statement with this id, None when there is none."""
+        return self._statements.get(number)
+
+    def named(self, missing: int = -258) -> Statement:
+        """The current statement; SqlError `missing` when there is none."""
+        if self.current is None:
+            raise SqlError(missing)
+        return self.current
+
+    def set_command(self, prepared: Prepared) -> None:
+        """Make a statement without an id the current one; it is known as long as it is that."""
+        self.current = Statement(_COMMAND_ID, prepared)
+
+    def close_cursors(self, *, held: bool = True) -> None:
+        """Close the cursors of all statements; those WITH HOLD stay open unless `held`."""
+        for statement in self._statements.values():
+            if held or not statement.hold:
+                statement.close_cursor()
+
+    def remove(self, statement: Statement) -> None:
+        """Forget the statement with its cursor; its id is free again. Nothing for one without an id."""
+        statement.close_cursor()
+        if self._statements.get(statement.id) is statement:
+            del self._statements[statement.id]
+            statement.cursor = None  # the result goes now, whoever still holds the statement
+            heapq.heappush(self._freed, statement.id)
+
+    def clear(self) -> None:
+        """Forget all statements with their cursors and results."""
+        for statement in self._statements.values():
+            statement.cursor = statement.reader = None
+        self._statements.clear()
+        self.current = None

@@ -1,0 +1,98 @@
+"""The directory that one server keeps its databases in, and no other server at the same time; and the version of its
+format."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import IO
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # no POSIX
+    fcntl = None  # type: ignore[assignment]
+
+_LOCK = "informix-arrow.lock"
+_FORMAT_FILE = "informix-arrow.format"
+
+FORMAT = 3
+"""The version of what is in a directory: 1 has no file that says so, and no users and privileges in its databases. It
+grows when a server of the version before could not go on with what this one has written."""
+
+
+class DirectoryInUse(RuntimeError):
+    """Another server has the directory."""
+
+
+class DirectoryFormatUnknown(RuntimeError):
+    """The directory was written by a newer server, or by something else."""
+
+
+def require_known_format(directory: Path) -> None:
+    """DirectoryFormatUnknown for a directory that this server does not know how to read. One of an older format it
+    knows: its databases are brought up to date as they are opened."""
+    file = directory / _FORMAT_FILE
+    try:
+        kept = file.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return
+    except UnicodeDecodeError:
+        kept = ""
+    if not kept.isdecimal():
+        raise DirectoryFormatUnknown(
+            f"the file {file} does not hold the number of a format: put it back from a copy of the directory, or begin "
+            "with an empty one"
+        )
+    if int(kept) > FORMAT:
+        raise DirectoryFormatUnknown(
+            f"the directory {directory} has format {kept} of a newer informix-arrow, and this one knows formats up to "
+            f"{FORMAT}: use that version, or begin with an empty directory"
+        )
+
+
+def write_format(directory: Path) -> None:
+    """Note that everything in the directory has this server's format now."""
+    file = directory / _FORMAT_FILE
+    if file.exists() and file.read_text(encoding="ascii").strip() == str(FORMAT):
+        return
+    passing = file.with_name(f"{file.name}.new")
+    passing.write_text(f"{FORMAT}\n", encoding="ascii")
+    passing.replace(file)
+
+
+class DirectoryLock:
+    """Holds a directory, which is made where there is none, until `release`. The kernel gives it back when the process
+    ends, however it does."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._file: IO[str] = open(directory / _LOCK, "a+")  # noqa: SIM115 (open as long as the server runs)
+        try:
+            if fcntl is not None:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = self._holder()
+            self._file.close()
+            raise DirectoryInUse(
+                f"the directory {directory} is in use by another server{holder}: stop that one, or give this one a "
+                "directory of its own"
+            ) from None
+        except OSError:
+            self._file.close()
+            raise
+        self._file.truncate(0)
+        self._file.write(f"{os.getpid()}\n")
+        self._file.flush()
+
+    def _holder(self) -> str:
+        with contextlib.suppress(OSError, ValueError):
+            self._file.seek(0)
+            return f" (process {int(self._file.read())})"
+        return ""
+
+    def release(self) -> None:
+        """Let others have it. The file stays: to remove it would let two have the same."""
+        if fcntl is not None:  # closing is not enough: a process forked from this one has the file as well
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+        self._file.close()

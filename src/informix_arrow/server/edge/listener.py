@@ -1,0 +1,224 @@
+"""The listening socket: accepts sessions, gives each its thread, and watches all of them for urgent bytes.
+
+A session's thread cannot look at its socket while the engine works for it. The listener's thread can: it
+polls every session's socket for urgent data (the interrupt, SQLI section 2) and for a connection that broke,
+and for nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import select
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+log = logging.getLogger("informix_arrow.server")
+
+_BACKLOG = 256
+_JOIN_SECONDS = 10.0
+_RETRY_MILLISECONDS = 250
+"""How long accepting pauses when the process has no file descriptor left."""
+_LEFT = getattr(select, "POLLRDHUP", 0)
+"""The client sends nothing more; where poll cannot tell (only Linux can), the session finds out when it reads."""
+_URGE_MILLISECONDS = 20
+"""How often an interrupt is repeated until the statement has ended."""
+
+
+class Servant(Protocol):
+    """What the listener needs of a session."""
+
+    def run(self) -> None: ...
+    def take_urgent(self) -> bool: ...
+    def abort(self) -> bool: ...
+    def urge(self) -> bool: ...
+    def client_left(self) -> None: ...
+
+
+S = TypeVar("S", bound=Servant)
+
+
+class Listener(Generic[S]):
+    """Accepts connections on one address until stopped.
+
+    Parameters
+    ----------
+    host, port
+        Where to listen; port 0 takes a free one, which `address` tells after `start`.
+    serve
+        Makes the session of an accepted, non-inheritable socket. The session must not close that socket: the
+        listener does when the session's `run` has returned.
+    most
+        Connections that may be open at a time; more are closed as soon as they are accepted.
+    """
+
+    def __init__(self, host: str, port: int, serve: Callable[[socket.socket], S], most: int) -> None:
+        self._requested = (host, port)
+        self._serve = serve
+        self._most = most
+        self._sessions: dict[int, tuple[S, socket.socket, threading.Thread]] = {}
+        self._ended: deque[int] = deque()
+        self._urged: set[int] = set()
+        self._stopping = False
+        self._left: list[threading.Thread] = []
+        self._listening: socket.socket | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port in use; OSError when not listening."""
+        if self._listening is None:
+            raise OSError("the server is not listening")
+        name = self._listening.getsockname()
+        return str(name[0]), int(name[1])
+
+    @property
+    def sessions(self) -> list[S]:
+        """The sessions that are open now."""
+        return [session for session, _, _ in list(self._sessions.values())]
+
+    def start(self) -> None:
+        """Bind and serve in a thread of its own. OSError when the address cannot be had."""
+        host, _ = self._requested
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listening = socket.create_server(self._requested, family=family, backlog=_BACKLOG)
+        self._listening.setblocking(False)
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="informix-arrow listener", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> list[threading.Thread]:
+        """Stop accepting, end every session and wait for their threads; those that have not ended in time: their
+        statements cannot be stopped."""
+        if self._thread is None or self._listening is None:
+            return []
+        self._stopping = True
+        self._wake()
+        self._thread.join()
+        self._thread = None
+        for sock in (self._listening, self._wake_reader, self._wake_writer):
+            sock.close()
+        self._listening = None
+        left, self._left = self._left, []
+        return left
+
+    def _wake(self) -> None:
+        with contextlib.suppress(OSError):  # a full pipe wakes as well
+            self._wake_writer.send(b"\0")
+
+    def _run(self) -> None:
+        assert self._listening is not None
+        self._poll = poll = select.poll()
+        poll.register(self._wake_reader, select.POLLIN)
+        poll.register(self._listening, select.POLLIN)
+        listening, waking = self._listening.fileno(), self._wake_reader.fileno()
+        paused = False
+        while not self._stopping:
+            timeout = _URGE_MILLISECONDS if self._urged else _RETRY_MILLISECONDS if paused else None
+            for fd, events in poll.poll(timeout):
+                if fd == waking:
+                    with contextlib.suppress(BlockingIOError):
+                        self._wake_reader.recv(4096)
+                elif fd == listening:
+                    paused = not self._accept(self._listening)
+                    if paused:
+                        poll.unregister(listening)
+                elif fd in self._sessions:
+                    self._attend(fd, events)
+            if paused:
+                poll.register(listening, select.POLLIN)
+            self._reap()
+            self._urged = {fd for fd in self._urged if self._sessions[fd][0].urge()}
+        self._end_all()
+
+    def _accept(self, listening: socket.socket) -> bool:
+        """Take the waiting connections; False when the process cannot take another one now."""
+        while True:
+            try:
+                sock, _ = listening.accept()
+            except BlockingIOError:
+                return True
+            except ConnectionError:
+                continue  # gone before it was accepted
+            except OSError as problem:
+                log.warning("cannot accept a connection: %s", problem)
+                return False
+            if len(self._sessions) >= self._most:
+                log.warning("a connection was closed at once: %d are open", self._most)
+                sock.close()
+                continue
+            try:
+                self._begin(sock)
+            except (OSError, RuntimeError) as problem:  # reset already; no thread to be had
+                log.warning("cannot serve a connection: %s", problem)
+                sock.close()
+
+    def _begin(self, sock: socket.socket) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 0)
+        session = self._serve(sock)
+        fd = sock.fileno()
+
+        def run() -> None:
+            try:
+                session.run()
+            finally:
+                self._ended.append(fd)
+                self._wake()
+
+        thread = threading.Thread(target=run, name=f"informix-arrow session {fd}", daemon=True)
+        self._sessions[fd] = (session, sock, thread)
+        self._poll.register(fd, select.POLLPRI | _LEFT)
+        try:
+            thread.start()
+        except RuntimeError:
+            del self._sessions[fd]
+            self._poll.unregister(fd)
+            raise
+
+    def _attend(self, fd: int, events: int) -> None:
+        """An urgent byte came, or the connection broke while the session's thread may be in the engine."""
+        session, _, _ = self._sessions[fd]
+        if events & select.POLLPRI and session.take_urgent():
+            self._urged.add(fd)
+        if events & _LEFT:
+            self._poll.modify(fd, select.POLLPRI)
+            session.client_left()
+        if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
+            self._poll.unregister(fd)  # it would be reported for ever
+            if session.abort():
+                self._urged.add(fd)
+
+    def _reap(self) -> None:
+        while self._ended:
+            fd = self._ended.popleft()
+            _, sock, thread = self._sessions.pop(fd)
+            self._urged.discard(fd)
+            with contextlib.suppress(KeyError):  # _attend may have taken it out
+                self._poll.unregister(fd)
+            thread.join()
+            sock.close()
+
+    def _end_all(self) -> None:
+        for session, _, _ in self._sessions.values():
+            session.abort()
+        deadline = time.monotonic() + _JOIN_SECONDS
+        for session, sock, thread in self._sessions.values():
+            while thread.is_alive() and time.monotonic() < deadline:
+                thread.join(_URGE_MILLISECONDS / 1000)
+                session.urge()
+            if thread.is_alive():
+                log.warning("%s did not end within %.0f s", thread.name, _JOIN_SECONDS)
+                self._left.append(thread)
+            sock.close()
+        self._sessions.clear()
+        self._ended.clear()
+        self._urged.clear()

@@ -1,0 +1,335 @@
+"""One client's session, from the first byte of its login to the end of its connection. Runs on a thread of
+its own."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...wire.capabilities import Framing, codec_of_locale
+from ...wire.errors import ProtocolError
+from ...wire.login import ConnectReply, ConnectRequest, packet_length
+from ...wire.messages import (
+    Close,
+    EndOfTurn,
+    Execute,
+    Message,
+    NDescribe,
+    Open,
+    Protocols,
+    Release,
+    WantDone,
+    parse_client_message,
+)
+from ...wire.primitives import NeedMoreData, Reader
+from ..dialogue.conversation import Conversation
+from ..dialogue.interrupts import Interrupts
+from ..dialogue.pam import Dialogue, Questions, questions_of
+from ..dialogue.peer import PeerGone
+from ..engine.engine import Engine
+from ..engine.session import EngineSession, open_session
+from .faults import ConnectionCutter, Faults
+from .limits import LOGIN_MESSAGE, MAX_MESSAGE, TOO_MANY_SESSIONS, Limits, Places
+from .query_log import QueryLog
+from .stream import INTERRUPT, Stream, TlsFailed
+from .watching import WatchedRunner
+
+log = logging.getLogger("informix_arrow.server")
+
+_MESSAGES_AT_A_TIME = 32768
+_LINGER_SECONDS = 5.0
+_CONREQ, _PROTOCOL = 1, 0x3C
+_TLS_HANDSHAKE = b"\x16\x03"
+_PAM_CAPABLE = "CLNT_PAM_CAPABLE"
+_DEFAULT_LOCALE = "en_US.819"
+_WRONG_SERVER, _WRONG_LOGIN, _BAD_LOCALE = -761, -951, -23101
+_SERIAL = "RDS#N000000"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the server wants of its clients, and what all their sessions share."""
+
+    users: Mapping[str, str] = field(repr=False)  # passwords by name
+    server_name: str
+    version: str
+    limits: Limits
+    places: Places
+    faults: Faults
+    queries: QueryLog
+    tls: ssl.SSLContext | None = None
+    pam: Questions | None = field(default=None, repr=False)
+
+
+# They are their tag and nothing else, and most of what is sent.
+_BARE: dict[bytes, Message] = {
+    cls.TAG.to_bytes(2, "big"): cls()
+    for cls in (EndOfTurn, Execute, Open, Close, Release, NDescribe, WantDone)
+}
+
+
+class LoginRefused(Exception):
+    """The login was answered with CONREJ."""
+
+
+class Session:
+    """Serves one connected socket until either side ends it; see `run`.
+
+    `take_urgent`, `urge` and `abort` may come from other threads.
+    """
+
+    def __init__(self, sock: socket.socket, settings: Settings, engine: Engine) -> None:
+        self._sock = sock
+        self._settings = settings
+        self._engine = engine
+        self._stream = Stream(sock, self.take_urgent, ConnectionCutter(settings.faults))
+        self._interrupts: Interrupts | None = None
+        self._engine_session: EngineSession | None = None
+        self._runner: WatchedRunner | None = None
+        self._closed = threading.Event()
+        self._deadline = 0.0  # of the login
+        self._aborted = False
+
+    def run(self) -> None:
+        """Log in, converse, clean up. Whatever the peer does ends here and nowhere else."""
+        placed = False
+        try:
+            self._deadline = time.monotonic() + self._settings.limits.login_seconds
+            if self._settings.tls is not None:
+                self._stream.start_tls(self._settings.tls, self._deadline)
+            request, dialogue = self._login()
+            placed = self._settings.places.take()
+            if not placed:
+                raise self._refuse(TOO_MANY_SESSIONS, "the limit of sessions is reached")
+            session = open_session(self._engine, request.user, dict(request.environment))
+            self._engine_session = session
+            self._runner = runner = WatchedRunner(
+                session, self._settings.faults, self._settings.queries, self._stream.shutdown
+            )
+            self._stream.queue(self._acceptance().encode())
+            self._converse(session, runner, _locale_of(request), dialogue)
+            self._stream.drain(_LINGER_SECONDS)
+        except LoginRefused as refused:
+            log.info("login refused: %s", refused)
+            self._stream.drain(_LINGER_SECONDS)
+        except TlsFailed as problem:
+            log.info("connection ended: %s", problem)
+        except PeerGone as gone:
+            log.debug("session ended: %s", gone)
+        except ProtocolError as problem:
+            log.info("session ended, the client broke the protocol: %s", problem)
+        except Exception:
+            log.exception("session ended by an internal error")
+        finally:
+            try:
+                if self._engine_session is not None:
+                    self._engine_session.close()
+            finally:
+                # It goes now, not with Python's collector, which does not know what DuckDB holds for it.
+                self._engine_session = self._runner = self._interrupts = None
+                self._closed.set()
+                if placed:
+                    self._settings.places.give_back()
+                self._stream.finish()
+
+    def take_urgent(self) -> bool:
+        """Take the urgent byte that has come, if nobody has yet, and heed it: stop the statement that runs or is
+        about to; nothing when the session waits for its client. True when the engine must be urged. From the
+        watcher's thread, and from the session's own.
+        """
+        interrupts = self._interrupts
+        with self._stream.urgency:
+            try:
+                byte = self._sock.recv(1, socket.MSG_OOB)
+            except OSError:
+                return False
+            if byte != bytes([INTERRUPT]) or interrupts is None:
+                return False
+            if self._stream.idle and not self._stream.arrived():
+                return False
+            return interrupts.request()
+
+    def urge(self) -> bool:
+        """Repeat an interrupt that has not worked yet; False when there is no need."""
+        interrupts = self._interrupts
+        return interrupts is not None and interrupts.urge()
+
+    def client_left(self) -> None:
+        """The client sends nothing more: what it has sent is still answered as long as it takes the answers, but no
+        lock is waited for."""
+        self._stream.leaving = True
+        session = self._engine_session
+        if session is not None:
+            session.client_left()
+
+    def abort(self) -> bool:
+        """End the session: its connection is closed, its statement stopped. True when the engine must be
+        urged.
+        """
+        self._aborted = self._stream.leaving = True
+        self._stream.shutdown()
+        runner, interrupts = self._runner, self._interrupts
+        if runner is not None:
+            runner.release()
+        return interrupts is not None and interrupts.request()
+
+    @property
+    def database(self) -> str | None:
+        """The database that the session has open now."""
+        session = self._engine_session
+        return None if session is None else session.database
+
+    def end(self, seconds: float) -> None:
+        """End the connection from another thread, and wait until the session is closed, at most so long."""
+        self._stream.shutdown()
+        self._closed.wait(seconds)
+
+    # ---- login ---------------------------------------------------------------------------------------------
+
+    def _login(self) -> tuple[ConnectRequest, Dialogue | None]:
+        """Read the connect request and check it; the PAM dialogue is still to come when there is one.
+        LoginRefused after a CONREJ is queued (SQLI sections 3 and 4)."""
+        header = self._exactly(4)
+        if header[2] != _CONREQ or header[3] != _PROTOCOL:
+            hint = (
+                ": the client wants TLS, this listener has none" if header.startswith(_TLS_HANDSHAKE) else ""
+            )
+            raise ProtocolError(f"a connection began with {header.hex()}, which is no SQLI login{hint}")
+        length = packet_length(header[:2])
+        request = ConnectRequest.parse(self._exactly(length))
+        self._stream.pos += length
+        if request.server and request.server != self._settings.server_name:  # INFORMIXSERVER may be left out
+            raise self._refuse(_WRONG_SERVER, f"unknown server name {request.server!r}")
+        dialogue = questions_of(self._settings.pam, request.user)
+        if dialogue is None:
+            # The comparison always happens, in constant time.
+            wanted = self._settings.users.get(request.user)
+            if not _same(request.password, wanted or "") or wanted is None:
+                raise self._refuse(_WRONG_LOGIN, "wrong user or password")
+        elif dict(request.environment).get(_PAM_CAPABLE) != "1":
+            raise self._refuse(_WRONG_LOGIN, "the user has PAM questions and the client cannot be asked")
+        try:
+            codec_of_locale(_locale_of(request))
+        except ValueError as problem:
+            raise self._refuse(_BAD_LOCALE, str(problem)) from problem
+        return request, dialogue
+
+    def _exactly(self, size: int) -> bytes:
+        """The first `size` received bytes, which stay in the inbox."""
+        stream = self._stream
+        while stream.unread < size:
+            if not stream.receive(self._deadline):
+                raise PeerGone("the client left before it logged in")
+        return stream.inbox[stream.pos : stream.pos + size]
+
+    def _acceptance(self) -> ConnectReply:
+        settings = self._settings
+        return ConnectReply("accept", settings.server_name, settings.version, _SERIAL)
+
+    def _refuse(self, code: int, why: str) -> LoginRefused:
+        settings = self._settings
+        reply = ConnectReply("reject", settings.server_name, settings.version, _SERIAL, service_error=code)
+        self._stream.queue(reply.encode())
+        return LoginRefused(why)
+
+    # ---- conversation --------------------------------------------------------------------------------------
+
+    def _converse(
+        self, session: EngineSession, runner: WatchedRunner, locale: str, dialogue: Dialogue | None
+    ) -> None:
+        stream = self._stream
+        stream.patience = self._settings.limits.idle_seconds
+        self._interrupts = interrupts = Interrupts(session.interrupt)
+        conversation = Conversation(
+            session, runner, Framing(encoding=codec_of_locale(locale)), stream, interrupts, dialogue
+        )
+        try:
+            self._take_turns(conversation, interrupts)
+        finally:
+            conversation.close()
+
+    def _take_turns(self, conversation: Conversation, interrupts: Interrupts) -> None:
+        """Receive and answer until either side ends it."""
+        stream = self._stream
+        while not conversation.ended and not self._aborted:
+            if not stream.holding:
+                framing = conversation.framing
+                with self._engine.revival.at_work():
+                    stream.pos, unfinished = conversation.lane.take_rows(stream.inbox, stream.pos)
+                stream.flush()
+                if stream.pass_over_interrupts():
+                    continue
+                messages = [] if unfinished else self._parse(conversation)
+                if messages:
+                    with self._engine.revival.at_work():
+                        conversation.serve(messages, framing.encoding)
+                    stream.flush()
+                    continue
+            # An urgent byte follows the request that it is meant for. One that had come before the kernel was
+            # found empty, with nothing left to parse, had nothing to stop; a later one belongs to what comes
+            # now.
+            requests = interrupts.requests
+            received = None if stream.full else stream.receive_now()
+            if received is None:
+                if interrupts.requests != requests:
+                    continue  # it may have come just now: look once more
+                with self._engine.revival.at_work():
+                    settled = conversation.lane.settle_groups()
+                if settled:
+                    continue
+                if not (stream.unread or stream.full):
+                    interrupts.forget(requests)
+                received = stream.receive(None if conversation.admitted else self._deadline)
+            if not received:
+                raise PeerGone("the client closed the connection")
+
+    def _parse(self, conversation: Conversation) -> list[Message]:
+        """The whole messages that have arrived, up to one that changes how the next are laid out, or to rows that
+        are taken in bulk."""
+        framing = conversation.framing
+        stream = self._stream
+        inbox = stream.inbox
+        messages: list[Message] = []
+        reader = Reader(inbox, stream.pos)
+        try:
+            while len(messages) < _MESSAGES_AT_A_TIME:
+                pos = stream.pos
+                if messages and conversation.lane.rows_ahead(inbox, pos, messages[-1]):
+                    break
+                bare = _BARE.get(inbox[pos : pos + 2])
+                if bare is not None:
+                    stream.pos = pos + 2
+                    messages.append(bare)
+                    continue
+                reader.pos = pos
+                message = parse_client_message(reader, framing)
+                stream.pos = reader.pos
+                messages.append(message)
+                if type(message) is Protocols:
+                    break
+        except NeedMoreData as more:
+            if not messages:
+                most = MAX_MESSAGE if conversation.admitted else LOGIN_MESSAGE
+                if stream.unread + more.missing > most:
+                    raise ProtocolError(f"a message of more than {most} bytes") from None
+                stream.hold(more.missing)
+        except ProtocolError:
+            # What came before the rubbish is served and answered first; then it is met again, with nothing
+            # before it.
+            if not messages:
+                raise
+        return messages
+
+
+def _locale_of(request: ConnectRequest) -> str:
+    return dict(request.environment).get("CLIENT_LOCALE") or _DEFAULT_LOCALE
+
+
+def _same(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())

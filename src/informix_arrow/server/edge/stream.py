@@ -1,0 +1,348 @@
+"""One session's socket: an inbox that is parsed in place and an outbox that is written when the peer can take
+it.
+
+A client may write tens of thousands of groups before it reads a reply (SQLI section 11), so a write must
+never stop the reading: whoever waits here waits for both directions at once. No thread is needed for that.
+
+TLS, where there is any, sits between the boxes and the socket; everything else is the same with and without it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from ..dialogue.peer import PeerGone
+from .tls import TlsError, TlsLayer
+
+INTERRUPT = 0x42
+"""The urgent byte that asks to stop the running statement (SQLI section 2, JDBC section 10)."""
+
+CHUNK = 256 << 10
+"""Bytes asked of the kernel at a time."""
+
+HIGH_WATER = 64 << 20
+"""Unsent reply bytes above which reading stops. 100,000 pipelined inserts leave about 6 MB."""
+
+PACE = 2 << 20
+"""Unsent reply bytes above which whoever makes a long reply waits (`Stream.pace`): a large object is never
+held twice."""
+
+_SEND_SLICE = 1 << 20
+_BROKEN = select.POLLHUP | select.POLLERR | select.POLLNVAL
+
+
+class TlsFailed(PeerGone):
+    """There was no TLS to be had with this peer."""
+
+
+class Cutter(Protocol):
+    """What ends a connection in the middle of a reply, for testers (faults.py)."""
+
+    def allowed(self, size: int) -> int:
+        """How many of `size` bytes, at least 1, may be sent now; 0 to cut the connection."""
+
+    def sent(self, size: int) -> None:
+        """So many were."""
+
+
+class Stream:
+    """Bytes in, bytes out, on a non-blocking socket. Used by one thread; only `shutdown` may come from
+    another.
+
+    ``inbox[pos:]`` is what has not been parsed yet. `idle` is true exactly while the thread waits for the
+    peer with nothing received and nothing to do: the watcher of urgent bytes looks at it. `asking` is set
+    while a statement waits for the peer, which is no idleness (SQ_FILE). `urgent` is called when an urgent byte
+    lies in the kernel, and takes it: a plain read that comes upon it would throw it away. `urgency` is held around
+    that and around every read: whoever takes the byte has heeded it before anything behind it is read. `patience` is
+    how many seconds the peer may do nothing while it is waited for, None for ever. `cutter` may cut the connection
+    behind some byte. `leaving` is set when the peer has closed its end: replies leave one by one then, so that a
+    connection which is gone is noticed before the next of its requests is served.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        urgent: Callable[[], object],
+        cutter: Cutter | None = None,
+    ) -> None:
+        sock.setblocking(False)
+        self.urgency = threading.RLock()
+        self.inbox = b""
+        self.pos = 0
+        self.idle = False
+        self.asking = False
+        self.leaving = False
+        self.patience: float | None = None
+        self._held: list[bytes] = []  # behind the inbox, see `hold`
+        self._held_size = 0
+        self._wanted = 0
+        self._sock = sock
+        self._outbox = bytearray()
+        self._tls: TlsLayer | None = None
+        self._sealed = bytearray()  # with TLS: what is encrypted and not sent yet
+        self._chunk = bytearray(CHUNK)
+        self._view = memoryview(self._chunk)
+        self._poll = select.poll()
+        self._urgent = urgent
+        self._cutter = cutter
+        self._arrivals = select.poll()
+        self._arrivals.register(sock, select.POLLIN | select.POLLPRI)
+
+    @property
+    def unread(self) -> int:
+        """Received bytes that nobody has parsed yet."""
+        return len(self.inbox) - self.pos + self._held_size
+
+    @property
+    def holding(self) -> bool:
+        """Whether the inbox is still what it was when `hold` was called."""
+        return self._held_size < self._wanted
+
+    def hold(self, size: int) -> None:
+        """So many bytes more are needed before there is anything to parse: until then the inbox stays as it is. A
+        large message that comes in small pieces would be copied, and parsed from its start, at each of them."""
+        self._wanted = size
+
+    @property
+    def unsent(self) -> int:
+        """Reply bytes that the kernel has not taken yet."""
+        return len(self._outbox) + len(self._sealed)
+
+    @property
+    def full(self) -> bool:
+        """So many replies wait for the peer that nothing more should be read from it."""
+        return self.unsent > HIGH_WATER
+
+    def start_tls(self, context: ssl.SSLContext, deadline: float) -> None:
+        """The handshake, before anything else was received. PeerGone when it fails; the peer has been told
+        why."""
+        tls = TlsLayer(context, INTERRUPT)
+        try:
+            while not tls.handshake(self._take_all()):
+                self._sealed += tls.outgoing()
+                if not self.receive(deadline):
+                    raise PeerGone("the client left during the TLS handshake")
+        except TlsError as problem:
+            self._sealed += tls.outgoing()
+            with contextlib.suppress(PeerGone):
+                self._flush_sealed()
+            raise TlsFailed(f"TLS handshake failed: {problem}") from problem
+        self._sealed += tls.outgoing()
+        self._tls = tls
+        # The client's first bytes may have come with the end of its handshake.
+        self._open_sealed(b"")
+
+    def queue(self, data: bytes | bytearray) -> None:
+        """Append reply bytes; `flush` or any wait sends them."""
+        self._outbox += data
+
+    def flush(self) -> None:
+        """Send what the socket takes now, without waiting."""
+        if self._tls is None and not self._sealed:
+            self._send(self._outbox)
+            return
+        while self._flush_sealed() and self._tls is not None and self._outbox:
+            with memoryview(self._outbox) as whole, whole[:_SEND_SLICE] as part:
+                self._tls.encrypt(part)
+            del self._outbox[:_SEND_SLICE]
+            self._sealed += self._tls.outgoing()
+
+    def _flush_sealed(self) -> bool:
+        """Send what is encrypted; whether all of it is gone."""
+        self._send(self._sealed)
+        return not self._sealed
+
+    def _send(self, outbox: bytearray) -> None:
+        try:
+            while outbox:
+                size = min(len(outbox), _SEND_SLICE)
+                if self._cutter is not None:
+                    size = self._cutter.allowed(size)
+                    if not size:
+                        self.shutdown()
+                        raise PeerGone("the connection was cut, as server.faults was told")
+                with memoryview(outbox) as whole, whole[:size] as part:
+                    sent = self._sock.send(part)
+                if self._cutter is not None:
+                    self._cutter.sent(sent)
+                del outbox[:sent]
+        except BlockingIOError:
+            pass
+        except OSError as problem:
+            raise PeerGone(str(problem)) from problem
+
+    def receive(self, deadline: float | None = None) -> bool:
+        """Wait for at least one more byte and append it to `inbox`; False at the end of the peer's stream.
+
+        Queued replies go out while it waits. `deadline` is a time of `time.monotonic`; past it PeerGone is
+        raised.
+        """
+        while True:
+            self.flush()
+            reading = not self.full
+            if reading:
+                received = self.receive_now(self._nothing_to_do)
+                if received is not None:
+                    return received
+            self._wait(reading, deadline)
+
+    def pace(self) -> None:
+        """Wait until little is left unsent. What the peer sends meanwhile is taken in, up to HIGH_WATER bytes
+        of it: a peer that pipelines requests for long replies before it reads any is not left hanging."""
+        self.flush()
+        while self.unsent > PACE:
+            reading = self.unread < HIGH_WATER
+            if reading and self.receive_now() is False:
+                raise PeerGone("the client closed the connection in the middle of a reply")
+            self._wait(reading, None)
+            self.flush()
+
+    def drain(self, seconds: float) -> None:
+        """Send all that is queued, waiting at most `seconds`; what the peer does not take by then is
+        dropped."""
+        deadline = time.monotonic() + seconds
+        with contextlib.suppress(PeerGone):
+            self.flush()
+            while self.unsent:
+                self._wait(False, deadline)
+                self.flush()
+
+    def finish(self) -> None:
+        """The end, from this side's thread: TLS says goodbye where nothing else is left unsent."""
+        if self._tls is not None and not self.unsent:
+            self._tls.close()
+            self._sealed += self._tls.outgoing()
+            with contextlib.suppress(PeerGone):
+                self._flush_sealed()
+        self.shutdown()
+
+    def pass_over_interrupts(self) -> bool:
+        """Where a message should begin: pass over interrupts that came as data; whether there were any.
+
+        TCP tells only the last of several urgent bytes from data. Those before it may stand among the messages, none
+        of which begins so.
+        """
+        start = self.pos
+        while self.pos < len(self.inbox) and self.inbox[self.pos] == INTERRUPT:
+            self.pos += 1
+        return self.pos > start
+
+    def arrived(self) -> bool:
+        """Whether bytes wait in the kernel. For the watcher's thread: it takes nothing."""
+        probe = select.poll()
+        with contextlib.suppress(OSError, ValueError):
+            probe.register(self._sock, select.POLLIN)
+            return any(events & select.POLLIN for _, events in probe.poll(0))
+        return False
+
+    def shutdown(self) -> None:
+        """End both directions, which wakes the thread that waits. Safe from any thread while the socket is
+        open."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+
+    def receive_now(self, idle: bool = False) -> bool | None:
+        """One read without waiting: True when bytes came, False at the end of the stream, None when there is
+        nothing. `idle` is what the attribute says while an urgent byte is taken."""
+        if self._tls is not None and self._tls.ended:
+            return False
+        while True:
+            data = self._read(idle)
+            if data is None:
+                return None
+            if not data:
+                return False
+            if self._tls is None:
+                self._append(data)
+                return True
+            received = self._open_sealed(data)
+            if received is not None:
+                return received
+            # A part of a record: only an empty kernel means that nothing has come.
+
+    def _open_sealed(self, data: bytes) -> bool | None:
+        """Decrypt; as `receive_now`."""
+        assert self._tls is not None
+        try:
+            plain = self._tls.decrypt(data)
+        except TlsError as problem:
+            raise TlsFailed(f"TLS failed: {problem}") from problem
+        finally:
+            self._sealed += self._tls.outgoing()
+        if plain:
+            self._append(plain)
+            return True
+        return False if self._tls.ended else None
+
+    def _read(self, idle: bool) -> bytes | None:
+        """What the kernel has, empty at the end of the stream, None when there is nothing."""
+        with self.urgency:
+            return self._read_on(idle)
+
+    def _read_on(self, idle: bool) -> bytes | None:
+        arrived = self._arrivals.poll(0)
+        if not arrived:
+            return None
+        # What POLLIN announces stands before an urgent byte that comes later, and the kernel ends the read there.
+        # One that is there already is taken first.
+        if arrived[0][1] & select.POLLPRI:
+            self.idle = idle
+            try:
+                self._urgent()
+            finally:
+                self.idle = False
+            if arrived[0][1] == select.POLLPRI:
+                return None
+        left = self.unread
+        try:
+            # A message longer than the chunk is parsed again from its start whenever bytes arrive: ask for as
+            # much as there is already, so that the copying stays linear.
+            if left <= CHUNK:
+                count = self._sock.recv_into(self._chunk)
+                return bytes(self._view[:count])
+            return self._sock.recv(left)
+        except BlockingIOError:
+            return None
+        except OSError as problem:
+            raise PeerGone(str(problem)) from problem
+
+    def _append(self, data: bytes) -> None:
+        self._held.append(data)
+        self._held_size += len(data)
+        if self.holding:
+            return
+        self.inbox = b"".join([self.inbox[self.pos :], *self._held])
+        self.pos = self._held_size = self._wanted = 0
+        self._held.clear()
+
+    def _take_all(self) -> bytes:
+        data, self.inbox, self.pos = self.inbox[self.pos :], b"", 0
+        return data
+
+    @property
+    def _nothing_to_do(self) -> bool:
+        return not (self.unread or self.unsent or self.asking)
+
+    def _wait(self, reading: bool, deadline: float | None) -> None:
+        events = (select.POLLIN if reading else 0) | (select.POLLOUT if self.unsent else 0)
+        seconds = self.patience if deadline is None else max(0.0, deadline - time.monotonic())
+        try:
+            self._poll.register(self._sock, events)
+        except (OSError, ValueError) as problem:
+            raise PeerGone("the socket is closed") from problem
+        self.idle = self._nothing_to_do
+        try:
+            ready = self._poll.poll(None if seconds is None else seconds * 1000)
+        finally:
+            self.idle = False
+        if not ready:
+            raise PeerGone("the peer was silent for too long")
+        if ready[0][1] & _BROKEN and not ready[0][1] & events:
+            raise PeerGone("the connection broke")

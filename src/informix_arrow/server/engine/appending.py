@@ -1,0 +1,423 @@
+"""Whole columns in storage form appended to a table, with an outcome of its own for every row.
+
+Each row is treated as if it were inserted alone, in order: a row that is NULL where it must not be, repeats a
+key, or breaks a CHECK or a foreign key is left out and reported, the others go in. No Python runs per row
+but for rows that something is wrong with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...wire.types import TypeCode
+from ..errors import ISAM_DUPLICATE, SqlError, from_duckdb
+from ..planning.plans import WARN_CUT
+from ..schema.catalog import ColumnInfo, TableInfo
+from ..types.conversions import Converted, arrow_storage
+from ..types.names import quote
+from ..types.result_types import LONGS, SERIALS
+from .isolation import Isolation
+from .journal import Recorder
+from .prepared import Outcome
+from .references import parent_name
+from .serials import Serials
+from .session_values import SessionValues
+from .transaction import Transaction
+
+_ROW = "_ifx_row"
+_NO_ROWS: frozenset[int] = frozenset()
+
+_PLAIN = Outcome(1)
+"""What is told of most rows."""
+
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class BatchOutcome:
+    """What became of `rows` rows that were inserted as if each had been alone.
+
+    `errors` and `cut` (a text was cut) hold row numbers from 0; rows in neither went in without a word.
+    `serial`, `serial8` and `bigserial` are one int64 per row, None for a table without such a column. `written` are
+    the rows in storage form, where triggers want to see them.
+    """
+
+    rows: int
+    errors: Mapping[int, SqlError] = field(default_factory=dict)
+    cut: frozenset[int] = _NO_ROWS
+    serial: Integers | None = None
+    serial8: Integers | None = None
+    bigserial: Integers | None = None
+    written: pa.Table | None = None
+
+    @property
+    def inserted(self) -> int:
+        """Rows that went in."""
+        return self.rows - len(self.errors)
+
+    @property
+    def last_good(self) -> int | None:
+        """The last row that went in."""
+        for row in range(self.rows - 1, -1, -1):
+            if row not in self.errors:
+                return row
+        return None
+
+    def of(self, row: int) -> Outcome | SqlError:
+        """One row's outcome, as its statement alone would have had it."""
+        error = self.errors.get(row)
+        if error is not None:
+            return error
+        serial, serial8, bigserial = (
+            0 if numbers is None else int(numbers[row])
+            for numbers in (self.serial, self.serial8, self.bigserial)
+        )
+        return Outcome(1, serial, serial8, bigserial, WARN_CUT if row in self.cut else 0)
+
+    def each(self) -> list[Outcome | SqlError]:
+        """All outcomes, in order."""
+        return [self.of(row) for row in range(self.rows)]
+
+    @classmethod
+    def gathered(cls, outcomes: Sequence[Outcome | SqlError]) -> BatchOutcome:
+        """Single outcomes of one INSERT put together."""
+        if len(outcomes) == 1 and outcomes[0] == _PLAIN:
+            return cls(1)
+
+        def numbers(name: str) -> Integers | None:
+            found = [0 if isinstance(o, SqlError) else int(getattr(o, name)) for o in outcomes]
+            return np.array(found, np.int64) if any(found) else None
+
+        return cls(
+            len(outcomes),
+            {row: o for row, o in enumerate(outcomes) if isinstance(o, SqlError)},
+            frozenset(row for row, o in enumerate(outcomes) if isinstance(o, Outcome) and o.warnings),
+            numbers("serial"),
+            numbers("serial8"),
+            numbers("bigserial"),
+        )
+
+
+class Appender:
+    """Inserts rows for one session."""
+
+    def __init__(
+        self, values: SessionValues, serials: Serials, transaction: Transaction, isolation: Isolation
+    ) -> None:
+        self._values = values
+        self._serials = serials
+        self._transaction = transaction
+        self._isolation = isolation
+
+    def append(
+        self, info: TableInfo, columns: Mapping[str, Converted], n: int, stop_at_error: bool
+    ) -> BatchOutcome:
+        """Insert `n` rows, inside `Transaction.write`. `columns` are those that the INSERT names; with
+        `stop_at_error` nothing behind the first error is done or looked at."""
+        transaction, isolation, writer = self._transaction, self._isolation, self._transaction.writer
+        errors: dict[int, SqlError] = {}
+        cut: set[int] = set()
+        arrays: dict[str, Any] = {}
+        serials: dict[str, Integers] = {}
+        given_back: dict[str, tuple[int, int]] = {}
+        for column in info.columns:
+            converted = columns.get(column.name)
+            if converted is None:
+                converted = self._omitted(column, n)
+            _merge(errors, converted.errors)
+            cut |= converted.cut
+            array = flat(converted.array)
+            if column.type.code in SERIALS:
+                numbers, first, following = self._serials.assign(transaction.con, info, column, array)
+                given_back[column.name] = (first, following)
+                serials[column.name] = numbers
+                array = _serial_array(column, numbers, errors)
+            elif column.type.not_null and array.null_count:
+                missing = SqlError(-391, 0, 0, column.name)
+                _merge(errors, dict.fromkeys(_rows(array.is_null()), missing))
+            arrays[column.name] = array
+        isolation.lock_inserted(info, arrays)
+        table = pa.table([*arrays.values(), np.arange(n, dtype=np.int64)], names=[*arrays, _ROW])
+        rules = _rules(info)
+        broken = _broken(writer, rules, table) if transaction.careful or info.watched else {}
+        if broken:
+            isolation.require_fresh(info)
+            isolation.await_freed(info, table)
+        wrong = _wrong(rules, arrays, n, errors, broken)
+        limit = _limit(wrong, n, stop_at_error)
+        try:
+            _write(writer, info, table, wrong, limit)
+        except duckdb.ConstraintException as e:
+            isolation.require_fresh(info)
+            if transaction.careful:
+                raise constraint_error(info, e) from e
+            # outside a transaction the insert is tried first; only now is it worth asking which rows are wrong
+            transaction.restart_statement()
+            broken = _broken(writer, rules, table)
+            isolation.await_freed(info, table)
+            if not broken:
+                raise constraint_error(info, e) from e
+            wrong = _wrong(rules, arrays, n, errors, broken)
+            limit = _limit(wrong, n, stop_at_error)
+            _write(writer, info, table, wrong, limit)
+        if limit < n:
+            for name, (first, following) in given_back.items():
+                used = max(first, int(serials[name][:limit].max(initial=0)) + 1)
+                self._serials.give_back(info, name, following, used)
+        outcome = BatchOutcome(
+            limit,
+            {row: error for row, error in wrong.items() if row < limit},
+            frozenset(row for row in cut if row < limit) if cut else _NO_ROWS,
+        )
+        self._tell_serials(info, outcome, serials)
+        if info.has_triggers:
+            outcome.written = table
+        return outcome
+
+    def _omitted(self, column: ColumnInfo, n: int) -> Converted:
+        """A column that the INSERT does not name: its default, the next serial or NULL."""
+        kind = arrow_storage(column.type)
+        value = None if column.is_serial else self._values.default(column)
+        if value is not None:
+            return Converted(pa.repeat(pa.scalar(value, kind), n))
+        result = Converted(pa.nulls(n, kind))
+        if column.type.not_null and not column.is_serial:
+            result.errors = dict.fromkeys(range(n), SqlError(-292, 0, 0, column.name))
+        return result
+
+    def _tell_serials(self, info: TableInfo, outcome: BatchOutcome, serials: Mapping[str, Integers]) -> None:
+        """The serials of each row, and the session's last ones (DBINFO)."""
+        for column in info.columns:
+            numbers = serials.get(column.name)
+            if numbers is None:
+                continue
+            if column.type.code == TypeCode.SERIAL:
+                outcome.serial = numbers
+            elif column.type.code == TypeCode.SERIAL8:
+                outcome.serial8 = numbers
+            elif column.type.code in LONGS:
+                outcome.bigserial = numbers
+        last = outcome.last_good if serials else None
+        if last is not None:
+            done = outcome.of(last)
+            assert isinstance(done, Outcome)
+            values = self._values
+            values.sqlerrd1 = done.serial or values.sqlerrd1
+            values.serial8 = done.serial8 or values.serial8
+            values.bigserial = done.bigserial or values.bigserial
+
+
+def flat(array: Any) -> Any:
+    """One Arrow array of an array or a chunked one."""
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _merge(errors: dict[int, SqlError], more: Mapping[int, SqlError]) -> dict[int, SqlError]:
+    """Add errors of rows that have none yet."""
+    for row, error in more.items():
+        errors.setdefault(row, error)
+    return errors
+
+
+def _rows(mask: Any) -> list[int]:
+    """Row numbers that a boolean Arrow array marks."""
+    found: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+    return found
+
+
+def _limit(errors: Mapping[int, SqlError], n: int, stop_at_error: bool) -> int:
+    """Rows to look at: all, or up to and with the first error."""
+    return min(errors) + 1 if stop_at_error and errors else n
+
+
+# ---- columns -----------------------------------------------------------------------------------
+
+
+def _serial_array(column: ColumnInfo, numbers: Integers, errors: dict[int, SqlError]) -> Any:
+    """Serial numbers in storage form; -1215 for those beyond a SERIAL's range."""
+    kind = arrow_storage(column.type)
+    if pa.types.is_int32(kind):
+        beyond = np.abs(numbers) > 2**31 - 1
+        if beyond.any():
+            _merge(errors, dict.fromkeys(np.flatnonzero(beyond).tolist(), SqlError(-1215)))
+            return pa.array(np.where(beyond, 0, numbers), kind)
+    return pa.array(numbers).cast(kind)
+
+
+# ---- keys and constraints ------------------------------------------------------------------------
+
+
+def duplicate(kind: str, name: str) -> SqlError:
+    """-239 for a unique index, -268 for a constraint."""
+    return SqlError(-239 if kind == "I" else -268, ISAM_DUPLICATE, 0, f"informix.{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What a row may break: `query` finds the rows of the batch that do so beside the table as it stands;
+    `columns` are those of a key."""
+
+    error: SqlError
+    query: str
+    columns: tuple[str, ...] = ()
+
+
+def _rules(info: TableInfo) -> list[_Rule]:
+    """Keys, CHECKs and foreign keys, in the order in which a row is held against them."""
+    rules: list[_Rule] = []
+    for unique in info.keys:
+        match = " AND ".join(f"t.{quote(c)} = b.{quote(c)}" for c in unique.columns)
+        query = f"SELECT b.{_ROW} FROM _ifx_rows b SEMI JOIN {info.duck} t ON {match}"
+        rules.append(_Rule(duplicate(unique.kind, unique.name), query, unique.columns))
+    for check in info.checks:
+        query = f"SELECT {_ROW} FROM _ifx_rows WHERE NOT ({check.duck})"
+        rules.append(_Rule(SqlError(check.sqlcode, 0, 0, f"informix.{check.name}"), query))
+    for foreign in info.foreigns:
+        match = " AND ".join(
+            f"t.{quote(there)} = b.{quote(here)}"
+            for here, there in zip(foreign.columns, foreign.parent_columns, strict=True)
+        )
+        present = " AND ".join(f"b.{quote(c)} IS NOT NULL" for c in foreign.columns)
+        parent = parent_name(info, foreign)
+        if foreign.parent == info.name:  # an earlier row of the batch, or the row itself, will do
+            names = ", ".join(map(quote, foreign.parent_columns))
+            parent = f"(SELECT {names}, -1 AS _ifx_at FROM {parent} UNION ALL SELECT {names}, {_ROW} FROM _ifx_rows)"
+            match += f" AND t._ifx_at <= b.{_ROW}"
+        query = f"SELECT b.{_ROW} FROM _ifx_rows b ANTI JOIN {parent} t ON {match} WHERE {present}"
+        rules.append(_Rule(SqlError(-691, -111, 0, f"informix.{foreign.name}"), query))
+    return rules
+
+
+def _broken(writer: Recorder, rules: Sequence[_Rule], table: Any) -> dict[int, int]:
+    """The first rule that each wrong row breaks beside the table as it stands."""
+    broken: dict[int, int] = {}
+    for number, rule in enumerate(rules):
+        for (row,) in writer.read_with(rule.query, table):
+            broken.setdefault(row, number)
+    return broken
+
+
+def _wrong(
+    rules: Sequence[_Rule],
+    arrays: Mapping[str, Any],
+    n: int,
+    errors: Mapping[int, SqlError],
+    broken: Mapping[int, int],
+) -> dict[int, SqlError]:
+    """All rows that do not go in: those in `errors`, which were wrong before any rule, and those that break a
+    rule beside the table or beside an earlier row of the batch that goes in."""
+    found = {**broken, **_duplicates(rules, arrays, n, errors, broken)}
+    return {**{row: rules[number].error for row, number in found.items()}, **errors}
+
+
+def _duplicates(
+    rules: Sequence[_Rule],
+    arrays: Mapping[str, Any],
+    n: int,
+    errors: Mapping[int, SqlError],
+    broken: Mapping[int, int],
+) -> dict[int, int]:
+    """Rows with a key of an earlier row of the batch that goes in, and the first rule that they break."""
+    keys = [rule.columns for rule in rules if rule.columns]  # the first rules
+    if n < 2 or not keys:
+        return {}
+    good = np.ones(n, np.bool_)
+    if errors:
+        good[np.fromiter(errors, np.int64, len(errors))] = False
+    coded: list[tuple[Integers, Mask]] = []
+    repeated = np.zeros(n, np.bool_)
+    for columns in keys:
+        codes, present = _key_codes([arrays[name] for name in columns])
+        present &= good
+        counts = np.bincount(codes[present], minlength=1)
+        repeated |= present & (counts[np.where(present, codes, 0)] > 1)
+        coded.append((codes, present))
+    # Only rows that share a key with another are looked at in order: what becomes of one decides on the next.
+    found: dict[int, int] = {}
+    seen: list[set[int]] = [set() for _ in keys]
+    none = len(rules)
+    for row in np.flatnonzero(repeated).tolist():
+        mine = [int(codes[row]) if present[row] else -1 for codes, present in coded]
+        first = next((number for number, code in enumerate(mine) if code in seen[number]), none)
+        first = min(first, broken.get(row, none))
+        if first < none:
+            found[row] = first
+            continue
+        for code, known in zip(mine, seen, strict=True):
+            if code >= 0:
+                known.add(code)
+    return found
+
+
+def _key_codes(columns: Iterable[Any]) -> tuple[Integers, Mask]:
+    """A small number for each row, equal where the keys are equal; and which rows have no NULL in it."""
+    codes: Integers | None = None
+    present: Mask | None = None
+    for column in columns:
+        part, valid = _codes(column)
+        if codes is None or present is None:
+            codes, present = part, valid
+        else:
+            pair = codes * (int(part.max(initial=0)) + 1) + part
+            codes, _ = _codes(pa.array(pair))
+            present = present & valid
+    assert codes is not None
+    assert present is not None
+    return codes, present
+
+
+def _codes(column: Any) -> tuple[Integers, Mask]:
+    if pa.types.is_floating(column.type):
+        column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 is 0.0
+    encoded = column.dictionary_encode()
+    valid: Mask = column.is_valid().to_numpy(zero_copy_only=False)
+    codes: Integers = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return codes, valid
+
+
+def constraint_error(info: TableInfo, error: duckdb.Error) -> SqlError:
+    """The Informix error for a constraint that only DuckDB saw (two sessions, UPDATE)."""
+    found = from_duckdb(error)
+    if found.sqlcode == -268:
+        message = str(error)
+        for unique in info.keys:
+            if all(f"{c}: " in message for c in unique.columns) or len(info.keys) == 1:
+                return duplicate(unique.kind, unique.name)
+    elif found.sqlcode == -530 and info.checks:
+        message = str(error)
+        for check in info.checks:
+            if len(info.checks) == 1 or check.duck.replace('"', "") in message.replace('"', ""):
+                return SqlError(-530, 0, 0, f"informix.{check.name}")
+    return found
+
+
+# ---- writing ---------------------------------------------------------------------------------------
+
+
+def _write(writer: Recorder, info: TableInfo, table: Any, errors: Mapping[int, SqlError], limit: int) -> None:
+    if errors:
+        good = np.ones(table.num_rows, np.bool_)
+        good[np.fromiter(errors, np.int64, len(errors))] = False
+        good[limit:] = False
+        table = table.filter(pa.array(good))
+    elif limit < table.num_rows:
+        table = table.slice(0, limit)
+    if not table.num_rows:
+        return
+    names = ", ".join(quote(c.name) for c in info.columns)
+    if table.num_rows == 1:
+        # one row is cheaper as bound values than as a registered table
+        values = [column[0].as_py() for column in table.columns[:-1]]
+        places = ", ".join("?" * len(values))
+        writer.execute(f"INSERT INTO {info.duck} ({names}) VALUES ({places})", values).fetchall()
+        return
+    writer.execute_over(f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows", table)

@@ -1,0 +1,109 @@
+"""What a session asks of whoever runs routines, and what it is told of them. How they run is not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from ...wire.types import ColumnType
+from ..grammar.spl.nodes import DropRoutine, ExecuteRoutine, Routine
+from ..planning.context import UserRoutines
+from ..planning.plans import CallPlan, SelectPlan
+from ..schema.catalog import TableInfo
+from ..schema.trigger_tables import TriggerInfo
+from .prepared import Outcome, QueryResult
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A Python callable under the name of a routine."""
+
+    name: str
+    function: Callable[..., Any]
+    parameters: tuple[ColumnType, ...]
+    returns: tuple[ColumnType, ...]
+
+
+def registered(
+    name: str, function: Callable[..., Any], parameters: Sequence[str], returns: Sequence[str]
+) -> Registered:
+    """A Python callable as a routine, from Informix's names of its types. ValueError for a type that is none."""
+    return Registered(
+        name.strip().lower(),
+        function,
+        tuple(ColumnType.parse_sql(t) for t in parameters),
+        tuple(ColumnType.parse_sql(t) for t in returns),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class UserRoutine:
+    """What a signature names: `types` are those of its arguments (None: not known), None when it gives none."""
+
+    name: str
+    types: tuple[ColumnType | None, ...] | None
+
+
+class RoutineCalls(UserRoutines, Protocol):
+    """Calls of routines, when a statement is planned."""
+
+    def plan_call(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
+        """EXECUTE or CALL by a client: the statement's type and its plan. -674 for a routine that is not there."""
+
+
+class RoutineAnswers(Protocol):
+    """Answers of the routines that a text calls, when it is run (a routine cannot run while DuckDB does)."""
+
+    def settled(self, sql: str, run: Callable[[], T]) -> T:
+        """What `run` gives, which runs `sql`, once every call in it has its answer."""
+
+    def remembering(self) -> AbstractContextManager[None]:
+        """Around one statement: answers are remembered until its end."""
+
+    def answered(self, sql: str) -> str:
+        """A write's text with the answers that its calls have now; inside `remembering`, behind `settled`."""
+
+
+class TriggerActions(Protocol):
+    """What triggers do."""
+
+    def act(
+        self,
+        info: TableInfo,
+        trigger: TriggerInfo,
+        section: str,
+        old: Mapping[str, object],
+        new: Mapping[str, object],
+    ) -> dict[str, object]:
+        """Run the actions of a trigger's `section` (before, each, after), inside a write, with the values of a row
+        before and after; the columns that were given other values."""
+
+
+class SessionRoutines(RoutineCalls, RoutineAnswers, TriggerActions, Protocol):
+    """All that a session has of its routines."""
+
+    def execute(self, plan: CallPlan, params: Sequence[object]) -> Outcome:
+        """Run a call that returns nothing."""
+
+    def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
+        """Run a call to its end; the rows that it returned."""
+
+    def define(self, statement: Routine | DropRoutine) -> int:
+        """CREATE or DROP of a routine, inside a write; rows affected."""
+
+    def known(
+        self, name: str, types: Sequence[ColumnType] | None, *, specific: bool
+    ) -> list[tuple[int, str]]:
+        """Number and owner of the database's routines of a name, with arguments of these types where they are given,
+        or of a `specific` name."""
+
+    def require(self, wanted: UserRoutine) -> None:
+        """-674 when there is no such routine, and for a bare name that several have."""
+
+    def call_named(self, wanted: UserRoutine, arguments: Sequence[object]) -> list[tuple[ColumnType, object]]:
+        """Call a routine that returns at most one row; its values with their types. -664 for a wrong number of
+        arguments, -686 for several rows."""

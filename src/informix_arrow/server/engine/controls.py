@@ -1,0 +1,95 @@
+"""Statements about the session: transactions, savepoints, databases, isolation, locks."""
+
+from __future__ import annotations
+
+from ..errors import SqlError, no_table
+from ..grammar.classify import Control
+from .current_database import CurrentDatabase
+from .isolation import Isolation
+from .lock_owner import LockOwner
+from .locks import Mode
+from .opening import Opening
+from .prepared import Outcome
+from .reading import TextReader
+from .rights import Rights
+from .session_tables import SessionTables
+from .transaction import Transaction
+
+
+class Controls:
+    """Runs those of one session."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        isolation: Isolation,
+        owner: LockOwner,
+        database: CurrentDatabase,
+        opening: Opening,
+        tables: SessionTables,
+        reader: TextReader,
+        rights: Rights,
+    ) -> None:
+        self._transaction = transaction
+        self._isolation = isolation
+        self._owner = owner
+        self._database = database
+        self._opening = opening
+        self._tables = tables
+        self._reader = reader
+        self._rights = rights
+
+    def run(self, control: Control) -> Outcome:
+        """Run one of them; errors are those of what it calls."""
+        transaction, verb, name = self._transaction, control.verb, control.name
+        if verb == "begin":
+            transaction.begin()
+        elif verb == "commit":
+            transaction.commit()
+        elif verb == "rollback":
+            transaction.rollback()
+        elif verb == "savepoint":
+            transaction.begin_implicitly()
+            transaction.savepoint(name, "unique" in control.options)
+        elif verb == "release":
+            transaction.release_savepoint(name)
+        elif verb == "rollback to":
+            transaction.rollback_to_savepoint(name)
+        elif verb == "lock mode":
+            self._owner.wait = float(name)
+        elif verb == "isolation":
+            self._isolation.set_level(name, "retain" in control.options)
+        elif verb == "retain update locks":
+            self._isolation.set_retained(control.options)
+        elif verb == "transaction":
+            self._isolation.set_transaction(name, "read only" in control.options)
+        elif verb in ("lock table", "unlock table"):
+            self._lock_table(name, control.options)
+        elif verb == "allow newline":
+            self._reader.newlines = name == "t"
+        elif verb == "role":
+            self._rights.set_role(name)
+        elif verb == "database":
+            return Outcome(warnings=self._opening.open(name))
+        elif verb == "close database":
+            self._database.require()
+            self._opening.close()
+        elif verb == "create database":
+            return Outcome(warnings=self._opening.create(name, control.options))
+        elif verb == "drop database":
+            self._opening.drop(name, control.options)
+        elif verb == "rename database":
+            self._opening.rename(name, control.options[0])
+        return Outcome()
+
+    def _lock_table(self, name: str, mode: tuple[str, ...]) -> None:
+        info = self._tables.find(None, name)
+        if info is None:
+            raise no_table(name)
+        if info.kind != "T":
+            raise SqlError(-313, 0, 0, name)
+        if not mode:
+            self._isolation.unlock_table(info)
+            return
+        self._transaction.begin_implicitly()
+        self._isolation.lock_table(info, Mode.SHARE if mode == ("share",) else Mode.EXCLUSIVE)

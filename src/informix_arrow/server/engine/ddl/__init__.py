@@ -1,0 +1,1 @@
+"""Statements that define: CREATE, DROP, ALTER, RENAME and TRUNCATE, run inside a session's transaction."""

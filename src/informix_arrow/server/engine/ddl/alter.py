@@ -1,0 +1,116 @@
+"""ALTER TABLE: the table is built anew with its other shape, and its rows are copied."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...errors import SqlError, no_column
+from ...grammar.ddl_nodes import AlterTable, ColumnDef, ConstraintDef
+from ...schema import privileges
+from ...schema.catalog import TableInfo
+from ...types.names import quote
+from . import triggers
+from .descriptions import add_constraint, column_info
+from .duck_tables import rebuild
+from .workbench import Workbench
+
+_NOT_SATISFIED = -525
+"""A foreign key that is added and does not hold for the rows that are there."""
+
+
+def alter(bench: Workbench, statement: AlterTable) -> int:
+    info = bench.user_table(statement.name)
+    new = info
+    source: dict[str, str] = {c.name: quote(c.name) for c in info.columns}
+    for action in statement.actions:
+        kind = action[0]
+        if kind == "add":
+            definition, constraints = action[1], action[2]
+            assert isinstance(definition, ColumnDef)
+            assert isinstance(constraints, list)
+            if new.column(definition.name) is not None:
+                raise SqlError(-328, 0, 0, definition.name)
+            column = column_info(definition, bench)
+            before = str(action[3])
+            place = len(new.columns)
+            if before:
+                place = next((i for i, c in enumerate(new.columns) if c.name == before), -1)
+                if place < 0:
+                    raise no_column(before)
+            new = replace(new, columns=(*new.columns[:place], column, *new.columns[place:]))
+            source[definition.name] = bench.values.default_sql(column)
+            for constraint in constraints:
+                new = add_constraint(bench, new, constraint)
+        elif kind == "drop":
+            name = str(action[1])
+            if new.column(name) is None:
+                raise no_column(name)
+            new = _without_column(new, name)
+        elif kind == "modify":
+            definition, constraints = action[1], action[2]
+            assert isinstance(definition, ColumnDef)
+            assert isinstance(constraints, list)
+            old = new.column(definition.name)
+            if old is None:
+                raise no_column(definition.name)
+            column = column_info(definition, bench)
+            new = replace(new, columns=tuple(column if c.name == column.name else c for c in new.columns))
+            source[column.name] = bench.planner.convert_sql(quote(column.name), old.type, column.type)
+            for constraint in constraints:
+                new = add_constraint(bench, new, constraint)
+        elif kind == "constraint":
+            constraint = action[1]
+            assert isinstance(constraint, ConstraintDef)
+            new = add_constraint(bench, new, constraint)
+        elif kind == "storage":
+            assert isinstance(action[1], dict)
+            new = replace(new, storage=replace(new.storage, **action[1]))
+        else:
+            new = _without_constraint(new, str(action[1]))
+    if not new.columns:
+        raise SqlError(-201, 0, 1)
+    triggers.refuse_cascade(new)
+    if (new.columns, new.uniques, new.checks, new.foreigns) == (
+        info.columns,
+        info.uniques,
+        info.checks,
+        info.foreigns,
+    ):
+        bench.replace_description(info, new)
+        return 0
+    orphaned = bench.references.without_keys(info, [unique.columns for unique in new.uniques])
+    rebuild(bench, info, new, [source[c.name] for c in new.columns])
+    if not new.temporary:
+        kept = [column.name for column in new.columns]
+        privileges.forget_columns(bench.transaction.writer, new.database, new.tabid, kept)
+        triggers.forget_columns(bench.transaction.writer, info, kept)
+    for child in orphaned:
+        bench.replace_description(child, child)
+    try:
+        bench.references.check_children(new, [f for f in new.foreigns if f not in info.foreigns])
+    except SqlError as e:
+        raise SqlError(_NOT_SATISFIED, e.isamcode, 0, e.near) from e
+    return 0
+
+
+def _without_column(info: TableInfo, name: str) -> TableInfo:
+    return replace(
+        info,
+        columns=tuple(c for c in info.columns if c.name != name),
+        uniques=tuple(u for u in info.uniques if name not in u.columns),
+        indexes=tuple(i for i in info.indexes if name not in [c for c, _ in i.parts]),
+        foreigns=tuple(f for f in info.foreigns if name not in f.columns),
+        checks=tuple(c for c in info.checks if quote(name) not in c.duck),
+    )
+
+
+def _without_constraint(info: TableInfo, name: str) -> TableInfo:
+    new = replace(
+        info,
+        uniques=tuple(u for u in info.uniques if u.name != name),
+        checks=tuple(c for c in info.checks if c.name != name),
+        foreigns=tuple(f for f in info.foreigns if f.name != name),
+    )
+    if new == info:
+        raise SqlError(-623, 0, 0, name)
+    return new

@@ -1,0 +1,107 @@
+"""How a table will be described: its columns' types, and its constraints with their names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...errors import SqlError, no_column, no_table, not_supported, syntax_error
+from ...grammar.ddl_nodes import ColumnDef, ConstraintDef, Storage
+from ...planning.scope import Scope, Source, table_outputs
+from ...schema.catalog import Check, ColumnInfo, Foreign, TableInfo, Unique, attached
+from ...types.conversions import arrow_storage
+from ...types.names import quote
+from ...types.nested_types import is_nested, is_simple_large, lob_kind
+from ...types.result_types import not_null
+from .workbench import Workbench
+
+
+def column_info(definition: ColumnDef, bench: Workbench) -> ColumnInfo:
+    t = bench.types.resolve(definition.type)
+    arrow_storage(t)  # -9628 for a type that cannot be stored
+    column = ColumnInfo(definition.name, t, definition.default, definition.serial_start)
+    only_null = is_simple_large(t) or lob_kind(t) or is_nested(t)
+    if definition.default is not None and definition.default[0] != "N" and only_null:
+        raise SqlError(-591, 0, 0, definition.name, "the only default of such a column is NULL")
+    if definition.default is not None and definition.default[0] == "L":
+        bench.environment.converter(column.type).one(definition.default[1])
+    return column
+
+
+def describe(
+    bench: Workbench,
+    name: str,
+    tabid: int,
+    columns: list[ColumnDef],
+    constraints: list[ConstraintDef],
+    temporary: bool,
+    storage: Storage | None = None,
+) -> TableInfo:
+    """The description of a new table, with names for its constraints."""
+    infos: list[ColumnInfo] = []
+    for definition in columns:
+        if any(c.name == definition.name for c in infos):
+            raise SqlError(-328, 0, 0, definition.name)
+        infos.append(column_info(definition, bench))
+    database = bench.database.require()
+    duck = f"temp.main.{quote(name)}" if temporary else f"{attached(database)}.main.{quote(name)}"
+    info = TableInfo(name, tabid, "T", tuple(infos), database, duck, temporary=temporary)
+    if storage is not None:
+        info = replace(info, storage=storage)
+    for constraint in constraints:
+        info = add_constraint(bench, info, constraint)
+    return info
+
+
+def add_constraint(bench: Workbench, info: TableInfo, made: ConstraintDef) -> TableInfo:
+    """The same description with one constraint more."""
+    for column in made.columns:
+        if info.column(column) is None:
+            raise no_column(column)
+    number = len(info.uniques) + len(info.checks) + len(info.foreigns) + 1
+    letter = {"P": "u", "U": "u", "C": "c", "R": "r"}[made.kind]
+    name = made.name or f"{letter}{info.tabid}_{number}"
+    if made.kind in "PU":
+        if made.kind == "P":
+            if any(u.kind == "P" for u in info.uniques):
+                raise SqlError(-704, 0, 0, info.name)
+            columns = tuple(
+                replace(c, type=not_null(c.type)) if c.name in made.columns else c for c in info.columns
+            )
+            info = replace(info, columns=columns)
+        return replace(info, uniques=(*info.uniques, Unique(name, made.kind, tuple(made.columns))))
+    if made.kind == "C":
+        return replace(
+            info,
+            checks=(*info.checks, Check(name, _condition(bench, info, made.condition), made.condition)),
+        )
+    if info.temporary:
+        raise not_supported("foreign keys of temporary tables")
+    parent = info if made.parent == info.name else bench.tables.find(None, made.parent)
+    if parent is None:
+        raise no_table(made.parent)
+    columns_there = tuple(made.parent_columns)
+    if not columns_there:
+        primary = [u for u in parent.uniques if u.kind == "P"]
+        if not primary:
+            raise SqlError(-297, 0, 0, made.parent)
+        columns_there = primary[0].columns
+    if not any(set(u.columns) == set(columns_there) for u in parent.uniques):
+        raise SqlError(-297, 0, 0, made.parent)
+    if len(columns_there) != len(made.columns):
+        raise SqlError(-297, 0, 0, made.parent)
+    foreign = Foreign(name, tuple(made.columns), parent.name, columns_there, made.cascade)
+    return replace(info, foreigns=(*info.foreigns, foreign))
+
+
+def _condition(bench: Workbench, info: TableInfo, condition: str) -> str:
+    """A CHECK condition as DuckDB SQL over bare column names."""
+    tree = bench.reader.parse(f"SELECT 1 FROM checked WHERE {condition}")
+    if {name for name, value in tree.args.items() if value} != {"expressions", "from_", "where"}:
+        raise syntax_error(1, "CHECK takes a condition and nothing behind it")
+    where = tree.args["where"].this
+    translator = bench.planner.translator(0)
+    scope = Scope([Source(info.name, table_outputs(info), info)])
+    sql = translator.expressions.condition(where, scope)
+    if translator.ctx.uses:
+        raise not_supported("CURRENT and TODAY in CHECK")
+    return sql.replace(f"{quote(info.name)}.", "")

@@ -1,0 +1,58 @@
+"""Large objects of a table that is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ...schema.catalog import TableInfo, Writer, attached
+from ...types.locators import locator_number
+from ...types.names import quote
+from ...types.nested_types import lob_kind
+
+
+def drop_objects(
+    info: TableInfo,
+    writer: Writer,
+    mine: Iterable[TableInfo],
+    others: Iterable[TableInfo],
+    find_table: Callable[[str, str], TableInfo | None],
+) -> None:
+    """Delete the objects that only the table names, just before it is dropped.
+
+    Objects that another table may name stay: permanent tables and this session's temporary ones, `mine`, are asked;
+    while another session has a temporary table with such a column, one of `others`, which cannot be asked, nothing is
+    deleted.
+    """
+    columns = _lob_columns(info)
+    if not columns or any(map(_lob_columns, others)):
+        return
+    found = _numbers(writer, info)
+    if not found:
+        return
+    db = attached(info.database)
+    rows = writer.execute(
+        f"SELECT tabname FROM {db}._ifx.tables WHERE tabtype = 'T' AND tabid >= 100 AND tabid <> ?",
+        [info.tabid],
+    ).fetchall()
+    permanent = [find_table(info.database, str(name)) for (name,) in rows]
+    for other in [*permanent, *mine]:
+        if other is not None and other is not info and found:
+            found -= _numbers(writer, other)
+    numbers = sorted(found)
+    for at in range(0, len(numbers), 1000):
+        places = ", ".join(map(str, numbers[at : at + 1000]))
+        writer.execute(f"DELETE FROM {db}._ifx.lob_chunks WHERE id IN ({places})")
+
+
+def _lob_columns(info: TableInfo) -> list[str]:
+    return [c.name for c in info.columns if lob_kind(c.type)]
+
+
+def _numbers(writer: Writer, info: TableInfo) -> set[int]:
+    """Numbers of the objects that a table names."""
+    found: set[int] = set()
+    for name in _lob_columns(info):
+        sql = f"SELECT DISTINCT {quote(name)} FROM {info.duck} WHERE {quote(name)} IS NOT NULL"
+        rows = writer.execute(sql).fetchall()
+        found |= {locator_number(bytes(locator)) for (locator,) in rows}
+    return found

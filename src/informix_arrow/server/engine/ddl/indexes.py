@@ -1,0 +1,76 @@
+"""CREATE, DROP and RENAME INDEX."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...errors import ISAM_DUPLICATE, SqlError, no_column, not_supported
+from ...grammar.ddl_nodes import CreateIndex, Drop, Rename
+from ...schema.catalog import Index, attached, first_row, repeated_key
+from ...types.names import quote
+from .duck_tables import index_name, make_index, rebuild
+from .workbench import Workbench
+
+
+def create(bench: Workbench, statement: CreateIndex) -> int:
+    """CREATE INDEX: -316 when the name is taken, -371 for a repeated key."""
+    info = bench.user_table(statement.table)
+    if bench.tables.index_owner(statement.name) is not None:
+        if statement.if_not_exists:
+            return 0
+        raise SqlError(-316, 0, 0, statement.name)
+    for column, _ in statement.parts:
+        if info.column(column) is None:
+            raise no_column(column)
+    index = Index(statement.name, statement.unique, tuple(statement.parts))
+    # only a unique index changes what statements do; the others are kept for the catalogue
+    new = replace(info, indexes=(*info.indexes, index))
+    if not index.unique:
+        bench.replace_description(info, new)
+        return 0
+    repeated = repeated_key(info, [column for column, _ in index.parts])
+    if first_row(bench.transaction.con, repeated):  # DuckDB does not look at rows of the same transaction
+        raise SqlError(-371, ISAM_DUPLICATE, 0, statement.name)
+    # DuckDB makes no index on a table with uncommitted changes: on a new one, then
+    if bench.transaction.active:
+        rebuild(bench, info, new, [quote(column.name) for column in info.columns])
+    else:
+        make_index(bench, info, index)
+        bench.replace_description(info, new)
+    return 0
+
+
+def drop(bench: Workbench, statement: Drop) -> int:
+    """DROP INDEX: -319 for none of that name."""
+    info = bench.tables.index_owner(statement.name)
+    if info is None:
+        if statement.if_exists:
+            return 0
+        raise SqlError(-319, 0, 0, statement.name)
+    index = next(i for i in info.indexes if i.name == statement.name)
+    if index.unique:
+        place = "temp.main" if info.temporary else f"{attached(info.database)}.main"
+        bench.transaction.writer.execute(f"DROP INDEX {place}.{index_name(info, index.name)}")
+    bench.replace_description(info, replace(info, indexes=tuple(i for i in info.indexes if i is not index)))
+    return 0
+
+
+def rename(bench: Workbench, statement: Rename) -> int:
+    """RENAME INDEX: -319 for none of that name, -316 when the new one is taken."""
+    info = bench.tables.index_owner(statement.name)
+    if info is None:
+        raise SqlError(-319, 0, 0, statement.name)
+    if bench.tables.index_owner(statement.new) is not None:
+        raise SqlError(-316, 0, 0, statement.new)
+    old = next((i for i in info.indexes if i.name == statement.name), None)
+    if old is None:
+        raise not_supported("RENAME INDEX of the index of a constraint")
+    named = replace(old, name=statement.new)
+    if old.unique:
+        place, _, _ = info.duck.rpartition(".")
+        bench.transaction.writer.execute(f"DROP INDEX {place}.{index_name(info, old.name)}")
+        make_index(bench, info, named)
+    bench.replace_description(
+        info, replace(info, indexes=tuple(named if i is old else i for i in info.indexes))
+    )
+    return 0

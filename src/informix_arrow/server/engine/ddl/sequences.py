@@ -1,0 +1,111 @@
+"""CREATE, ALTER, RENAME and DROP SEQUENCE."""
+
+from __future__ import annotations
+
+import json
+
+from ...errors import SqlError
+from ...grammar.ddl_nodes import Drop, Rename, Sequence
+from ...schema.catalog import SEQUENCE, attached, first_row, register_name
+from ...types.names import quote, text
+from .listed_names import forget, taken
+from .workbench import Workbench
+
+_LARGEST = 2**63 - 1
+_NO_SEQUENCE, _SEQUENCE_EXISTS = -8300, -8301
+
+
+def define(bench: Workbench, statement: Sequence) -> int:
+    """CREATE SEQUENCE and ALTER SEQUENCE. Numbers go on beyond a rollback, and after the server's end."""
+    database, name = bench.database.require(), statement.name
+    known = bench.tables.sequence(None, name)
+    if statement.new:
+        if known is not None and statement.if_not_exists:
+            return 0
+        if taken(bench, name):
+            raise SqlError(_SEQUENCE_EXISTS if known is not None else -310, 0, 0, name)
+        settings: dict[str, int | bool] = {
+            "increment": 1,
+            "cycle": False,
+            "cache": 20,
+            "order": False,
+            "restart": 0,
+        }
+        tabid = bench.new_tabid()
+        duck = f"{attached(database)}.main.{quote(f'_sequence_{tabid}')}"
+    else:
+        if known is None:
+            raise SqlError(_NO_SEQUENCE, 0, 0, name)
+        settings, tabid, duck = dict(known.settings), known.tabid, known.duck
+    for key in ("increment", "cycle", "cache", "order"):
+        value = getattr(statement, key)
+        if value is not None:
+            settings[key] = value
+    if not settings["increment"]:
+        raise SqlError(-201, 0, 1, name, "INCREMENT BY 0")
+    up = settings["increment"] > 0
+    if statement.low is not None or statement.no_low or "low" not in settings:
+        settings["low"] = statement.low if statement.low is not None else (1 if up else -_LARGEST)
+    if statement.high is not None or statement.no_high or "high" not in settings:
+        settings["high"] = statement.high if statement.high is not None else (_LARGEST if up else -1)
+    first = settings["low"] if up else settings["high"]
+    if statement.start is not None:
+        begin = statement.start
+        settings["start" if statement.new else "restart"] = begin
+    elif statement.new:
+        begin = first
+    else:
+        begin = _next(bench, duck, settings)
+    settings.setdefault("start", begin)
+    if not settings["low"] <= begin <= settings["high"] or settings["low"] >= settings["high"]:
+        raise SqlError(-201, 0, 1, name, "the start of a sequence is outside of its range")
+    if not statement.new:
+        bench.transaction.writer.execute(f"DROP SEQUENCE {duck}")
+        forget(bench, name, (SEQUENCE,))
+    bench.transaction.writer.execute(
+        f"CREATE SEQUENCE {duck} INCREMENT BY {settings['increment']} MINVALUE {settings['low']} "
+        f"MAXVALUE {settings['high']} START WITH {begin} {'CYCLE' if settings['cycle'] else 'NO CYCLE'}"
+    )
+    register_name(
+        bench.transaction.writer,
+        database,
+        name,
+        tabid,
+        SEQUENCE,
+        bench.environment.user,
+        json.dumps(settings),
+    )
+    bench.schema.change()
+    return 0
+
+
+def _next(bench: Workbench, duck: str, settings: dict[str, int | bool]) -> int:
+    """Where an altered sequence goes on."""
+    row = first_row(bench.transaction.con, f"SELECT nextval({text(duck)})")
+    assert row is not None
+    return min(max(int(row[0]), int(settings["low"])), int(settings["high"]))
+
+
+def rename(bench: Workbench, statement: Rename) -> int:
+    if bench.tables.sequence(None, statement.name) is None:
+        raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
+    if taken(bench, statement.new):
+        raise SqlError(-310, 0, 0, statement.new)
+    tables = f"{attached(bench.database.require())}._ifx.tables"
+    bench.transaction.writer.execute(
+        f"UPDATE {tables} SET tabname = ? WHERE tabname = ? AND tabtype = {text(SEQUENCE)}",
+        [statement.new, statement.name],
+    )
+    bench.schema.change()
+    return 0
+
+
+def drop(bench: Workbench, statement: Drop) -> int:
+    """DROP SEQUENCE."""
+    known = bench.tables.sequence(None, statement.name)
+    if known is not None:
+        forget(bench, statement.name, (SEQUENCE,))
+        bench.transaction.writer.execute(f"DROP SEQUENCE {known.duck}")
+    elif not statement.if_exists:
+        raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
+    return 0

@@ -1,0 +1,103 @@
+"""Which of the modules beside this one runs a statement that defines, and which names it concerns."""
+
+from __future__ import annotations
+
+from ...grammar.ddl_nodes import (
+    AlterTable,
+    CreateIndex,
+    CreateSynonym,
+    CreateTable,
+    CreateType,
+    CreateView,
+    Drop,
+    DropType,
+    Grant,
+    Rename,
+    Role,
+    Sequence,
+    Truncate,
+)
+from ...grammar.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
+from . import granting, indexes, sequences, synonyms, tables, triggers, views
+from .alter import alter
+from .workbench import Workbench
+
+DdlStatement = (
+    CreateTable
+    | Drop
+    | CreateIndex
+    | CreateView
+    | CreateSynonym
+    | Sequence
+    | AlterTable
+    | Rename
+    | Truncate
+    | CreateType
+    | DropType
+    | Grant
+    | Role
+    | CreateTrigger
+    | DropTrigger
+    | SetTriggers
+)
+
+
+def run(bench: Workbench, statement: DdlStatement) -> int:
+    """Run one statement inside an open DuckDB transaction; rows affected."""
+    if isinstance(statement, CreateTable):
+        return tables.create(bench, statement)
+    if isinstance(statement, CreateType):
+        return bench.types.create(statement)
+    if isinstance(statement, DropType):
+        return bench.types.drop(statement)
+    if isinstance(statement, CreateView):
+        return views.create(bench, statement)
+    if isinstance(statement, CreateSynonym):
+        return synonyms.create(bench, statement)
+    if isinstance(statement, Sequence):
+        return sequences.define(bench, statement)
+    if isinstance(statement, CreateIndex):
+        return indexes.create(bench, statement)
+    if isinstance(statement, Drop):
+        return _DROPS.get(statement.kind, tables.drop)(bench, statement)
+    if isinstance(statement, (Grant, Role)):
+        return granting.run(bench, statement)
+    if isinstance(statement, CreateTrigger):
+        return triggers.create(bench, statement)
+    if isinstance(statement, DropTrigger):
+        return triggers.drop(bench, statement)
+    if isinstance(statement, SetTriggers):
+        return triggers.switch(bench, statement)
+    if isinstance(statement, AlterTable):
+        return alter(bench, statement)
+    if isinstance(statement, Rename):
+        return _RENAMES.get(statement.kind, tables.rename)(bench, statement)
+    return tables.truncate(bench, statement)
+
+
+_DROPS = {"INDEX": indexes.drop, "SYNONYM": synonyms.drop, "SEQUENCE": sequences.drop}
+_RENAMES = {"INDEX": indexes.rename, "SEQUENCE": sequences.rename}
+
+
+def names_of(bench: Workbench, statement: DdlStatement) -> list[str]:
+    """The tables and views that a statement makes, changes or takes away, whether they exist or not; not those that
+    only this session knows."""
+    if isinstance(statement, CreateTable) and statement.temporary:
+        return []
+    if isinstance(statement, (CreateTable, CreateView, CreateSynonym, Sequence, AlterTable, Truncate)):
+        return [statement.name]
+    if isinstance(statement, CreateIndex):
+        return [statement.table]
+    if isinstance(statement, (CreateTrigger, DropTrigger, SetTriggers)):
+        return triggers.tables_of(bench, statement)
+    if isinstance(statement, Rename):
+        if statement.kind == "INDEX":
+            owner = bench.tables.index_owner(statement.name)
+            return [owner.name] if owner is not None else []
+        return [statement.name] if statement.kind == "COLUMN" else [statement.name, statement.new]
+    if isinstance(statement, Drop):
+        if statement.kind != "INDEX":
+            return [statement.name]
+        owner = bench.tables.index_owner(statement.name)
+        return [owner.name] if owner is not None else []
+    return []

@@ -1,0 +1,48 @@
+"""CREATE and DROP SYNONYM."""
+
+from __future__ import annotations
+
+import json
+
+from ...errors import SqlError, no_table
+from ...grammar.ddl_nodes import CreateSynonym, Drop
+from ...schema.catalog import SYNONYMS, register_name
+from .listed_names import forget, taken
+from .workbench import Workbench
+
+_NO_SYNONYM = -218
+_TEMPORARY = -510
+
+
+def create(bench: Workbench, statement: CreateSynonym) -> int:
+    """A name for a table or view of any database; one for another synonym stands for its table."""
+    if taken(bench, statement.name):
+        if statement.if_not_exists:
+            return 0
+        raise SqlError(-310, 0, 0, statement.name)
+    target = bench.tables.find(statement.database, statement.table)
+    if target is None:
+        raise no_table(statement.table)
+    if target.temporary:
+        raise SqlError(_TEMPORARY, 0, 0, target.name)
+    details = json.dumps({"stands for": [target.database, target.name]})
+    kind = "P" if statement.private else "S"
+    database = bench.database.require()
+    register_name(
+        bench.transaction.writer,
+        database,
+        statement.name,
+        bench.new_tabid(),
+        kind,
+        bench.environment.user,
+        details,
+    )
+    bench.schema.change()
+    return 0
+
+
+def drop(bench: Workbench, statement: Drop) -> int:
+    """DROP SYNONYM."""
+    if not forget(bench, statement.name, SYNONYMS) and not statement.if_exists:
+        raise SqlError(_NO_SYNONYM, 0, 0, statement.name)
+    return 0

@@ -1,0 +1,82 @@
+"""What statements that define work with, and what each of them does to the catalogue.
+
+Every change is made twice: to the DuckDB object, and to its description in the hidden schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ...errors import SqlError, no_table
+from ...schema import privileges
+from ...schema.catalog import TableInfo, forget_table, replace_table, store_table
+from ..calling import SessionRoutines
+from ..current_database import CurrentDatabase
+from ..environment import Environment
+from ..numbers import Numbers
+from ..reading import TextReader
+from ..references import References
+from ..rights import Rights
+from ..schema_changes import SchemaChanges
+from ..session_tables import SessionTables
+from ..session_values import SessionValues
+from ..statement_planner import StatementPlanner
+from ..transaction import Transaction
+from ..user_types import UserTypes
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    """The parts of one session that DDL needs. `others` are the temporary tables that other sessions have beside a
+    database, by its name; `routines` answer their calls in CREATE TABLE ... AS SELECT."""
+
+    environment: Environment
+    values: SessionValues
+    database: CurrentDatabase
+    schema: SchemaChanges
+    tables: SessionTables
+    types: UserTypes
+    reader: TextReader
+    planner: StatementPlanner
+    transaction: Transaction
+    references: References
+    numbers: Numbers
+    routines: SessionRoutines
+    rights: Rights
+    others: Callable[[str], Iterable[TableInfo]]
+
+    def new_tabid(self) -> int:
+        """The number of a new table."""
+        return self.numbers.new_tabid(self.database.require())
+
+    def user_table(self, name: str) -> TableInfo:
+        """A table that may be changed: -206 for none, -313 for a view or a synonym."""
+        info = self.tables.find(None, name)
+        if info is None:
+            raise no_table(name)
+        if info.kind != "T":
+            raise SqlError(-313, 0, 0, name)
+        return info
+
+    def register(self, info: TableInfo, owner: str = "") -> None:
+        """Remember a new table: temporary ones in the session, others in the hidden schema, as the owner's or as that
+        of who makes it."""
+        if info.temporary:
+            self.schema.temp_tables[info.name] = info
+        else:
+            writer, owner = self.transaction.writer, owner or self.environment.user
+            store_table(writer, info, owner)
+            if info.kind == "T" and not self.database.record.ansi and not self.environment.no_default_access:
+                privileges.give_public(writer, info.database, info.tabid, owner)
+        self.schema.change()
+
+    def replace_description(self, old: TableInfo, new: TableInfo) -> None:
+        """The table is described otherwise from now on."""
+        if new.temporary:
+            self.schema.temp_tables.pop(old.name, None)
+            self.schema.temp_tables[new.name] = new
+        else:
+            forget_table(self.transaction.writer, old)
+            replace_table(self.transaction.writer, new)
+        self.schema.change()

@@ -1,0 +1,187 @@
+"""DuckDB's transaction on the connection of a session: when it is open, and what it sees."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from weakref import ref
+
+import duckdb
+
+from ..errors import SqlError, is_durable
+from .locks import Locks, Table
+from .open_rows import OpenRows
+from .parsed import ParsedTexts
+
+
+class DuckTransaction:
+    """Used by one thread at a time, `interrupt` excepted. `temporary` is the directory for rows that have to wait.
+
+    Attributes
+    ----------
+    open
+        Whether a transaction was begun and has not ended.
+    """
+
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, locks: Locks, interrupted: threading.Event, temporary: str
+    ) -> None:
+        self._con = con
+        self._temporary = temporary
+        self._interrupted = interrupted
+        self._rows: ref[OpenRows] | None = None  # what the connection is taken by
+        self._parsed = ParsedTexts()
+        self.open = False
+        self._locks = locks
+        self._snapshot = 0  # commits that it sees: at least those up to this number
+        self._interrupting = threading.Lock()
+        self._mending = False  # nothing is to be interrupted
+
+    # ---- the connection -----------------------------------------------------------------------------
+    @property
+    def con(self) -> duckdb.DuckDBPyConnection:
+        """The session's own connection, for one statement: rows that a query still makes on it are set aside before.
+        SqlError where that cannot be."""
+        if self._rows is not None:
+            self.free()
+        return self._con
+
+    def rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
+        """Run one statement that will come again, such as one by key; all its rows. What a statement without a
+        transaction of its own has written is there for all then."""
+        con = self.con
+        statement = self._parsed.of(con, sql)
+        return list((con.execute(statement, values) if values else con.execute(statement)).fetchall())
+
+    def first_rows(self, sql: str, values: Any, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Run one query that will come again; DuckDB's types of its columns, and at most so many of its rows."""
+        con = self.con
+        con.execute(self._parsed.of(con, sql), values)
+        types = [str(column[1]) for column in con.description or ()]
+        rows = con.fetchmany(most)
+        if len(rows) == most and hasattr(
+            con, "abort"
+        ):  # from DuckDB 2.0 on; before, nothing waits for the rest
+            con.abort()
+        return types, rows
+
+    def free(self) -> None:
+        """Set aside what a query still makes; -213 when the statement that needs that is interrupted."""
+        rows = self._open_rows()
+        if rows is not None:
+            interrupted = self._interrupted.is_set  # before: an earlier statement was meant
+            rows.set_aside((lambda: False) if interrupted() else interrupted)
+
+    def settle(self, *, ending: bool = False) -> None:
+        """As `free`, whoever interrupts; at the end of a transaction, what ends with it ends."""
+        rows = self._open_rows()
+        if rows is not None:
+            if ending and not rows.held:
+                rows.close()
+            else:
+                rows.set_aside(lambda: False)
+
+    def stream(
+        self,
+        query: str,
+        parameters: dict[str, object] | None,
+        batch_rows: int,
+        mend: Callable[[duckdb.Error], object],
+    ) -> OpenRows:
+        """Begin a query whose rows are made while they are read."""
+        con = self.con
+        relation = con.sql(query, params=parameters) if parameters else con.sql(query)
+        rows = OpenRows(relation.to_arrow_reader(batch_rows), mend, self._freed, self._temporary)
+        self._rows = ref(rows)
+        return rows
+
+    def _open_rows(self) -> OpenRows | None:
+        return None if self._rows is None else self._rows()
+
+    def _freed(self) -> None:
+        self._rows = None
+
+    def drop(self) -> None:
+        """End what is open: nobody is there to take it."""
+        rows = self._open_rows()
+        if rows is not None:
+            rows.close()
+
+    def close(self) -> None:
+        """End the connection, and what is open on it."""
+        self.drop()
+        self._con.close()
+
+    def let_go(self, problem: SqlError) -> None:
+        """End what is open, as its database has gone; who still reads is told `problem`. From another thread, while
+        the session is at nothing."""
+        rows = self._open_rows()
+        if rows is not None:
+            rows.give_up(problem)
+        self.open = False
+        with suppress(duckdb.Error):  # none is open, or it has ended by itself
+            self._con.execute("ROLLBACK")
+
+    # ---- begin and end ------------------------------------------------------------------------------
+    def begin(self) -> None:
+        self.free()
+        self._snapshot = self._locks.sequence
+        # An interrupt after it has taken effect would leave a transaction that nobody knows of.
+        with self.undisturbed():
+            self.rows("BEGIN TRANSACTION")
+        self.open = True
+
+    def commit(self) -> None:
+        """It stays open when that fails: see `rollback`. An error that DuckDB met after the COMMIT took effect is
+        raised, too (errors.is_durable): then it is closed."""
+        self.settle(ending=True)
+        try:
+            with self.undisturbed():
+                self.rows("COMMIT")
+        except duckdb.Error as e:
+            self.open = not is_durable(e)
+            raise
+        self.open = False
+
+    def rollback(self) -> None:
+        """Nothing when none is open."""
+        if self.open:
+            self.settle()
+            self.open = False
+            try:
+                # A ROLLBACK that is interrupted leaves DuckDB in the aborted transaction.
+                with self.undisturbed():
+                    self.con.execute("ROLLBACK")
+            except duckdb.Error:
+                # the connection may have rolled back by itself
+                return
+
+    def is_stale(self, tables: Iterable[Table]) -> bool:
+        """Whether another session has changed one of the tables since the open transaction began."""
+        committed_at = self._locks.committed_at
+        return self.open and any(committed_at(table) > self._snapshot for table in tables)
+
+    # ---- interrupts ---------------------------------------------------------------------------------
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """While a transaction begins, ends or is put together again: an interrupt is meant for a statement, and here
+        would cost the transaction, or leave open whether it took effect."""
+        with self._interrupting:
+            before, self._mending = self._mending, True
+        try:
+            yield
+        finally:
+            self._mending = before
+
+    def interrupt(self) -> None:
+        """Stop what DuckDB does for this session. From other threads."""
+        with self._interrupting:
+            rows = self._open_rows()
+            if self._mending:
+                return
+            if rows is None:
+                self._con.interrupt()
+            else:
+                rows.interrupt(self._con)

@@ -1,0 +1,180 @@
+"""The SQL engine: databases in DuckDB, sessions that speak Informix SQL to it. No sockets and no bytes here.
+
+    engine = Engine(None, "informix", "IBM Informix Dynamic Server Version 14.10.FC7W1", Library())
+    session = open_session(engine, "informix", {})
+    session.open_database("stores_demo")
+    outcome = session.execute(session.prepare("INSERT INTO t VALUES (?, ?)"), (1, "a"))
+    result = session.query(session.prepare("SELECT * FROM t"), ())
+
+Text is Python `str`; the code set of a connection is the conversation's business. All failures are
+`SqlError`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Collection
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+
+from ..errors import SqlError
+from ..grammar.database_names import database_name
+from ..schema import system_catalog
+from ..schema.databases import Databases
+from ..types import sql_functions
+from .calling import Registered
+from .instance import Instance, Memory
+from .locks import Claim, Locks, Mode
+from .numbers import Numbers
+from .parts import RoutineLibrary
+from .plan_cache import PlanCache
+from .revival import Revival
+from .schema_changes import SchemaVersion
+from .serials import Serials
+from .sessions import KnownSession, Sessions
+
+S = TypeVar("S", bound=KnownSession)
+
+
+class Engine:
+    """One DuckDB instance with all databases attached, and what its sessions share. Thread-safe; every session has its
+    own connection.
+
+    Parameters
+    ----------
+    directory
+        Where databases are kept; None keeps them in memory.
+    server_name, version
+        What the server calls itself.
+    routines
+        What runs routines for the sessions.
+    memory
+        What statements may use.
+    administrators
+        Users who are DBAs in every database.
+    """
+
+    def __init__(
+        self,
+        directory: Path | None,
+        server_name: str,
+        version: str,
+        routines: RoutineLibrary,
+        memory: Memory = Memory(),  # noqa: B008 (it is frozen)
+        administrators: Collection[str] = ("informix",),
+    ) -> None:
+        self.server_name = server_name
+        self.version = version
+        self.routines = routines
+        self.administrators = frozenset(administrators)
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+        self._instance = Instance(directory, memory)
+        self.temporary = self._instance.temporary
+        root = self._instance.root
+        self.sessions = Sessions()
+        sql_functions.install(root)
+        routines.install(root)
+        system_catalog.install_functions(root, self.sessions.rows, server_name, directory)
+        self._lock = threading.Lock()
+        self._session_ids = itertools.count(21)
+        self.schema_version = SchemaVersion()
+        self.plans = PlanCache()  # for all sessions
+        self.fixed_plans = (
+            PlanCache()
+        )  # those of the catalogue, which a change of the schema leaves as they are
+        self.serials = Serials()
+        self.locks = Locks()
+        self.numbers = Numbers(root)
+        self.registered: dict[str, tuple[Registered, ...]] = {}  # Python callables, by the names of routines
+        try:
+            self.databases = Databases(root, directory)
+        except BaseException:
+            self._instance.close()  # else the files stay open: the functions that DuckDB was given hold all of this
+            raise
+        self.revival = Revival(self.databases, self.sessions.all)
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own for a session."""
+        with self._lock:
+            return self._instance.connect()
+
+    # ---- sessions -----------------------------------------------------------------------------
+    def new_session_id(self) -> int:
+        return next(self._session_ids)
+
+    def adopt(self, session: S) -> S:
+        """Know a session until it is closed."""
+        self.sessions.add(session)
+        return session
+
+    def users_of(self, database: str) -> list[KnownSession]:
+        """The sessions that have a database open."""
+        return self.sessions.using(database)
+
+    # ---- routines -----------------------------------------------------------------------------
+    def register(self, routine: Registered) -> None:
+        """Make a Python callable a routine of every database. A second one of a name is another by the types of its
+        arguments, or takes the place of the one that has the same."""
+        with self._lock:
+            others = self.registered.get(routine.name, ())
+            kept = tuple(r for r in others if r.parameters != routine.parameters)
+            self.registered[routine.name] = (*kept, routine)
+        self.schema_version.bump()
+
+    # ---- databases ----------------------------------------------------------------------------
+    def create_database(self, name: str, options: tuple[str, ...], locale: str, creator: str = "") -> None:
+        """Make a database for a user, its DBA then, or for all where that is ""; `options` are those of CREATE
+        DATABASE. -330 when the name is taken, -354 for one that no database can have."""
+        self.databases.create(
+            name,
+            logged="log" in options or "buffered" in options,
+            buffered="buffered" in options,
+            ansi="ansi" in options,
+            locale=locale,
+            creator=creator,
+        )
+
+    def drop_database(self, name: str) -> None:
+        """-329 unknown, -425 while a session has it open."""
+        name = self.databases.get(database_name(name)).name
+        if self.users_of(name):
+            raise SqlError(-425, 0, 0, name)
+        self.databases.drop(name)
+        self.serials.forget(name)
+        self.numbers.forget(name)
+        self.schema_version.bump()
+
+    def rename_database(self, name: str, new: str) -> None:
+        """-329 unknown, -330 when the new name is taken, -425 while a session has it open or changes its rows, -354
+        for a new name that no database can have."""
+        name, new = database_name(name), database_name(new)
+        self.databases.get(name)
+        # Whoever writes asks for a lock before: what others write beside this must not be lost.
+        owner = object()
+        claim = Claim(owner, 0.0, lambda: False, -425)
+        try:
+            for table in self.databases.tables(name):
+                self.locks.lock_table(claim, (name, table), Mode.EXCLUSIVE)
+            if self.users_of(name):
+                raise SqlError(-425, 0, 0, name)
+            self.databases.rename(name, new)
+        finally:
+            self.locks.release(owner, committed=False)
+        self.serials.rename(name, new)
+        self.numbers.rename(name, new)
+        self.schema_version.bump()
+
+    def close(self) -> None:
+        """End all sessions and the instance."""
+        try:
+            for session in self.sessions.all():
+                session.close()
+        finally:
+            try:
+                self.databases.close()
+            finally:
+                self._instance.close()

@@ -1,0 +1,85 @@
+"""Who a session is, and what the text of its values depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...wire.capabilities import codec_of_locale
+from ...wire.types import ColumnType
+from ..types.conversions import Converter
+
+_DEFAULT_LOCALE = "en_US.819"
+
+
+class Environment:
+    """What the login said, and the open database's locale.
+
+    Attributes
+    ----------
+    user, session_id
+        Who it is.
+    variables
+        Those of the login: DBDATE, DB_LOCALE, DELIMIDENT.
+    server_name, version
+        What the server calls itself.
+    locale
+        The open database's, before one is open the login's.
+    """
+
+    def __init__(
+        self, user: str, variables: Mapping[str, str], session_id: int, server_name: str, version: str
+    ) -> None:
+        self.user = user
+        self.variables = variables
+        self.session_id = session_id
+        self.server_name = server_name
+        self.version = version
+        self._locale = self.wanted_locale
+        self._codec: str | None = (
+            None  # looked up when it is wanted: a login may name a locale that nobody knows
+        )
+        self._converters: dict[ColumnType, Converter] = {}
+
+    @property
+    def wanted_locale(self) -> str:
+        """DB_LOCALE of the login, or its default."""
+        return self.variables.get("DB_LOCALE", _DEFAULT_LOCALE)
+
+    @property
+    def locale(self) -> str:
+        return self._locale
+
+    @locale.setter
+    def locale(self, locale: str) -> None:
+        self._locale = locale
+        self._codec = None
+        self._converters.clear()
+
+    @property
+    def codec(self) -> str:
+        """Python's name of the locale's code set."""
+        if self._codec is None:
+            self._codec = codec_of_locale(self._locale)
+        return self._codec
+
+    @property
+    def dbdate(self) -> str:
+        """How dates are written, such as ``"Y4MD-"``; empty for the default."""
+        return self.variables.get("DBDATE", "")
+
+    @property
+    def delimident(self) -> bool:
+        """Whether double quotes enclose names."""
+        return "DELIMIDENT" in self.variables
+
+    @property
+    def no_default_access(self) -> bool:
+        """Whether PUBLIC gets no privileges on what the session creates."""
+        return self.variables.get("NODEFDAC", "").lower() == "yes"
+
+    def converter(self, t: ColumnType) -> Converter:
+        """What brings values into the storage form of a type."""
+        found = self._converters.get(t)
+        if found is None:
+            found = self._converters[t] = Converter(t, self.codec, self.dbdate)
+        return found

@@ -1,0 +1,384 @@
+"""What a session sees of others' work and keeps from them: isolation levels, and the locks of its statements.
+
+    level               rows that another session has changed       rows that are read
+    dirty read          as they were committed last, see below      -
+    committed read      are waited for, or refused                  -
+    last committed      as they were committed last                 -
+    cursor stability    as committed read                           -
+    repeatable read     as committed read                           their tables are locked in share mode
+
+DuckDB shows nobody's uncommitted work to others, so a dirty read is a read of what was committed last: it never
+waits and never fails, as on a real server, but does not see what may be rolled back. Whether a read meets a changed
+row is decided by the rows that it returns where it filters one table, else by its tables: a real server meets locks
+wherever its access path leads.
+
+Inside an UPDATE, DELETE or INSERT ... SELECT the tables that are only read are read as last committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ..errors import SqlError
+from ..planning.keyed import columns as identity_columns
+from ..planning.keyed import identity
+from ..planning.plans import ModifyPlan, SelectPlan
+from ..schema.catalog import Foreign, TableInfo, Unique
+from ..types.names import quote
+from .current_database import CurrentDatabase
+from .lock_owner import LockOwner
+from .locks import MAX_ROWS, Key, Mode, Table
+from .running import Runner
+from .schema_changes import SchemaChanges
+from .session_tables import SessionTables
+from .transaction import Transaction
+
+DIRTY, COMMITTED, LAST_COMMITTED = "dirty read", "committed read", "last committed"
+STABILITY, REPEATABLE = "cursor stability", "repeatable read"
+
+CANNOT_READ, CANNOT_INSERT, CANNOT_LOCK, CANNOT_OPEN = -244, -271, -289, -242
+CANNOT_UPDATE = -346
+NOT_FOR_UPDATE = -263
+READ_ONLY = -878
+
+MAX_ROW_ID = 36028797018960000
+"""DuckDB's row ids from here on are those of rows that the transaction itself has inserted: nobody else sees them."""
+
+
+def table_of(info: TableInfo) -> Table:
+    """What locks call a table."""
+    return info.database, info.name
+
+
+def key_of(info: TableInfo) -> tuple[str, ...]:
+    return tuple(f"k{i}" for i in range(len(identity(info))))
+
+
+class Isolation:
+    """One session's."""
+
+    def __init__(
+        self,
+        owner: LockOwner,
+        transaction: Transaction,
+        database: CurrentDatabase,
+        schema: SchemaChanges,
+        tables: SessionTables,
+        runner: Runner,
+    ) -> None:
+        self._owner = owner
+        self._locks = owner.locks
+        self._transaction = transaction
+        self._database = database
+        self._schema = schema
+        self._tables = tables
+        self._runner = runner
+        self._level = ""
+        self._for_transaction: tuple[int, str, bool] | None = None
+        self._retain = False  # RETAIN UPDATE LOCKS of the last SET ISOLATION
+        self._retaining: frozenset[str] = frozenset()  # levels of SET ENVIRONMENT RETAINUPDATELOCKS
+
+    # ---- settings ---------------------------------------------------------------------------------
+    @property
+    def level(self) -> str:
+        """The level in force: what was set, or the database's own (SERVER-BEHAVIOUR section 2)."""
+        level = self._transactions_own[0] or self._level
+        if level:
+            return level
+        record = self._database.record
+        if not record.logged or record.name == "sysmaster":
+            return DIRTY
+        return REPEATABLE if record.ansi else COMMITTED
+
+    def set_level(self, level: str, retain: bool) -> None:
+        """SET ISOLATION, for the session."""
+        self._level, self._retain = level, retain
+
+    def set_retained(self, levels: Collection[str]) -> None:
+        """SET ENVIRONMENT RETAINUPDATELOCKS, for the session: the levels at which RETAIN UPDATE LOCKS goes without
+        saying; none turn it off, also where it was said. Locks that are held stay."""
+        self._retaining = frozenset(levels)
+        self._retain = self._retain and bool(levels)
+
+    @property
+    def _retains(self) -> bool:
+        """Whether rows that a cursor FOR UPDATE goes on from stay locked until the transaction ends."""
+        level = self.level
+        return (
+            level == REPEATABLE
+            or self._retain
+            or (COMMITTED if level == LAST_COMMITTED else level) in self._retaining
+        )
+
+    def set_transaction(self, level: str, read_only: bool) -> None:
+        """SET TRANSACTION, for the open transaction; outside of one its level is the session's."""
+        if self._transaction.active:
+            self._for_transaction = (self._transaction.number, level, read_only)
+        elif level:
+            self._level = level
+
+    @property
+    def _transactions_own(self) -> tuple[str, bool]:
+        """Level ("" for none) and READ ONLY of the open transaction."""
+        transaction, own = self._transaction, self._for_transaction
+        if own is None or not transaction.active or own[0] != transaction.number:
+            return "", False
+        return own[1:]
+
+    def forget(self) -> None:
+        """Another database is open: its own level holds."""
+        self._level, self._retain, self._for_transaction = "", False, None
+
+    # ---- reading ------------------------------------------------------------------------------------
+    def before_query(self, plan: SelectPlan, values: Mapping[str, object]) -> None:
+        """Make sure that a query may read what it is about to read, and sees it. SqlError -244 where it may not."""
+        owner, locks = self._owner, self._locks
+        tables = [info for info in plan.tables if info.kind == "T" and not info.temporary]
+        level = self.level if tables else DIRTY
+        if level not in (DIRTY, LAST_COMMITTED):
+            claim = owner.claim(CANNOT_READ)
+            for info in tables:
+                table = table_of(info)
+                if level == REPEATABLE and self._transaction.active:
+                    locks.lock_table(claim, table, Mode.SHARE)
+                while locks.is_written(owner, table):
+                    keys = None
+                    if plan.keyed and plan.filtered:
+                        keys = _keys(self._keys(plan, values), info)
+                    if not locks.await_readable(claim, table, keys):
+                        break
+        self._transaction.refresh(map(table_of, tables))
+
+    def _keys(self, plan: SelectPlan, values: Mapping[str, object]) -> pa.Table:
+        """The identities of a query's rows, in their order."""
+        names = ", ".join(key_of(plan.tables[0]))
+        text = f"SELECT {names} FROM ({plan.keyed})"
+        return self._transaction.read(lambda: self._runner.arrow(text, dict(values)))
+
+    def lock_all(self, plan: SelectPlan, values: Mapping[str, object]) -> None:
+        """FOR UPDATE of a query that is taken whole: all its rows are locked, and seen as they are then."""
+        self.require_transaction()
+        (info,) = plan.tables
+        if info.temporary:
+            return
+        table, claim = table_of(info), self._owner.claim(NOT_FOR_UPDATE)
+        self._locks.lock_table(claim, table, Mode.WRITE)
+        for _ in range(3):
+            keys = _keys(self._keys(plan, values), info)
+            if not self._locks.lock_rows(claim, table, keys, Mode.UPDATE):
+                break
+            self._transaction.refresh([table])
+
+    def keys_for_update(self, plan: SelectPlan, values: Mapping[str, object]) -> list[Key]:
+        """The identities of the rows that a cursor FOR UPDATE will come to; the table is locked for writing."""
+        (info,) = plan.tables
+        if not info.temporary:
+            self._locks.lock_table(self._owner.claim(NOT_FOR_UPDATE), table_of(info), Mode.WRITE)
+            self._transaction.refresh([table_of(info)])
+        return _rows(self._keys(plan, values))
+
+    def require_transaction(self) -> None:
+        """-398 for what needs a transaction in a database that has them."""
+        if self._database.record.logged and not self._transaction.active:
+            raise SqlError(-398)
+
+    def lock_row(self, info: TableInfo, key: Key, mode: Mode) -> None:
+        """Lock one row of a table that is locked for writing; what others have committed to it is seen then."""
+        if not info.temporary:
+            self._locks.lock_rows(
+                self._owner.claim(NOT_FOR_UPDATE), table_of(info), _known([key], info), mode
+            )
+            self._transaction.refresh([table_of(info)])
+
+    def leave_row(self, info: TableInfo, key: Key) -> None:
+        """A row that a cursor FOR UPDATE goes on from: free again if it was not changed."""
+        if not info.temporary and not self._retains:
+            self._locks.release_row(self._owner, table_of(info), key)
+
+    def see_all(self, tables: Iterable[TableInfo]) -> None:
+        """Stale, inside `Transaction.write`, when another session has changed one of the tables."""
+        self._transaction.require_fresh([table_of(info) for info in tables if not info.temporary])
+
+    # ---- writing, all inside `Transaction.write` ----------------------------------------------------------
+    def lock_touched(self, plan: ModifyPlan, values: Mapping[str, object]) -> pa.Table | None:
+        """Lock the rows that an UPDATE or DELETE is about to change: their identities, for it to change just these;
+        None when the table is locked, or is the session's own. SqlError -244 when another has them."""
+        transaction, info = self._transaction, plan.info
+        if info.temporary:
+            return None
+        self._may_write()
+        table, claim = table_of(info), self._owner.claim(CANNOT_READ)
+        tables = [table_of(t) for t in plan.tables if not t.temporary]
+        transaction.require_fresh(tables)
+        if plan.whole:
+            if self._locks.lock_table(claim, table, Mode.EXCLUSIVE):
+                transaction.require_fresh(tables)
+            return None
+        self._locks.lock_table(claim, table, Mode.WRITE)
+        keys = self._runner.arrow(f"{plan.touched} LIMIT {MAX_ROWS + 1}", dict(values))
+        if keys.num_rows > MAX_ROWS:
+            if self._locks.lock_table(claim, table, Mode.EXCLUSIVE):
+                transaction.require_fresh(tables)
+            return None
+        if self._locks.lock_rows(claim, table, _keys(keys, info), Mode.EXCLUSIVE):
+            transaction.require_fresh([table])
+        return keys
+
+    def lock_one(self, plan: ModifyPlan, key: Key) -> Callable[[], None] | None:
+        """As `lock_touched`, for the one row of a primary key, whether it is there or not; what gives it back, as
+        `Locks.lock_row`."""
+        self._may_write()
+        table = table_of(plan.info)
+        undo = self._locks.lock_row(self._owner.claim(CANNOT_READ), table, key)
+        self._transaction.require_fresh([table])
+        return undo
+
+    def lock_current(self, plan: ModifyPlan, key: Key) -> None:
+        """As `lock_touched`, for the row of WHERE CURRENT OF."""
+        info = plan.info
+        if info.temporary:
+            return
+        self._may_write()
+        claim, table = self._owner.claim(CANNOT_READ), table_of(info)
+        if plan.whole:
+            self._locks.lock_table(claim, table, Mode.EXCLUSIVE)
+        self._locks.lock_rows(claim, table, _known([key], info), Mode.EXCLUSIVE)
+        self._transaction.require_fresh([table])
+
+    def lock_inserted(self, info: TableInfo, arrays: Mapping[str, Any]) -> None:
+        """Lock what rows that go into a table must not share with others: their keys, and their parents' being
+        there. `arrays` are the columns. SqlError -271 when another has it."""
+        if info.temporary:
+            return
+        self.lock_row_inserted(info, {key.name: [arrays[name] for name in key.columns] for key in info.keys})
+        for foreign in info.foreigns:
+            self.lock_parents(info, foreign, [arrays[name] for name in foreign.columns])
+
+    def lock_row_inserted(self, info: TableInfo, keys: Mapping[str, Sequence[Sequence[Any]]]) -> None:
+        """As `lock_inserted`, for a table without parents: `keys` are the columns of each key, by its name."""
+        self._may_write()
+        owner, locks = self._owner, self._locks
+        claim, table = owner.claim(CANNOT_INSERT), table_of(info)
+        locks.lock_table(claim, table, Mode.WRITE)
+        if not keys:
+            locks.written(owner, table)
+        elif locks.lock_inserted(claim, table, keys, _primary(info)):
+            self._transaction.require_fresh([table])
+
+    def lock_rekeyed(self, info: TableInfo, changed: Collection[str], columns: Mapping[str, Any]) -> None:
+        """Lock the new keys of rows whose own locks are held: `columns` are all columns of the keys of which some are
+        `changed`. SqlError -346 when another session has one of them, or is about to free it."""
+        if info.temporary:
+            return
+        keys = [key for key in info.keys if not set(key.columns).isdisjoint(changed)]
+        claim = self._owner.claim(CANNOT_UPDATE)
+        wanted = {key.name: [columns[name] for name in key.columns] for key in keys}
+        if self._locks.lock_inserted(claim, table_of(info), wanted, _primary(info)):
+            self._transaction.require_fresh([table_of(info)])
+        names = list(dict.fromkeys(name for key in keys for name in key.columns))
+        self._await_freed(info, keys, pa.table([columns[name] for name in names], names=names), CANNOT_UPDATE)
+
+    def lock_parents(self, info: TableInfo, foreign: Foreign, columns: Sequence[Any]) -> None:
+        """Lock the parents of rows that are written, for them to stay: `columns` are the foreign key's, as Arrow
+        arrays."""
+        locks = self._locks
+        parent = self._tables.find(info.database, foreign.parent)
+        if parent is None:
+            return
+        names = [f"f{i}" for i in range(len(columns))]
+        keys = pa.table(list(columns), names=names).group_by(names).aggregate([])
+        wanted = identity(parent)
+        if set(wanted) == set(foreign.parent_columns):
+            keys = keys.select([names[foreign.parent_columns.index(name)] for name in wanted])
+        else:
+            match = " AND ".join(
+                f"t.{quote(there)} = b.{here}"
+                for here, there in zip(names, foreign.parent_columns, strict=True)
+            )
+            items = ", ".join(f"{name} AS k{i}" for i, name in enumerate(identity_columns(parent, "t")))
+            query = f"SELECT {items} FROM {parent.duck} AS t SEMI JOIN _ifx_rows AS b ON {match}"
+            keys = self._transaction.writer.table_with(query, keys)
+        table, claim = table_of(parent), self._owner.claim(CANNOT_INSERT)
+        if keys.num_rows > MAX_ROWS:
+            new = locks.lock_table(claim, table, Mode.SHARE)
+        else:
+            locks.lock_table(claim, table, Mode.REFER)
+            rows = [key for key in _keys(keys, parent) if None not in key]
+            new = locks.lock_rows(claim, table, rows, Mode.SHARE)
+        if new:
+            self._transaction.require_fresh([table])
+
+    def await_freed(self, info: TableInfo, rows: Any) -> None:
+        """A key of the Arrow table `rows` seems taken: wait while another session may be about to free it by a DELETE
+        or UPDATE that is not committed yet. Stale when it has done so, SqlError -271 where it cannot be waited for."""
+        self._await_freed(info, info.keys, rows, CANNOT_INSERT)
+
+    def _await_freed(self, info: TableInfo, unique: Iterable[Unique], rows: Any, sqlcode: int) -> None:
+        table = table_of(info)
+        if info.temporary or not self._locks.is_written(self._owner, table):
+            return
+        items = ", ".join(f"{name} AS k{i}" for i, name in enumerate(identity_columns(info, "t")))
+        for key in unique:
+            match = " AND ".join(f"t.{quote(name)} = b.{quote(name)}" for name in key.columns)
+            query = f"SELECT {items} FROM {info.duck} AS t SEMI JOIN _ifx_rows AS b ON {match}"
+            taken = _keys(self._transaction.writer.table_with(query, rows), info)
+            if self._locks.await_readable(self._owner.claim(sqlcode), table, taken):
+                self._transaction.require_fresh([table])
+
+    def require_fresh(self, info: TableInfo) -> None:
+        """Stale when a row that seems wrong may be so only in an old snapshot: of its table, or of a parent."""
+        tables = [table_of(info), *((info.database, foreign.parent) for foreign in info.foreigns)]
+        self._transaction.require_fresh(tables)
+
+    def lock_names(self, names: Iterable[str]) -> None:
+        """Lock tables that are about to be made, changed or dropped, whether they exist or not."""
+        database = self._database.require()
+        for name in names:
+            if name not in self._schema.temp_tables:
+                self._may_write()
+                self._locks.lock_table(self._owner.claim(CANNOT_OPEN), (database, name), Mode.EXCLUSIVE)
+                self._transaction.require_fresh([(database, name)])
+
+    def _may_write(self) -> None:
+        if self._transactions_own[1]:
+            raise SqlError(READ_ONLY)
+
+    # ---- LOCK TABLE -----------------------------------------------------------------------------------
+    def lock_table(self, info: TableInfo, mode: Mode) -> None:
+        """LOCK TABLE: until the transaction ends, or UNLOCK TABLE where there are none. -255 outside of one,
+        -289 when another session is in the way."""
+        if self._database.record.logged and not self._transaction.active:
+            raise SqlError(-255)
+        if info.temporary:
+            return
+        self._locks.lock_table(self._owner.claim(CANNOT_LOCK), table_of(info), mode)
+        if not self._transaction.active:
+            self._owner.kept.add(table_of(info))
+
+    def unlock_table(self, info: TableInfo) -> None:
+        """UNLOCK TABLE: -288 when this session has not locked it; inside a transaction its end unlocks it."""
+        owner, table = self._owner, table_of(info)
+        if table not in owner.kept:
+            raise SqlError(-288, 0, 0, info.name)
+        owner.kept.discard(table)
+        owner.release(committed=False, keep=owner.kept)
+
+
+def _primary(info: TableInfo) -> str:
+    return next((unique.name for unique in info.uniques if unique.kind == "P"), "")
+
+
+def _rows(keys: pa.Table) -> list[Key]:
+    return list(zip(*(column.to_pylist() for column in keys.columns), strict=True))
+
+
+def _keys(keys: pa.Table, info: TableInfo) -> list[Key]:
+    """Identities that other sessions may know, too."""
+    return _known(_rows(keys), info)
+
+
+def _known(rows: list[Key], info: TableInfo) -> list[Key]:
+    return [key for key in rows if key[0] < MAX_ROW_ID] if identity(info) == ("rowid",) else rows

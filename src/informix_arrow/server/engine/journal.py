@@ -1,0 +1,151 @@
+"""What a transaction has written so far, so that it can be done again.
+
+Informix rolls a failing statement back alone and leaves the transaction open; DuckDB aborts the whole
+transaction at any error, a mistyped name included. So every write is recorded (text and values as they were
+bound, so that CURRENT and serials do not change), and after an error the transaction is rolled back, begun
+again and replayed up to the failing statement. Savepoints are positions in the record. Statements check
+what they can before writing, so replays are rare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+_READS = ("SELECT", "DESCRIBE", "WITH")
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One statement as it was run; `rows` is an Arrow table that the text calls `_ifx_rows`.
+
+    What it changes must not depend on what other sessions do: an UPDATE or DELETE names its rows (modifying.py)."""
+
+    sql: str
+    parameters: Any = None
+    rows: Any = None
+
+
+_NOTHING = pa.table({"nothing": pa.nulls(0, pa.int8())})
+
+
+class _Rows:
+    """The Arrow table that SQL calls `_ifx_rows`: a view over this object, made once, shows the table of each
+    statement."""
+
+    def __init__(self) -> None:
+        self.table: Any = _NOTHING
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.table.schema.__arrow_c_schema__()
+
+
+class Recorder:
+    """Runs SQL on a session's DuckDB connection and remembers the writes of the current statement.
+
+    Made outside of a transaction, whose ROLLBACK would take `_ifx_rows` away.
+    """
+
+    def __init__(
+        self,
+        connection: Callable[[], duckdb.DuckDBPyConnection],
+        run_kept: Callable[[str, Any], list[tuple[Any, ...]]],
+    ) -> None:
+        self._connection = connection
+        self._run_kept = run_kept
+        self.log: list[Write] = []
+        self._rows = _Rows()
+        connection().register("_ifx_rows", self._rows)
+
+    @property
+    def con(self) -> duckdb.DuckDBPyConnection:
+        """The session's connection, for one statement."""
+        return self._connection()
+
+    def execute(self, query: str, parameters: Any = None) -> Any:
+        """Run one statement; writes are recorded before they run, so that a failed one is seen as begun."""
+        if not query.lstrip().upper().startswith(_READS):
+            self.log.append(Write(query, parameters))
+        return self.con.execute(query, parameters) if parameters is not None else self.con.execute(query)
+
+    def execute_kept(self, query: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+        """As `execute` for one write that will come again, such as one by key; DuckDB's answer."""
+        self.log.append(Write(query, parameters))
+        return self._run_kept(query, parameters)
+
+    def execute_over(self, query: str, rows: Any, parameters: Any = None) -> list[tuple[Any, ...]]:
+        """Run a write that reads the Arrow table `rows` as `_ifx_rows`; DuckDB's answer."""
+        self.log.append(Write(query, parameters, rows))
+        with self._over(rows):
+            return list(self.con.execute(query, parameters or None).fetchall())
+
+    def freeze(self, query: str, text: str) -> None:
+        """The last write is to be repeated with the rows that `query` finds now: `text` reads them as `_ifx_rows`."""
+        self.log[-1] = Write(text, None, self.con.sql(query).to_arrow_table())
+
+    def forget_last(self) -> None:
+        """The last write has changed nothing, and holds no lock: repeated, it might find what came since."""
+        del self.log[-1]
+
+    def read_with(self, query: str, rows: Any) -> list[tuple[Any, ...]]:
+        """Run a query over the Arrow table `rows` as `_ifx_rows`."""
+        with self._over(rows):
+            return list(self.con.execute(query).fetchall())
+
+    def table_with(self, query: str, rows: Any, parameters: Any = None) -> Any:
+        """As `read_with`, the answer as an Arrow table."""
+        with self._over(rows):
+            relation = self.con.sql(query, params=parameters) if parameters else self.con.sql(query)
+            return relation.to_arrow_table()
+
+    def repeat(self, write: Write) -> None:
+        """Run a write that was recorded."""
+        with self._over(write.rows):
+            if write.parameters is None:
+                self.con.execute(write.sql).fetchall()
+            else:
+                self.con.execute(write.sql, write.parameters).fetchall()
+
+    @contextmanager
+    def _over(self, rows: Any) -> Iterator[None]:
+        before, self._rows.table = self._rows.table, _NOTHING if rows is None else rows
+        try:
+            yield
+        finally:
+            self._rows.table = (
+                before  # no longer than they are wanted; a routine's statement is run inside another
+            )
+
+
+@dataclass(slots=True)
+class Savepoint:
+    name: str
+    position: int
+    unique: bool
+    temp_tables: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Journal:
+    """The writes of an open transaction and its savepoints."""
+
+    writes: list[Write] = field(default_factory=list)
+    savepoints: list[Savepoint] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """Rows of Arrow tables in it: what a replay costs, more or less."""
+        return sum(write.rows.num_rows for write in self.writes if write.rows is not None)
+
+    def replay(self, writer: Recorder) -> None:
+        """Do everything again in a new transaction."""
+        for write in self.writes:
+            writer.repeat(write)

@@ -1,0 +1,236 @@
+"""Smart large objects: the contents of BLOB and CLOB columns, held apart from the rows that name them.
+
+A column holds a locator (types/locators.py). The bytes themselves are rows of a hidden table of the same database, so
+that creating and writing them is part of the session's transaction and is undone by its rollback. Copying a locator
+shares the object: a write through one is seen through all. The objects that a table's rows name go when the table is
+dropped, unless another names them too (ddl/dropped_objects.py). One whose row was changed or deleted before is found by
+nobody and stays, taking room, until its database is dropped.
+
+    hidden row  id, start (offset of its bytes), size, data; each object has one row with start -1; data is NULL
+                where a client has left a gap: size zero bytes, of which no room is taken
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from ..errors import SqlError
+from ..schema.catalog import attached, first_row
+from ..types.locators import (
+    BAD_LOCATOR,
+    Kind,
+    bad_locator,
+    database_tag,
+    locator_number,
+    make_locator,
+    tag_of,
+)
+from .current_database import CurrentDatabase
+from .numbers import Numbers
+from .transaction import Transaction
+
+CHUNK = 1 << 20
+"""Most bytes in one row of the hidden table."""
+
+_MARK = -1
+_HOLE = 1 << 30  # most zero bytes that one row stands for
+
+
+class ClientFiles(Protocol):
+    """The client's files, as the conversation reaches them (SQLI section 15, SQ_FILE)."""
+
+    def read(self, name: str) -> Iterator[bytes]:
+        """The contents of a file in chunks of any size."""
+
+    def write(self, name: str, chunks: Iterable[bytes]) -> str:
+        """Write a file; the name that it got."""
+
+
+class LargeObjects:
+    """The large objects that a session can reach. Each call is atomic; outside a transaction it is committed."""
+
+    def __init__(self, transaction: Transaction, database: CurrentDatabase, numbers: Numbers) -> None:
+        self._transaction = transaction
+        self._database = database
+        self._numbers = numbers
+
+    # ---- addressing -------------------------------------------------------------------------
+    def _place(self, locator: bytes) -> tuple[str, int]:
+        """Hidden table and id; -9810 for a foreign or malformed locator."""
+        number, tag = locator_number(locator), tag_of(locator)
+        names = [self._database.require(), *self._database.databases.names()]
+        for name in names:
+            if database_tag(name) == tag:
+                return f"{attached(name)}._ifx.lob_chunks", number
+        raise bad_locator("a locator of a database that is not here")
+
+    def _known(self, locator: bytes) -> tuple[str, int]:
+        table, number = self._place(locator)
+        if not self._marked(table, number):
+            raise bad_locator(f"no object {number}")
+        return table, number
+
+    def _marked(self, table: str, number: int) -> bool:
+        sql = f"SELECT 1 FROM {table} WHERE id = ? AND start = {_MARK}"
+        return self._transaction.read(lambda: first_row(self._transaction.con, sql, [number])) is not None
+
+    # ---- reading ----------------------------------------------------------------------------
+    def exists(self, locator: bytes) -> bool:
+        """Whether the locator names an object; False for anything that is no locator."""
+        try:
+            return self._marked(*self._place(locator))
+        except SqlError as e:
+            if e.sqlcode != BAD_LOCATOR:
+                raise
+            return False
+
+    def size(self, locator: bytes) -> int:
+        """Bytes of the object. -9810 when there is none."""
+        table, number = self._place(locator)
+        sql = f"SELECT max(CASE WHEN start = {_MARK} THEN 0 ELSE start + size END) FROM {table} WHERE id = ?"
+        row = self._transaction.read(lambda: first_row(self._transaction.con, sql, [number]))
+        if row is None or row[0] is None:
+            raise bad_locator(f"no object {number}")
+        return int(row[0])
+
+    def read(self, locator: bytes, offset: int, count: int) -> bytes:
+        """At most `count` bytes from `offset`; fewer at the end, none behind it. -9810 without the object."""
+        return self.part(locator, offset, count)[1]
+
+    def part(self, locator: bytes, offset: int, count: int) -> tuple[int, bytes]:
+        """The object's size and the bytes of `read`, by one statement: each costs DuckDB about a millisecond."""
+        table, number = self._place(locator)
+        if offset < 0 or count < 0:
+            raise SqlError(-9812, 0, 0, "", f"offset {offset}, {count} bytes")
+        end = offset + count
+        wanted = "start >= 0 AND start < ? AND start + size > ?"
+        sql = f"SELECT start, size, {wanted}, CASE WHEN {wanted} THEN data END FROM {table} WHERE id = ?"
+        rows = self._transaction.read(
+            lambda: self._transaction.con.execute(sql, [end, offset, end, offset, number]).fetchall()
+        )
+        if not rows:
+            raise bad_locator(f"no object {number}")
+        size = max(0, *(start + length for start, length, _, _ in rows))
+        parts = sorted((start, length, data) for start, length, among, data in rows if among)
+        return size, b"".join(
+            [_slice(data, length, offset - start, end - start) for start, length, data in parts]
+        )
+
+    def chunks(self, locator: bytes) -> Iterator[bytes]:
+        """The whole object in chunks of at most 1 MiB."""
+        at, size = 0, self.size(locator)
+        while at < size:
+            data = self.read(locator, at, CHUNK)
+            if not data:
+                raise bad_locator("the object became shorter while it was read")
+            yield data
+            at += len(data)
+
+    # ---- writing ----------------------------------------------------------------------------
+    def create(self, kind: Kind) -> bytes:
+        """A new, empty object in the open database; its locator."""
+        transaction, database = self._transaction, self._database.require()
+        number = self._numbers.new_lob(database)
+        sql = f"INSERT INTO {attached(database)}._ifx.lob_chunks VALUES (?, {_MARK}, 0, NULL)"
+        transaction.write(lambda: transaction.writer.execute(sql, [number]))
+        return make_locator(kind, number, database)
+
+    def write(self, locator: bytes, offset: int, data: bytes) -> int:
+        """Put `data` at `offset`; bytes between the old end and `offset` become zero. The number written."""
+        table, number = self._known(locator)
+        if offset < 0:
+            raise SqlError(-9812, 0, 0, "", f"offset {offset}")
+        if data:
+            self._transaction.write(lambda: self._write(table, number, locator, offset, bytes(data)))
+        return len(data)
+
+    def _write(self, table: str, number: int, locator: bytes, offset: int, data: bytes) -> None:
+        size = self.size(locator)
+        if size < offset:
+            self._insert_hole(table, number, size, offset)
+        if offset < size:
+            self._cut_out(table, number, offset, offset + len(data))
+        for at in range(0, len(data), CHUNK):
+            self._insert(table, number, offset + at, data[at : at + CHUNK])
+
+    def _insert(self, table: str, number: int, start: int, data: bytes) -> None:
+        self._transaction.writer.execute(
+            f"INSERT INTO {table} VALUES (?, ?, ?, ?)", [number, start, len(data), data]
+        )
+
+    def _insert_hole(self, table: str, number: int, start: int, end: int) -> None:
+        """Rows for zero bytes: a client may seek to 4 TB and write one byte there."""
+        self._transaction.writer.execute(
+            f"INSERT INTO {table} SELECT ?, s, least(?, ? - s), NULL FROM range(?, ?, ?) holes(s)",
+            [number, _HOLE, end, start, end, _HOLE],
+        )
+
+    def _cut_out(self, table: str, number: int, first: int, end: int) -> None:
+        """Remove the bytes from `first` to `end`, keeping what the rows hold before and behind them."""
+        writer = self._transaction.writer
+        where = "id = ? AND start >= 0 AND start < ? AND start + size > ?"
+        rows = writer.execute(
+            f"SELECT start, size, data FROM {table} WHERE {where}", [number, end, first]
+        ).fetchall()
+        writer.execute(f"DELETE FROM {table} WHERE {where}", [number, end, first])
+        for start, size, data in rows:
+            for low, high in ((start, min(first, start + size)), (max(end, start), start + size)):
+                if low < high and data is None:
+                    self._insert_hole(table, number, low, high)
+                elif low < high:
+                    self._insert(table, number, low, bytes(data)[low - start : high - start])
+
+    def load(self, kind: Kind, chunks: Iterable[bytes]) -> bytes:
+        """A new object of these bytes; its locator. As `create` and `append`, by one statement for each MiB."""
+        transaction, database = self._transaction, self._database.require()
+        number = self._numbers.new_lob(database)
+        table = f"{attached(database)}._ifx.lob_chunks"
+        at, made = 0, False
+        waiting = bytearray()
+
+        def store(data: bytes) -> None:
+            nonlocal at, made
+            rows: list[object] = [] if made else [number, _MARK, 0, None]
+            rows += [number, at, len(data), data] if data else []
+            marks = ", ".join(["(?, ?, ?, ?)"] * (len(rows) // 4))
+            transaction.write(lambda: transaction.writer.execute(f"INSERT INTO {table} VALUES {marks}", rows))
+            at, made = at + len(data), True
+
+        for chunk in chunks:
+            waiting += chunk
+            while len(waiting) >= CHUNK:
+                store(bytes(waiting[:CHUNK]))
+                del waiting[:CHUNK]
+        if waiting or not made:
+            store(bytes(waiting))
+        return make_locator(kind, number, database)
+
+    def append(self, locator: bytes, chunks: Iterable[bytes]) -> int:
+        """Write chunks of any size behind the end, in rows of 1 MiB; the number of bytes."""
+        at = start = self.size(locator)
+        waiting = bytearray()
+        for chunk in chunks:
+            waiting += chunk
+            while len(waiting) >= CHUNK:
+                at += self.write(locator, at, bytes(waiting[:CHUNK]))
+                del waiting[:CHUNK]
+        at += self.write(locator, at, bytes(waiting))
+        return at - start
+
+    def truncate(self, locator: bytes, size: int) -> None:
+        """Make the object `size` bytes long: cut, or filled with zeros. -9810 without the object."""
+        table, number = self._known(locator)
+        if size < 0:
+            raise SqlError(-9812, 0, 0, "", f"size {size}")
+        now = self.size(locator)
+        if size < now:
+            self._transaction.write(lambda: self._cut_out(table, number, size, now))
+        elif size > now:
+            self.write(locator, size - 1, b"\0")
+
+
+def _slice(data: bytes | None, size: int, first: int, end: int) -> bytes:
+    """The bytes from `first` to `end` of a row of `size` bytes, as far as it has them."""
+    first, end = max(0, first), max(0, min(end, size))
+    return bytes(max(0, end - first)) if data is None else bytes(data)[first:end]

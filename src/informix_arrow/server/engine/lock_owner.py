@@ -1,0 +1,52 @@
+"""A session as one that holds locks and waits for those of others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+
+from ..errors import ISAM_INTERRUPTED, SqlError
+from .locks import Claim, Locks, Table
+
+_INTERRUPTED = -213
+
+
+class LockOwner:
+    """Who holds a session's locks.
+
+    Attributes
+    ----------
+    locks
+        Those of all sessions.
+    wait
+        SET LOCK MODE: seconds to wait for a lock, 0 not at all, below 0 for ever.
+    interrupted
+        Set while the running statement is to end.
+    left
+        Set when the client has gone: nobody is there for whom to wait.
+    kept
+        Tables locked by LOCK TABLE in a database without transactions: until UNLOCK TABLE.
+    """
+
+    def __init__(self, locks: Locks, interrupted: threading.Event) -> None:
+        self.locks = locks
+        self.interrupted = interrupted
+        self.left = threading.Event()
+        self.wait = 0.0
+        self.kept: set[Table] = set()
+
+    def claim(self, sqlcode: int) -> Claim:
+        """How a lock is asked for now; `sqlcode` when it is not got."""
+        return Claim(self, self.wait, self._must_end, sqlcode)
+
+    def _must_end(self) -> bool:
+        return self.interrupted.is_set() or self.left.is_set()
+
+    def check_interrupt(self) -> None:
+        """SqlError -213 when the running statement is to end."""
+        if self.interrupted.is_set():
+            raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
+
+    def release(self, *, committed: bool, keep: Collection[Table] = ()) -> None:
+        """Give all locks back but those on the tables in `keep`."""
+        self.locks.release(self, committed=committed, keep=keep)

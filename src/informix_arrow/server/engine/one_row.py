@@ -1,0 +1,131 @@
+"""INSERT of one row by bound values, without the columns of Arrow that many rows are worth (appending.py).
+
+What is not plainly right with the row is found out the long way: nothing is refused here but by locks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from ...wire.types import TypeCode
+from ..errors import SqlError
+from ..planning.plans import WARN_CUT, InsertPlan, RowPlan
+from ..schema.catalog import ColumnInfo, TableInfo
+from .appending import constraint_error
+from .environment import Environment
+from .isolation import Isolation
+from .prepared import Outcome
+from .serials import Serials
+from .session_values import SessionValues
+from .transaction import Transaction
+
+_LAST_SERIAL = 2**31 - 1
+
+
+class OneRow:
+    """Inserts single rows for one session."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        values: SessionValues,
+        serials: Serials,
+        transaction: Transaction,
+        isolation: Isolation,
+    ) -> None:
+        self._environment = environment
+        self._values = values
+        self._serials = serials
+        self._transaction = transaction
+        self._isolation = isolation
+
+    def insert(self, plan: InsertPlan, params: Sequence[object]) -> Outcome | None:
+        """Insert the row as a statement of its own; None when that is not so simple, and nothing has been done.
+        SqlError where another session's locks are in the way."""
+        row = plan.row
+        if row is None or (row.checked and self._transaction.careful):
+            return None
+        found = self._stored(row, params)
+        if found is None:
+            return None
+        values, cut = found
+        outcome = self._transaction.write(lambda: self._insert(plan.info, row, list(values)), single=True)
+        if outcome is not None and cut:
+            outcome.warnings = WARN_CUT
+        return outcome
+
+    def _stored(self, row: RowPlan, params: Sequence[object]) -> tuple[list[object], bool] | None:
+        """The values of all columns in storage form, and whether one was cut; None for a row that will be refused."""
+        values: list[object] = []
+        cut = False
+        try:
+            for column, kind, source in row.columns:
+                if kind == "omitted":
+                    value = None if column.is_serial else self._values.default(column)
+                else:
+                    converter = self._environment.converter(column.type)
+                    value = converter.one(
+                        params[source] if isinstance(source, int) and kind == "param" else source
+                    )
+                    cut = cut or converter.was_cut
+                if value is None and column.type.not_null and not column.is_serial:
+                    return None
+                values.append(value)
+        except SqlError:
+            return None
+        return values, cut
+
+    def _insert(self, info: TableInfo, row: RowPlan, values: list[object]) -> Outcome | None:
+        """Inside `Transaction.write`; None when the row breaks a rule."""
+        transaction = self._transaction
+        given: list[tuple[ColumnInfo, int, int]] = []
+        for place, column in row.serials:
+            wanted = values[place]
+            assert wanted is None or isinstance(wanted, int)
+            number, first, following = self._serials.assign_one(transaction.con, info, column, wanted or 0)
+            values[place] = number
+            given.append((column, first, following))
+            if column.type.code == TypeCode.SERIAL and number > _LAST_SERIAL:
+                self._give_back(info, given)
+                return None
+        keys = {name: [[values[i]] for i in places] for name, places, _ in row.keys}
+        self._isolation.lock_row_inserted(info, keys)
+        if transaction.careful:  # an error would cost all that was done so far
+            for _, places, query in row.keys:
+                key = [values[i] for i in places]
+                if None not in key and transaction.rows(query, key):
+                    self._give_back(info, given)
+                    return None
+        try:
+            transaction.writer.execute_kept(row.sql, values)
+        except duckdb.ConstraintException as e:
+            if not transaction.careful:
+                self._give_back(info, given)  # DuckDB has undone it
+                return None
+            self._isolation.require_fresh(info)
+            raise constraint_error(info, e) from e
+        return self._told(row, values)
+
+    def _give_back(self, info: TableInfo, given: Sequence[tuple[ColumnInfo, int, int]]) -> None:
+        """The row takes the long way, and gets its serials there."""
+        for column, first, following in given:
+            self._serials.give_back(info, column.name, following, first)
+
+    def _told(self, row: RowPlan, values: Sequence[object]) -> Outcome:
+        """What is told of the row: its serials, also by DBINFO."""
+        outcome, told = Outcome(1), self._values
+        for place, column in row.serials:
+            number = values[place]
+            assert isinstance(number, int)
+            if column.type.code == TypeCode.SERIAL:
+                outcome.serial = number
+            elif column.type.code == TypeCode.SERIAL8:
+                outcome.serial8 = number
+            else:
+                outcome.bigserial = number
+        told.sqlerrd1 = outcome.serial or told.sqlerrd1
+        told.serial8 = outcome.serial8 or told.serial8
+        told.bigserial = outcome.bigserial or told.bigserial
+        return outcome

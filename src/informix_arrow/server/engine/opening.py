@@ -1,0 +1,131 @@
+"""Statements about databases: DATABASE, CLOSE DATABASE, CREATE DATABASE, DROP DATABASE."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...wire.capabilities import locale_code
+from ..errors import SqlError
+from ..grammar.database_names import database_name
+from ..schema.catalog import attached
+from ..schema.databases import OTHER_LOCALE
+from ..schema.privileges import CONNECT, DBA
+from .current_database import CurrentDatabase
+from .environment import Environment
+from .isolation import Isolation
+from .lock_owner import LockOwner
+from .rights import Rights
+from .schema_changes import SchemaChanges
+from .transaction import Transaction
+
+
+class DatabaseMaker(Protocol):
+    """Makes and drops databases for all sessions."""
+
+    def create_database(self, name: str, options: tuple[str, ...], locale: str, creator: str = "") -> None:
+        """-330 when the name is taken, -354 for one that no database can have."""
+
+    def drop_database(self, name: str) -> None:
+        """-329 unknown, -425 while a session has it open."""
+
+    def rename_database(self, name: str, new: str) -> None:
+        """-329 unknown, -330 when the new name is taken, -425 while a session uses it."""
+
+
+class Opening:
+    """Opens and closes the database of one session."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        database: CurrentDatabase,
+        schema: SchemaChanges,
+        transaction: Transaction,
+        owner: LockOwner,
+        isolation: Isolation,
+        rights: Rights,
+        maker: DatabaseMaker,
+    ) -> None:
+        self._environment = environment
+        self._database = database
+        self._schema = schema
+        self._transaction = transaction
+        self._owner = owner
+        self._isolation = isolation
+        self._rights = rights
+        self._maker = maker
+
+    def open(self, name: str) -> int:
+        """Open a database and close the one that is open; the warnings of SQ_DBOPEN's answer. -329
+        unknown, -354 for what is no name of one, -387 without the privilege to connect to it."""
+        name = database_name(name)
+        record = self._database.databases.get(name)
+        self._rights.require_level(CONNECT, name)
+        if self._database.name is not None:
+            self.close()
+        self._transaction.con.execute(f"USE {attached(name)}")
+        self._database.name = name
+        self._environment.locale = locale_code(record.locale)
+        self._schema.forget()
+        if not self._rights.unlimited:
+            self._rights.take_default_role()
+        return record.warnings | (0 if self._expects(record.locale) else OTHER_LOCALE)
+
+    def _expects(self, locale: str) -> bool:
+        """Whether the login named no DB_LOCALE, or this one."""
+        named = self._environment.variables.get("DB_LOCALE")
+        try:
+            return named is None or locale_code(named) == locale_code(locale)
+        except ValueError:  # a name that nobody knows
+            return False
+
+    def close(self) -> None:
+        """Close the open database, if any; -377 inside a transaction. Temporary tables go with it."""
+        if self._transaction.active:
+            raise SqlError(-377)
+        con = self._transaction.con
+        for info in self._schema.temp_tables.values():
+            con.execute(f"DROP TABLE IF EXISTS {info.duck}")
+        self._schema.temp_tables = {}
+        self._owner.kept.clear()
+        self._owner.release(committed=False)
+        self._isolation.forget()
+        self._database.name = None
+        self._rights.role = ""
+        con.execute("USE memory")
+        self._schema.forget()
+
+    def create(self, name: str, options: tuple[str, ...]) -> int:
+        """CREATE DATABASE: the new one is the current one then; its warnings. -535 inside a transaction."""
+        if self._transaction.active:
+            raise SqlError(-535)
+        name = database_name(name)
+        if name in self._database.databases and "if not exists" in options:
+            return self.open(name)
+        user = self._environment.user
+        self._maker.create_database(name, options, locale_code(self._environment.wanted_locale), user)
+        return self.open(name)
+
+    def drop(self, name: str, options: tuple[str, ...]) -> None:
+        """DROP DATABASE: -535 inside a transaction, -359 for the one that is open, -389 for who is no DBA of it."""
+        if self._transaction.active:
+            raise SqlError(-535)
+        name = database_name(name)
+        if name == self._database.name:
+            raise SqlError(-359, 0, 0, name)
+        if name not in self._database.databases and "if exists" in options:
+            return
+        self._database.databases.get(name)
+        self._rights.require_level(DBA, name)
+        self._maker.drop_database(name)
+
+    def rename(self, name: str, new: str) -> None:
+        """RENAME DATABASE: -535 inside a transaction, -359 for the one that is open, -389 for who is no DBA of it."""
+        if self._transaction.active:
+            raise SqlError(-535)
+        name, new = database_name(name), database_name(new)
+        if name == self._database.name:
+            raise SqlError(-359, 0, 0, name)
+        self._database.databases.get(name)
+        self._rights.require_level(DBA, name)
+        self._maker.rename_database(name, new)

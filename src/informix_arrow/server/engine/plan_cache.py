@@ -1,0 +1,46 @@
+"""Statements that were read and described already, by their text."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+
+from .prepared import Prepared
+
+KEPT = 256
+LONGEST_TEXT = 1 << 16
+"""Characters of a statement that is worth keeping: a longer one holds its data in itself."""
+
+
+class PlanCache:
+    """Prepared statements as of one version of whatever they depend on; the least recently used goes first.
+
+    Thread-safe. A statement of another version is never given.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._version = -1
+        self._kept: OrderedDict[Hashable, Prepared] = OrderedDict()
+
+    def get(self, key: Hashable, version: int) -> Prepared | None:
+        """The statement under this key, if it is of this version."""
+        with self._lock:
+            if version != self._version or key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def put(self, key: Hashable, version: int, prepared: Prepared) -> None:
+        """Keep a statement. A later version drops all earlier ones, an earlier one is not kept."""
+        with self._lock:
+            if version < self._version:
+                return
+            if version > self._version:
+                self._version = version
+                self._kept.clear()
+            self._kept[key] = prepared
+            self._kept.move_to_end(key)
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)

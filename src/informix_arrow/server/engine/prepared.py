@@ -1,0 +1,85 @@
+"""What the engine and a session's conversation hand to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from ...wire.describe import Column
+from ...wire.types import ColumnType
+from ..types.row_values import RowValues
+
+
+@dataclass
+class Prepared:
+    """A statement that was read and described, never executed by that.
+
+    `columns` are the result columns of a query, or the target columns of an INSERT or UPDATE; `parameters`
+    has one type for each `?`. A query `for_update` is opened by `open_for_update`. `plan` is the engine's own; it may
+    be made again when the schema has changed
+    since. `values` is for a query of few rows, which are taken as Python objects then.
+    """
+
+    sql: str
+    statement_type: int
+    columns: tuple[Column, ...] = ()
+    parameters: tuple[ColumnType, ...] = ()
+    returns_rows: bool = False
+    for_update: bool = False
+    plan: Any = field(default=None, repr=False)
+    own: bool = True
+    values: RowValues | None = field(default=None, repr=False)
+
+
+@dataclass
+class Outcome:
+    """What a statement without rows did. Serials are the last ones given, 0 for none; `warnings` are those
+    of SQ_DONE."""
+
+    rows: int = 0
+    serial: int = 0
+    serial8: int = 0
+    bigserial: int = 0
+    warnings: int = 0
+
+
+class QueryResult:
+    """Rows of a query, whole or streamed (streamed_result.py): other statements of the session may run while they are
+    fetched."""
+
+    def __init__(self, columns: Sequence[Column], table: Any) -> None:
+        self.columns = tuple(columns)
+        self._table = table
+
+    @property
+    def rows(self) -> int:
+        """How many there are; -1 where that is not known yet."""
+        return int(self._table.num_rows)
+
+    def hold(self, held: bool) -> None:
+        """Whether the end of the transaction leaves the rows that were not fetched; it does unless this says no."""
+
+    def close(self) -> None:
+        """Forget what was not fetched."""
+        self._table = self._table.slice(0, 0)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows in record batches of the formats that plan_op(column.type, RESULT_OPTIONS) wants; at
+        least one batch, so that a result without rows has its schema."""
+        batches = self._table.to_batches()
+        if not batches:
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([], f.type) for f in self._table.schema], schema=self._table.schema
+            )
+            return
+        yield from batches
+
+
+class FewRows(QueryResult):
+    """A result of one batch."""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        yield self._table

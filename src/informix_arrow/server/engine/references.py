@@ -1,0 +1,154 @@
+"""Foreign keys: what a change of rows must not leave behind, and ON DELETE CASCADE.
+
+They are not DuckDB's. Its own forbid to delete a parent in the transaction that has deleted its children, cannot
+cascade, and hinder every change of a table's shape. Rows that go in are checked by appending.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from ..errors import SqlError
+from ..planning.keyed import among, touched
+from ..planning.plans import ModifyPlan, Needs
+from ..schema.catalog import Foreign, TableInfo, first_row
+from ..types.names import quote
+from .isolation import CANNOT_READ, Isolation, table_of
+from .lock_owner import LockOwner
+from .locks import Mode
+from .session_tables import SessionTables
+from .transaction import Transaction
+
+_NO_PARENT, _STILL_NEEDED = -691, -692
+_ISAM_NO_RECORD = -111
+
+
+def parent_name(info: TableInfo, foreign: Foreign) -> str:
+    """The DuckDB name of the table that a foreign key refers to."""
+    return f"{info.duck.rpartition('.')[0]}.{quote(foreign.parent)}"
+
+
+def _orphans(info: TableInfo, foreign: Foreign) -> str:
+    """The condition for rows whose parent is missing."""
+    child = quote(info.name)
+    present = " AND ".join(f"{child}.{quote(c)} IS NOT NULL" for c in foreign.columns)
+    match = " AND ".join(
+        f"_ifx_parent.{quote(there)} = {child}.{quote(here)}"
+        for here, there in zip(foreign.columns, foreign.parent_columns, strict=True)
+    )
+    parent = parent_name(info, foreign)
+    return f" WHERE {present} AND NOT EXISTS (SELECT 1 FROM {parent} AS _ifx_parent WHERE {match})"
+
+
+def _still_needed(info: TableInfo, foreign: Foreign) -> SqlError:
+    key = next((u.name for u in info.uniques if set(u.columns) == set(foreign.parent_columns)), info.name)
+    return SqlError(_STILL_NEEDED, 0, 0, f"informix.{key}")
+
+
+class References:
+    """The foreign keys of a session's tables."""
+
+    def __init__(
+        self, transaction: Transaction, tables: SessionTables, owner: LockOwner, isolation: Isolation
+    ) -> None:
+        self._transaction = transaction
+        self._tables = tables
+        self._owner = owner
+        self._isolation = isolation
+
+    def children(self, info: TableInfo) -> list[tuple[TableInfo, Foreign]]:
+        """Tables with foreign keys to a table, itself included, and those keys."""
+        found = []
+        for name in info.children:
+            child = self._tables.find(info.database, name)
+            if child is not None:
+                found += [(child, foreign) for foreign in child.foreigns if foreign.parent == info.name]
+        return found
+
+    def check_children(self, info: TableInfo, foreigns: Iterable[Foreign] | None = None) -> None:
+        """-691 when a row of a table has no parent; all of its foreign keys are looked at, or those given."""
+        for foreign in info.foreigns if foreigns is None else foreigns:
+            if self._has_orphans(info, foreign):
+                raise SqlError(_NO_PARENT, _ISAM_NO_RECORD, 0, f"informix.{foreign.name}")
+
+    def _has_orphans(self, info: TableInfo, foreign: Foreign) -> bool:
+        query = f"SELECT 1 FROM {info.duck} AS {quote(info.name)}{_orphans(info, foreign)} LIMIT 1"
+        return first_row(self._transaction.con, query) is not None
+
+    def settle(self, plan: ModifyPlan) -> None:
+        """After an UPDATE, DELETE or MERGE, inside `Transaction.write`: cascade, and see that no row has lost its
+        parent. SqlError -691 for a changed child, -692 for a changed parent."""
+        info = plan.info
+        if not info.foreigns and not info.children:
+            return
+        changed = {column.name for column in plan.columns}
+        if changed:
+            mine = [foreign for foreign in info.foreigns if changed & set(foreign.columns)]
+        else:  # a DELETE takes no parent from its own rows
+            mine = []
+        if mine:
+            if not plan.made:  # which parents its rows have is not known
+                for foreign in mine:
+                    parent = (info.database, foreign.parent)
+                    self._owner.locks.lock_table(self._owner.claim(CANNOT_READ), parent, Mode.SHARE)
+            self._transaction.require_fresh([(info.database, foreign.parent) for foreign in mine])
+            self.check_children(info, mine)
+        for child, foreign in self.children(info):
+            if changed and not changed & set(foreign.parent_columns):
+                continue
+            self._transaction.require_fresh([table_of(child)])
+            if not self._has_orphans(child, foreign):
+                continue
+            if not foreign.cascade or plan.merges or changed:
+                raise _still_needed(info, foreign)
+            self._cascade(child, foreign)
+
+    def _cascade(self, child: TableInfo, foreign: Foreign) -> None:
+        """Delete the rows that have lost their parent, and in turn what depends on them."""
+        where = _orphans(child, foreign)
+        head = f"DELETE FROM {child.duck} AS {quote(child.name)}"
+        plan = ModifyPlan(
+            head + where, child, Needs(), alias=child.name, head=head, whole=False, tables=(child,)
+        )
+        plan.touched = touched(child, child.name, where)
+        keys = self._isolation.lock_touched(plan, {})
+        if keys is None:
+            self._transaction.writer.execute(plan.sql)
+        elif keys.num_rows:
+            self._transaction.writer.execute_over(head + among(child, child.name), keys)
+        self.settle(plan)
+
+    def require_unused(self, info: TableInfo) -> None:
+        """-692 when a row of another table has lost its parent."""
+        for child, foreign in self.children(info):
+            if self._has_orphans(child, foreign):
+                raise _still_needed(info, foreign)
+
+    def without_keys(self, info: TableInfo, kept: Iterable[tuple[str, ...]] = ()) -> list[TableInfo]:
+        """The other tables with foreign keys to a table that is dropped, or keeps only some of its keys: without those
+        foreign keys, which go with the keys."""
+        there = {frozenset(columns) for columns in kept}
+        found: dict[str, TableInfo] = {}
+        for child, foreign in self.children(info):
+            if child.name != info.name and frozenset(foreign.parent_columns) not in there:
+                new = found.get(child.name, child)
+                found[child.name] = replace(
+                    new, foreigns=tuple(f for f in new.foreigns if f.name != foreign.name)
+                )
+        return list(found.values())
+
+    def rename(self, old: TableInfo, name: str, columns: Mapping[str, str]) -> list[TableInfo]:
+        """The other tables with foreign keys to a table, as they are described once it has another name or other
+        names of columns."""
+        found: dict[str, TableInfo] = {}
+        for child, foreign in self.children(old):
+            if child.name == old.name:
+                continue
+            new = found.get(child.name, child)
+            there = tuple(columns.get(c, c) for c in foreign.parent_columns)
+            changed = Foreign(foreign.name, foreign.columns, name, there, foreign.cascade)
+            found[child.name] = replace(
+                new, foreigns=tuple(changed if f.name == foreign.name else f for f in new.foreigns)
+            )
+        return list(found.values())

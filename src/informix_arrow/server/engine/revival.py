@@ -1,0 +1,95 @@
+"""Databases that DuckDB has given up come back: a checkpoint could not be written, as the disk was full.
+
+DuckDB lets nobody near such a database until it is detached and attached again, and that waits for every transaction in
+it. So whoever is about to work finds out that one was given up, waits for a moment until nobody else is at work, ends
+what other sessions have open there, and attaches it again; transactions are put together again from their journals.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+import duckdb
+
+from ..schema.databases import Databases
+
+log = logging.getLogger("informix_arrow.server")
+
+_PATIENCE = 1.0
+"""Seconds to wait for others to end what they are at; then the statement fails, and the next one tries again."""
+
+
+class Holder(Protocol):
+    """A session, as one that may hold a database."""
+
+    def let_go(self) -> None:
+        """End what it has open in DuckDB, while it is at nothing. It begins its transaction again by itself."""
+
+
+class _AtWork(AbstractContextManager[None]):
+    """One for all sessions, as it is entered several times for each statement: it keeps nothing of its own."""
+
+    def __init__(self, begin: Callable[[], None], end: Callable[[], None]) -> None:
+        self._begin = begin
+        self._end = end
+
+    def __enter__(self) -> None:
+        self._begin()
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+
+class Revival:
+    """Knows who is at work. Thread-safe.
+
+    Parameters
+    ----------
+    databases
+        All of the engine.
+    holders
+        Its sessions.
+    """
+
+    def __init__(self, databases: Databases, holders: Callable[[], Iterable[Holder]]) -> None:
+        self._databases = databases
+        self._holders = holders
+        self._changed = threading.Condition()
+        self._working = 0
+        self._at_work = _AtWork(self._begin, self._end)
+
+    def at_work(self) -> AbstractContextManager[None]:
+        """While a session does something in DuckDB: nothing is attached anew meanwhile. Before it that is tried,
+        where it is needed."""
+        return self._at_work
+
+    def _begin(self) -> None:
+        with self._changed:
+            if self._databases.given_up:
+                self._revive()
+            self._working += 1
+
+    def _end(self) -> None:
+        with self._changed:
+            self._working -= 1
+            if not self._working:
+                self._changed.notify_all()
+
+    def _revive(self) -> None:
+        """With nobody at work, who cannot begin either: the lock is held."""
+        self._changed.wait_for(lambda: not (self._working and self._databases.given_up), _PATIENCE)
+        if self._working or not self._databases.given_up:
+            return
+        for holder in self._holders():
+            holder.let_go()
+        for name in sorted(self._databases.given_up):
+            try:
+                self._databases.reattach(name)
+            except duckdb.Error as problem:
+                log.error("the database %s does not come back yet: %s", name, str(problem).partition("\n")[0])
+            else:
+                log.warning("the database %s is back, which could not be written before", name)

@@ -1,0 +1,313 @@
+"""INSERT: rows converted column by column to the target's storage, then appended (appending.py).
+
+Each row has its own outcome, as if it had been executed alone: a row that cannot be converted, is NULL
+where it must not be, or repeats a key is left out and reported, the others go in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...wire.types import ColumnType
+from ..errors import SqlError
+from ..planning.plans import WARN_CUT, InsertPlan
+from ..schema.catalog import ColumnInfo, TableInfo
+from ..types.conversions import Converted, Stored, arrow_storage
+from ..types.result_cast import cast_column, numbers_of_keys
+from ..types.result_types import LONGS, is_character, is_floating_decimal
+from .appending import Appender, BatchOutcome, flat
+from .environment import Environment
+from .one_row import OneRow
+from .prepared import Outcome, Prepared
+from .running import Runner, values_in
+from .transaction import Transaction
+from .triggers import Firing, Triggers
+
+_NEXT_NUMBER = "nextval("
+"""What a value has in it that is another one for each row (planning/sequences.py)."""
+
+
+def takes_batches(plan: object) -> bool:
+    """Whether `Inserts.batch` can do a statement: INSERT ... VALUES in which every `?` is a column's whole
+    value, no value has to be made row by row, and no trigger fires."""
+    if not isinstance(plan, InsertPlan) or plan.values is None or plan.needs.used or plan.by_row:
+        return False
+    if any(kind == "expr" and _NEXT_NUMBER in str(value) for kind, value in plan.values):
+        return False
+    if plan.info.fired_by("I"):
+        return False
+    numbers = [value for kind, value in plan.values if kind == "param"]
+    return sorted(map(str, numbers)) == sorted(map(str, range(len(plan.needs.params))))
+
+
+def puts_one_row(prepared: Prepared) -> bool:
+    """Whether each execution of a statement inserts one row: INSERT ... VALUES."""
+    return isinstance(prepared.plan, InsertPlan) and prepared.plan.values is not None
+
+
+def python_rows(batch: Any, types: Sequence[ColumnType]) -> list[tuple[object, ...]]:
+    """The rows of a batch as `Inserts.values` takes them."""
+    columns = [_python_values(array, t) for array, t in zip(batch.columns, types, strict=True)]
+    return list(zip(*columns, strict=True)) if columns else [()] * batch.num_rows
+
+
+class Inserts:
+    """INSERT statements of one session."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        runner: Runner,
+        transaction: Transaction,
+        appender: Appender,
+        one_row: OneRow,
+        triggers: Triggers,
+    ) -> None:
+        self._environment = environment
+        self._runner = runner
+        self._transaction = transaction
+        self._appender = appender
+        self._one_row = one_row
+        self._triggers = triggers
+
+    def run(self, plan: InsertPlan, params: Sequence[object]) -> Outcome:
+        """Run one as a statement of its own, or as a part of one, with the triggers that it fires."""
+        write = self._transaction.write
+        firing = self._triggers.firing(plan.info, "I")
+        if plan.values is None:
+            values = self._runner.bind(plan.needs, params)
+            if firing is None:
+                return write(lambda: self.table(plan, values))
+            return write(lambda: self._triggers.around([firing], lambda: self.table(plan, values, firing)))
+        if firing is None:
+            outcome = self._one_row.insert(plan, params)
+            if outcome is not None:
+                return outcome
+            found = write(lambda: self.values(self._with_values(plan, params), [params]))[0]
+            if isinstance(found, SqlError):
+                raise found
+            return found
+        return write(lambda: self._triggers.around([firing], lambda: self._fired(plan, params, firing)))
+
+    def _fired(self, plan: InsertPlan, params: Sequence[object], firing: Firing) -> Outcome:
+        """INSERT ... VALUES with the actions for its row."""
+        plan = self._with_values(plan, params)
+        return self._row(plan.info, self._converted(plan, [params]), firing)
+
+    def _row(self, info: TableInfo, columns: dict[str, Converted], firing: Firing) -> Outcome:
+        """Insert one row, run the actions for it, and write what they gave its columns; of a view give the row to its
+        INSTEAD OF triggers."""
+        if info.kind == "V":
+            self._triggers.row(firing, {}, _view_row(info, columns))
+            return Outcome(rows=1)
+        done = self._appender.append(info, columns, 1, stop_at_error=True)
+        outcome = done.of(0)
+        if isinstance(outcome, SqlError):
+            raise outcome
+        if firing.each_row:
+            assert done.written is not None
+            row = {c.name: done.written.column(c.name)[0].as_py() for c in info.columns}
+            given = self._triggers.row(firing, {}, row)
+            if given:
+                # no action may have inserted another row since (-747)
+                self._triggers.rewrite(info, self._triggers.place_of(info, row), row, given)
+        return outcome
+
+    def _with_values(self, plan: InsertPlan, params: Sequence[object]) -> InsertPlan:
+        """The plan with the values that have to be made beforehand, as constants."""
+        if not plan.by_row or plan.values is None:
+            return plan
+        self._runner.load_files(plan.needs, params)
+        wanted = [sql for kind, sql in plan.values if kind == "stored"]
+        values = self._runner.bind(plan.needs, params)
+        text = f"SELECT {', '.join(map(str, wanted))}"
+        made = iter(self._runner.first(text, values_in(text, values)))
+        return replace(
+            plan,
+            values=tuple(
+                ("const", None if (v := next(made)) is None else Stored(v))
+                if kind == "stored"
+                else (kind, value)
+                for kind, value in plan.values
+            ),
+        )
+
+    def values(
+        self, plan: InsertPlan, rows: Sequence[Sequence[object]], stop_at_error: bool = False
+    ) -> list[Outcome | SqlError]:
+        """INSERT ... VALUES for each row of parameters, inside `Transaction.write`; no trigger fires."""
+        columns = self._converted(plan, rows)
+        return self._appender.append(plan.info, columns, len(rows), stop_at_error).each()
+
+    def _converted(self, plan: InsertPlan, rows: Sequence[Sequence[object]]) -> dict[str, Converted]:
+        """The columns of INSERT ... VALUES for each row of parameters."""
+        assert plan.values is not None
+        n = len(rows)
+        evaluated = self._expressions(plan, rows)
+        sources: dict[str, Sequence[object]] = {}
+        for position, (name, (kind, value)) in enumerate(zip(plan.targets, plan.values, strict=True)):
+            if kind == "param":
+                number = value
+                assert isinstance(number, int)
+                sources[name] = [row[number] for row in rows]
+            elif kind == "const":
+                sources[name] = [value] * n
+            else:
+                sources[name] = evaluated[position]
+        return {
+            name: self._environment.converter(_column(plan.info, name).type).column(values)
+            for name, values in sources.items()
+        }
+
+    def batch(self, plan: InsertPlan, batch: Any, stop_at_error: bool = False) -> BatchOutcome:
+        """INSERT ... VALUES for each row of a record batch with one column per parameter, inside
+        `Transaction.write`. The plan is one that `takes_batches`."""
+        assert plan.values is not None
+        n = batch.num_rows
+        evaluated = self._expressions(plan, [()])
+        columns: dict[str, Converted] = {}
+        for position, (name, (kind, value)) in enumerate(zip(plan.targets, plan.values, strict=True)):
+            t = _column(plan.info, name).type
+            if kind == "param":
+                assert isinstance(value, int)
+                columns[name] = self._stored(t, batch.column(value))
+            else:
+                constant = value if kind == "const" else evaluated[position][0]
+                columns[name] = _repeated(self._environment.converter(t).column([constant]), n)
+        return self._appender.append(plan.info, columns, n, stop_at_error)
+
+    def table(self, plan: InsertPlan, values: dict[str, object], firing: Firing | None = None) -> Outcome:
+        """INSERT ... SELECT, inside `Transaction.write`: all rows or none."""
+        assert plan.select is not None
+        return self.found(plan, self._runner.arrow(plan.select.sql, values), firing)
+
+    def found(self, plan: InsertPlan, table: pa.Table, firing: Firing | None = None) -> Outcome:
+        """As `table`, of the rows that its query has found; with the triggers that these fire."""
+        assert plan.select is not None
+        columns: dict[str, Converted] = {}
+        for name, source, array, packed in zip(
+            plan.targets, plan.select.columns, table.columns, plan.select.packed, strict=True
+        ):
+            t = _column(plan.info, name).type
+            same = (t.code, t.encoded_length) == (source.type.code, source.type.encoded_length)
+            if packed and same:
+                stored = arrow_storage(t)
+                array = flat(array)
+                columns[name] = Converted(array if array.type == stored else array.cast(stored))
+                continue
+            if packed:
+                array = numbers_of_keys(array)
+            if same and array.type == arrow_storage(t):
+                columns[name] = Converted(
+                    flat(cast_column(array, source.type, array.type, self._environment.codec))
+                )
+            else:
+                values_ = array.to_pylist()
+                if source.type.is_boolean:
+                    values_ = [None if v is None else "t" if v else "f" for v in values_]
+                columns[name] = self._environment.converter(t).column(values_)
+        if firing is not None and firing.each_row:
+            total = Outcome()
+            for row in range(table.num_rows):
+                one = self._row(plan.info, {name: c.row(row) for name, c in columns.items()}, firing)
+                one.rows += total.rows
+                one.warnings |= total.warnings
+                total = one
+            return total
+        outcome = self._appender.append(plan.info, columns, table.num_rows, stop_at_error=True)
+        for error in outcome.errors.values():
+            raise error
+        total = Outcome(rows=table.num_rows)
+        if outcome.rows:
+            last = outcome.of(outcome.rows - 1)
+            assert isinstance(last, Outcome)
+            total.serial, total.serial8, total.bigserial = last.serial, last.serial8, last.bigserial
+            total.warnings = WARN_CUT if outcome.cut else 0
+        return total
+
+    def _expressions(self, plan: InsertPlan, rows: Sequence[Sequence[object]]) -> dict[int, Sequence[object]]:
+        """Values of the items that are neither literals nor bare parameters, by position, from one query per
+        row."""
+        assert plan.values is not None
+        places = [i for i, (kind, _) in enumerate(plan.values) if kind == "expr"]
+        if not places:
+            return {}
+        sql = "SELECT " + ", ".join(str(plan.values[i][1]) for i in places)
+        found: list[tuple[Any, ...]] = []
+        same = not plan.needs.used and _NEXT_NUMBER not in sql
+        for row in rows:
+            if same and found:
+                found.append(found[0])
+                continue
+            values = self._runner.bind(plan.needs, row)
+            found.append(self._runner.first(sql, values_in(sql, values)))
+        return {place: [row[i] for row in found] for i, place in enumerate(places)}
+
+    def _stored(self, t: ColumnType, array: Any) -> Converted:
+        """A parameter's column in the target's storage form, with what `Converter` does to each value."""
+        if is_character(t):
+            return self._texts(t, array)
+        wanted = arrow_storage(t)
+        if array.type == wanted and not is_floating_decimal(t):
+            lowest = pc.min(array).as_py() if t.code in LONGS else None
+            if lowest is None or lowest > -(2**63):
+                return Converted(array)
+        elif (pa.types.is_timestamp(array.type) and pa.types.is_timestamp(wanted)) or (
+            pa.types.is_time(array.type) and pa.types.is_time(wanted)
+        ):
+            return Converted(array.cast(wanted))  # to the finer unit
+        return self._environment.converter(t).column(_python_values(array, t))
+
+    def _texts(self, t: ColumnType, array: Any) -> Converted:
+        """Texts, those cut that have more bytes in the database's code set than their column."""
+        if pc.any(pc.match_substring(array, "\0")).as_py():
+            return self._environment.converter(t).column(array.to_pylist())  # which refuses some
+        utf8 = self._environment.codec in ("utf-8", "utf8")
+        lengths = pc.binary_length(array) if utf8 else pc.utf8_length(array)  # the others have one byte each
+        longest = pc.max(lengths).as_py()
+        if longest is None or longest <= t.content_width:
+            return Converted(array)
+        too_long = pc.greater(lengths, t.content_width).fill_null(False)
+        rows = np.flatnonzero(too_long.to_numpy(zero_copy_only=False)).tolist()
+        converter = self._environment.converter(t)
+        cut = [converter.one(text) for text in array.filter(too_long).to_pylist()]
+        return Converted(pc.replace_with_mask(array, too_long, pa.array(cut, array.type)), cut=set(rows))
+
+
+def _column(info: TableInfo, name: str) -> ColumnInfo:
+    column = info.column(name)
+    assert column is not None
+    return column
+
+
+def _view_row(info: TableInfo, columns: Mapping[str, Converted]) -> dict[str, object]:
+    """The only row of these columns, with NULL for all others of a view."""
+    for converted in columns.values():
+        for error in converted.errors.values():
+            raise error
+    row: dict[str, object] = dict.fromkeys(column.name for column in info.columns)
+    return {**row, **{name: converted.array[0].as_py() for name, converted in columns.items()}}
+
+
+def _repeated(one: Converted, n: int) -> Converted:
+    """A converted constant for every row."""
+    return Converted(
+        pa.repeat(one.array[0], n),
+        dict.fromkeys(range(n), one.errors[0]) if one.errors else {},
+        set(range(n)) if one.cut else set(),
+    )
+
+
+def _python_values(array: Any, t: ColumnType) -> Sequence[object]:
+    """The Python objects that `Converter` takes for what the bulk reader made of them."""
+    values: list[object] = array.to_pylist()
+    if is_floating_decimal(t):
+        return [None if v is None else Decimal(str(v)) for v in values]
+    return values

@@ -1,0 +1,171 @@
+"""DuckDB text run with an Informix statement's parameters: the values bound for it, and whole results as Arrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from ...wire.types import ColumnType
+from ..planning.functions.type_words import TYPE_NAMES
+from ..planning.plans import ROUTINE_CALL, Needs
+from ..planning.sequences import CURRENT, DRAWN
+from ..schema.catalog import attached, first_row
+from ..schema.schema_routines import user_type_names
+from ..types.conversions import for_comparison
+from ..types.names import quote, text
+from ..types.result_types import INTEGERS
+from .calling import RoutineAnswers
+from .current_database import CurrentDatabase
+from .environment import Environment
+from .lob_calls import ObjectCalls
+from .open_rows import OpenRows
+from .plan_cache import LONGEST_TEXT
+from .session_values import SessionValues
+from .transaction import Transaction
+
+_BATCH_ROWS = 65536
+_WIDEST = ColumnType.decimal(32)
+_FEW = 4096
+_ARROW = {
+    "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(),
+    "TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string(), "BLOB": pa.binary(), "BOOLEAN": pa.bool_(),
+    "HUGEINT": pa.decimal128(38, 0),
+}  # fmt: skip
+_VALUE = re.compile(r"\$(\w+)")
+
+
+def values_in(sql: str, values: dict[str, object]) -> dict[str, object] | None:
+    """The values that a text names: DuckDB refuses others. None when it names none."""
+    if not values:
+        return None
+    wanted = _named(sql) if len(sql) <= LONGEST_TEXT else set(_VALUE.findall(sql))
+    return {name: value for name, value in values.items() if name in wanted} or None
+
+
+@lru_cache(maxsize=1024)
+def _named(sql: str) -> frozenset[str]:
+    return frozenset(_VALUE.findall(sql))
+
+
+class Runner:
+    """Runs text for one session.
+
+    Attributes
+    ----------
+    cut
+        Set when a parameter that was bound was cut to its column; who wants to know clears it before.
+    answers
+        Those of the routines that a text calls.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        values: SessionValues,
+        transaction: Transaction,
+        database: CurrentDatabase,
+        objects: ObjectCalls,
+        answers: RoutineAnswers,
+    ) -> None:
+        self._environment = environment
+        self._values = values
+        self._transaction = transaction
+        self._database = database
+        self._objects = objects
+        self.answers = answers
+        self.cut = False
+
+    def bind(self, needs: Needs, params: Sequence[object]) -> dict[str, object]:
+        """DuckDB's named values for one run: parameters in storage form, and what the session knows."""
+        environment = self._environment
+        values: dict[str, object] = {}
+        for number in needs.used:
+            t = needs.params[number]
+            if (
+                t is not None
+                and t.code in INTEGERS
+                and type(params[number]) is int
+                and number not in needs.assigned
+            ):
+                values[f"p{number}"] = params[number]
+            elif t is not None and (number in needs.assigned or number in needs.packed):
+                # what is compared keeps all its digits
+                converter = environment.converter(t if number in needs.assigned else _WIDEST)
+                values[f"p{number}"] = converter.one(params[number])
+                self.cut = self.cut or converter.was_cut
+            else:
+                values[f"p{number}"] = for_comparison(
+                    params[number], t, environment.codec, environment.dbdate
+                )
+        for name in needs.uses:
+            numbered = name.startswith((DRAWN, CURRENT))
+            if name == TYPE_NAMES:
+                values[f"s_{name}"] = self._type_names()
+            else:
+                values[f"s_{name}"] = self._sequence_value(name) if numbered else self._values.value(name)
+        return values
+
+    def _type_names(self) -> list[str | None]:
+        transaction, database = self._transaction, self._database.require()
+        return transaction.read(lambda: user_type_names(transaction.con, database))
+
+    def _sequence_value(self, name: str) -> object:
+        """A number of a sequence that is drawn once for the statement, or the one drawn last."""
+        kind, _, tabid = name.rpartition("_")
+        duck = f"{attached(self._database.require())}.main.{quote(f'_sequence_{tabid}')}"
+        function = "nextval" if f"{kind}_" == DRAWN else "currval"
+        transaction = self._transaction
+        row = transaction.read(lambda: first_row(transaction.con, f"SELECT {function}({text(duck)})"))
+        assert row is not None
+        return row[0]
+
+    def load_files(self, needs: Needs, params: Sequence[object]) -> None:
+        """Make the objects of filetoblob and filetoclob; their locators become session values."""
+        for number, file in enumerate(needs.files):
+            self._values.made[f"file{number}"] = self._objects.load_file(file, params)
+
+    def arrow(self, sql: str, values: dict[str, object]) -> Any:
+        """Run a query; the whole result as an Arrow table."""
+        transaction, named = self._transaction, values_in(sql, values)
+
+        def run() -> Any:
+            con = transaction.con
+            relation = con.sql(sql, params=named) if named else con.sql(sql)
+            reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
+            return reader(_BATCH_ROWS).read_all()
+
+        return self.answers.settled(sql, run)
+
+    def at_once(self, sql: str, values: dict[str, object]) -> Any:
+        """Run a query of few rows of the catalogue, as an Arrow table; None where they are too many for that, or of
+        other types. What reads Arrow has DuckDB plan the query twice."""
+        names, rows = self._transaction.first_rows(sql, values_in(sql, values), _FEW)
+        types = [_ARROW.get(name) for name in names]
+        if len(rows) == _FEW or not all(types):
+            return None
+        columns = zip(*rows, strict=True) if rows else [()] * len(types)
+        arrays = [pa.array(column, t) for column, t in zip(columns, types, strict=True)]
+        return pa.table(arrays, names=[f"c{i}" for i in range(len(arrays))])
+
+    def stream(self, sql: str, values: dict[str, object], batch_rows: int) -> OpenRows | None:
+        """Begin a query whose rows are made while they are read; None for one that calls routines: it may have to be
+        run again when it comes to arguments whose answer is not known."""
+        if ROUTINE_CALL in sql:
+            return None
+        return self._transaction.stream(sql, values_in(sql, values), batch_rows)
+
+    def first(self, sql: str, values: dict[str, object] | None) -> tuple[Any, ...]:
+        """Run a query that has a row; its first."""
+        con = self._transaction.con
+        row = self.answers.settled(sql, lambda: first_row(con, sql, values))
+        assert row is not None
+        return row
+
+    def probe(self, sql: str, values: dict[str, object]) -> None:
+        """Run a query for the sake of the routines that it calls: their answers are known then."""
+        con, named = self._transaction.con, values_in(sql, values) or {}
+        self.answers.settled(sql, lambda: con.execute(sql, named).fetchall())

@@ -1,0 +1,63 @@
+"""How it is known that the schema is another one now: for all sessions, and for one before it has committed."""
+
+from __future__ import annotations
+
+import threading
+
+from ..schema.catalog import TableInfo
+
+
+class SchemaVersion:
+    """The number of committed changes of any schema. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.number = 0
+
+    def bump(self) -> None:
+        """A change was committed: descriptions and plans that were kept no longer hold."""
+        with self._lock:
+            self.number += 1
+
+
+class SchemaChanges:
+    """What of the schema is one session's own.
+
+    Attributes
+    ----------
+    temp_tables
+        Its temporary tables by name.
+    uncommitted
+        Whether its transaction, or the statement that runs, has changed the schema.
+    stamp
+        Grows whenever descriptions and plans that the session keeps may be out of date.
+    """
+
+    def __init__(self, version: SchemaVersion) -> None:
+        self._version = version
+        self._seen = -1
+        self.temp_tables: dict[str, TableInfo] = {}
+        self.uncommitted = False
+        self.stamp = 0
+
+    def look(self) -> None:
+        """Take notice of what other sessions have committed."""
+        version = self._version.number
+        if version != self._seen:
+            self._seen = version
+            self.forget()
+
+    def forget(self) -> None:
+        """What was known of tables is out of date."""
+        self.stamp += 1
+
+    def change(self) -> None:
+        """The statement has changed the schema: nothing kept holds, here now and elsewhere after the commit."""
+        self.uncommitted = True
+        self.forget()
+
+    def publish(self) -> None:
+        """What was changed is committed."""
+        if self.uncommitted:
+            self.uncommitted = False
+            self._version.bump()

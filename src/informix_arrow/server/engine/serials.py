@@ -1,0 +1,82 @@
+"""Counters of SERIAL columns: shared by all sessions, never rolled back (gaps stay), as on a real server."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..schema.catalog import ColumnInfo, TableInfo, Writer, first_row
+from ..types.names import quote
+
+_LARGEST = 2**63 - 1  # behind it the counter stands still
+
+
+class Serials:
+    """Next values by table and column; a counter begins behind the largest value that the table holds."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next: dict[tuple[str, int, str], int] = {}
+
+    def assign_one(
+        self, con: Writer, info: TableInfo, column: ColumnInfo, given: int
+    ) -> tuple[int, int, int]:
+        """As `assign` for one row; 0 takes the next value."""
+        key = self._started(con, info, column)
+        with self._lock:
+            first = self._next[key]
+            number = given or first
+            following = self._next[key] = max(first, number + 1) if number < _LARGEST else first
+        return number, first, following
+
+    def assign(
+        self, con: Writer, info: TableInfo, column: ColumnInfo, given: Any
+    ) -> tuple[npt.NDArray[np.int64], int, int]:
+        """Values of one serial column for an Arrow array of given ones: NULL and 0 take the next, others are
+        kept and counted. With them the counter's next value before and after."""
+        key = self._started(con, info, column)
+        numbers: npt.NDArray[np.int64] = given.cast("int64").fill_null(0).to_numpy(zero_copy_only=False)
+        wanting = numbers == 0
+        before = np.cumsum(wanting) - wanting  # how many rows before this one take the next value
+        with self._lock:
+            first = self._next[key]
+            # Without the rows that take a value the counter is the largest given value so far, plus one.
+            steps = np.where(wanting, first, numbers + 1 - before)
+            reached = np.maximum.accumulate(np.concatenate(([first], steps)))
+            numbers = np.where(wanting, reached[:-1] + before, numbers)
+            following = int(reached[-1]) + int(wanting.sum())
+            self._next[key] = following
+        return numbers, first, following
+
+    def _started(self, con: Writer, info: TableInfo, column: ColumnInfo) -> tuple[str, int, str]:
+        """The key of a column's counter, which is there then."""
+        key = (info.database, info.tabid, column.name)
+        if key not in self._next:
+            row = first_row(con, f"SELECT max({quote(column.name)}) FROM {info.duck}")
+            top = row[0] if row and row[0] is not None else 0
+            with self._lock:
+                self._next.setdefault(key, max(column.serial_start, min(int(top) + 1, _LARGEST)))
+        return key
+
+    def give_back(self, info: TableInfo, column: str, following: int, unused: int) -> None:
+        """The counter goes back to `unused`, unless somebody has taken a value since it became
+        `following`."""
+        key = (info.database, info.tabid, column)
+        with self._lock:
+            if self._next.get(key) == following:
+                self._next[key] = unused
+
+    def rename(self, database: str, new: str) -> None:
+        """A database is called differently now."""
+        with self._lock:
+            for key in [k for k in self._next if k[0] == database]:
+                self._next[new, key[1], key[2]] = self._next.pop(key)
+
+    def forget(self, database: str) -> None:
+        """A database was dropped."""
+        with self._lock:
+            for key in [k for k in self._next if k[0] == database]:
+                del self._next[key]

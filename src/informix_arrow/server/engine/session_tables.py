@@ -1,0 +1,96 @@
+"""The tables, views and sequences that a session can name, as its transaction sees them."""
+
+from __future__ import annotations
+
+import duckdb
+from sqlglot import exp
+
+from ..planning import views
+from ..schema.catalog import (
+    FIRST_USER_TABID,
+    SequenceInfo,
+    TableInfo,
+    attached,
+    first_row,
+    load_sequence,
+    load_table,
+)
+from .current_database import CurrentDatabase
+from .reading import TextReader
+from .schema_changes import SchemaChanges
+from .transaction import Transaction
+
+
+class SessionTables:
+    """Descriptions are kept until the schema changes."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        database: CurrentDatabase,
+        schema: SchemaChanges,
+        reader: TextReader,
+    ) -> None:
+        self._transaction = transaction
+        self._database = database
+        self._schema = schema
+        self._reader = reader
+        self._kept: dict[tuple[str, str], TableInfo | None] = {}
+        self._stamp = -1  # of the schema when they were kept
+
+    def find(self, database: str | None, name: str) -> TableInfo | None:
+        """A table or view; temporary ones come first. -329 for an unknown database."""
+        if database is None:
+            temporary = self._schema.temp_tables.get(name)
+            if temporary is not None:
+                return temporary
+            database = self._database.require()
+        else:
+            self._database.databases.get(database)
+        self._schema.look()
+        if self._stamp != self._schema.stamp:
+            self._stamp = self._schema.stamp
+            self._kept.clear()
+        key = (database, name)
+        if key not in self._kept:
+            try:
+                self._kept[key] = load_table(self._transaction.con, database, name)
+            except duckdb.Error as e:
+                raise self._transaction.failed(e) from e
+        return self._kept[key]
+
+    def sequence(self, database: str | None, name: str) -> SequenceInfo | None:
+        """A sequence by its name."""
+        database = database or self._database.require()
+        self._database.databases.get(database)
+        return self._transaction.read(lambda: load_sequence(self._transaction.con, database, name))
+
+    def view_target(self, info: TableInfo) -> views.Target:
+        """The table that changes of a view go to; -274 for a view that is not of one table's rows."""
+        return views.target(self._reader.parse(views.query_text(info)), info, self.find)
+
+    def behind(self, info: TableInfo) -> list[TableInfo]:
+        """A table, or those that a view reads."""
+        if info.kind != "V":
+            return [info]
+        query = self._reader.parse(views.query_text(info))
+        found = []
+        for node in query.find_all(exp.Table):
+            inner = self.find(node.catalog or info.database, node.name)
+            if inner is not None and inner.name != info.name:
+                found += self.behind(inner)
+        return found
+
+    def index_owner(self, index: str) -> TableInfo | None:
+        """The table that has an index of this name."""
+        for info in self._schema.temp_tables.values():
+            if any(i.name == index for i in info.indexes):
+                return info
+        hidden = f"{attached(self._database.require())}._ifx"
+        row = first_row(
+            self._transaction.con,
+            f"SELECT t.tabname FROM {hidden}.indexes i JOIN {hidden}.tables t ON t.tabid = i.tabid "
+            f"WHERE i.idxname = ? AND t.tabid >= {FIRST_USER_TABID}",
+            [index],
+        )
+        return self.find(None, row[0]) if row else None

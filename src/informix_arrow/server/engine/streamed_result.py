@@ -1,0 +1,56 @@
+"""Rows of a query that are made while they are fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from ...wire.describe import Column
+from ..types.result_cast import cast_table
+from .open_rows import OpenRows
+from .prepared import QueryResult
+
+_BATCH_ROWS = 65536
+_VECTOR = 2048
+"""Rows that DuckDB makes at a time: no batch has fewer, but the last."""
+
+_BATCH_BYTES = 8 << 20
+_ODD_WIDTH = 1024
+"""Bytes that a value is taken to have at most: LVARCHAR(32739) is seldom full."""
+
+
+def batch_rows(columns: Sequence[Column]) -> int:
+    """Rows in one batch of a result: bounded by their number, and by what they may weigh."""
+    width = sum(min(column.type.max_width, _ODD_WIDTH) for column in columns) or 1
+    return max(_VECTOR, min(_BATCH_ROWS, _BATCH_BYTES // width // _VECTOR * _VECTOR))
+
+
+class StreamedResult(QueryResult):
+    """A result of which two batches are in memory, however large it is.
+
+    `codec` is Python's name of the code set, `packed` as for `cast_table`.
+    """
+
+    def __init__(self, columns: Sequence[Column], rows: OpenRows, codec: str, packed: Sequence[bool]) -> None:
+        self.columns = tuple(columns)
+        self._rows = rows
+        self._codec = codec
+        self._packed = packed
+
+    @property
+    def rows(self) -> int:
+        """-1: they are more than were made so far."""
+        return -1
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """See QueryResult, but they come once; a SqlError stands where the query failed."""
+        while (batch := self._rows.read()) is not None:
+            table = pa.Table.from_batches([batch])
+            yield from cast_table(table, self.columns, self._codec, self._packed).to_batches()
+
+    def hold(self, held: bool) -> None:
+        self._rows.held = held
+
+    def close(self) -> None:
+        self._rows.close()

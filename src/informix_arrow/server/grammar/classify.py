@@ -1,0 +1,496 @@
+"""Which statement a text is: by its first words, before anything is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...wire.describe import StatementType as St
+from ..errors import SqlError, not_supported, syntax_error
+from .ddl_nodes import (
+    AlterTable,
+    CreateIndex,
+    CreateSynonym,
+    CreateTable,
+    CreateType,
+    CreateView,
+    Drop,
+    DropType,
+    Grant,
+    Rename,
+    Role,
+    Sequence,
+    Truncate,
+)
+from .ddl_parser import DdlParser
+from .isolation_set import set_isolation, set_retained, set_transaction
+from .privileges import read_grant
+from .spl.check import checked
+from .spl.nodes import DropRoutine, ExecuteRoutine, Routine
+from .spl.parser import read_call, read_drop, read_routine
+from .spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
+from .spl.triggers import read_trigger
+
+
+@dataclass(slots=True)
+class Control:
+    """A statement about the session: `verb` begin, commit, rollback, savepoint, release, rollback to,
+    database, create database, drop database, rename database, close database, isolation, transaction, retain update
+    locks, lock mode, lock table, unlock table, allow newline, role ("" for none, DEFAULT), or accept (no effect)."""
+
+    verb: str
+    name: str = ""
+    options: tuple[str, ...] = ()
+
+
+Statement = (
+    CreateTable
+    | Drop
+    | CreateIndex
+    | CreateView
+    | CreateSynonym
+    | Sequence
+    | AlterTable
+    | Rename
+    | Truncate
+    | CreateType
+    | DropType
+    | Grant
+    | Role
+    | CreateTrigger
+    | DropTrigger
+    | SetTriggers
+    | Routine
+    | DropRoutine
+    | ExecuteRoutine
+    | Control
+    | None
+)
+
+_OTHER = 0
+"""Statement type of what has none in SERVER-BEHAVIOUR section 3: clients only need to see that it is no SELECT."""
+
+
+def not_here(database: str) -> None:
+    """Where nobody knows which database is open."""
+    raise not_supported(f"DDL in the database {database}, which is not the open one")
+
+
+_QUERIES = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "("})
+
+
+def classify(
+    sql: str, delimident: bool, require_here: Callable[[str], None] = not_here
+) -> tuple[int, Statement]:
+    """Statement type and the parsed form; (0, None) for queries and data changes, which the dialect reads.
+
+    `require_here` is asked about each database that stands before the name of an object, and raises for another than
+    the open one. -201 with the offset for what is no statement, -202 for a NUL character: no value may have one.
+    """
+    if "\0" in sql:
+        raise SqlError(-202, offset=sql.index("\0") + 1)
+    p = DdlParser(sql, delimident)
+    if p.done:
+        raise syntax_error(1)
+    word = p.word
+    if word == "UPDATE" and p.peek() == "STATISTICS":
+        return St.UPDATE_STATISTICS, Control("accept")
+    if word in _QUERIES:
+        return 0, None
+    handler = _STATEMENTS.get(word)
+    if handler is None:
+        raise syntax_error(p.token.start + 1)
+    p.at += 1
+    found = handler(p)
+    for database in p.databases:
+        require_here(database)
+    return found
+
+
+def _create(p: DdlParser) -> tuple[int, Statement]:
+    if p.accept("DATABASE"):
+        return _create_database(p)
+    if p.word in ("FUNCTION", "PROCEDURE", "DBA") or (p.word == "OR" and p.peek(2) != "VIEW"):
+        return St.CREATE_PROCEDURE, checked(read_routine(p.sql, p.delimident), p.delimident)
+    if p.word == "TRIGGER":
+        return _OTHER, read_trigger(p.sql, p.delimident)
+    temporary = p.accept("TEMP") or p.accept("TEMPORARY")
+    raw = not temporary and (p.accept("RAW") or p.accept("STANDARD"))
+    if p.accept("TABLE"):
+        return (St.CREATE_TEMP_TABLE if temporary else St.CREATE_TABLE), p.create_table(temporary)
+    if temporary or raw:
+        raise p.fail()
+    unique = p.accept("UNIQUE") or p.accept("DISTINCT")
+    p.accept("CLUSTER")
+    if p.accept("INDEX"):
+        return St.CREATE_INDEX, p.create_index(unique)
+    if not unique and p.accept("VIEW"):
+        return St.CREATE_VIEW, p.create_view()
+    for kind in ("ROW", "DISTINCT"):
+        if (kind == "DISTINCT" and unique and p.accept("TYPE")) or p.accept(kind, "TYPE"):
+            return _OTHER, p.create_type(kind)
+    if unique:
+        raise p.fail()
+    if p.accept("SEQUENCE"):
+        return _OTHER, p.sequence(new=True)
+    private = p.accept("PRIVATE")
+    if (private or p.accept("PUBLIC") or p.word == "SYNONYM") and p.accept("SYNONYM"):
+        return St.CREATE_SYNONYM, p.create_synonym(private)
+    if p.accept("ROLE"):
+        exists = p.accept("IF", "NOT", "EXISTS")
+        name = p.identifier()
+        p.finish()
+        return _OTHER, Role(name, False, exists)
+    if p.word in _UNSUPPORTED_OBJECTS:
+        raise not_supported(f"CREATE {p.word}", -201, p.token.start + 1)
+    raise p.fail()
+
+
+_UNSUPPORTED_OBJECTS = frozenset(
+    [
+        "OPAQUE",
+        "SCHEMA",
+        "EXTERNAL",
+    ]
+)
+
+
+def _create_database(p: DdlParser) -> tuple[int, Statement]:
+    exists = p.accept("IF", "NOT", "EXISTS")
+    name = p.identifier()
+    options: list[str] = ["if not exists"] if exists else []
+    if p.accept("IN"):
+        p.identifier()
+    if p.accept("WITH"):
+        buffered = p.accept("BUFFERED")
+        p.expect("LOG")
+        options.append("buffered" if buffered else "log")
+        if p.accept("MODE"):
+            p.expect("ANSI")
+            options.append("ansi")
+    p.accept("NLSCASE", "SENSITIVE")
+    p.finish()
+    return St.CREATE_DATABASE, Control("create database", name, tuple(options))
+
+
+def _drop(p: DdlParser) -> tuple[int, Statement]:
+    kinds = {
+        "TABLE": St.DROP_TABLE, "VIEW": St.DROP_VIEW, "INDEX": St.DROP_INDEX, "DATABASE": St.DROP_DATABASE,
+        "SYNONYM": St.DROP_SYNONYM, "SEQUENCE": _OTHER,
+    }  # fmt: skip
+    kind = p.word
+    if p.accept("ROW", "TYPE") or p.accept("TYPE"):
+        exists = p.accept("IF", "EXISTS")
+        name = p.object_name()
+        p.accept("RESTRICT")
+        p.finish()
+        return _OTHER, DropType(kind, name, exists)
+    if kind in ("FUNCTION", "PROCEDURE", "ROUTINE", "SPECIFIC"):
+        return St.DROP_PROCEDURE, read_drop(p)
+    if kind == "ROLE":
+        p.at += 1
+        exists = p.accept("IF", "EXISTS")
+        name = p.identifier()
+        p.finish()
+        return _OTHER, Role(name, True, exists)
+    if p.accept("TRIGGER"):
+        exists = p.accept("IF", "EXISTS")
+        name = p.object_name()
+        p.finish()
+        return _OTHER, DropTrigger(name, exists)
+    if kind not in kinds:
+        raise p.fail()
+    p.at += 1
+    exists = p.accept("IF", "EXISTS")
+    if kind == "DATABASE":
+        name = p.identifier()
+        p.finish()
+        return kinds[kind], Control("drop database", name, ("if exists",) if exists else ())
+    name = p.object_name()
+    restrict = not p.accept("CASCADE") and p.accept("RESTRICT")
+    p.accept("ONLINE")
+    p.finish()
+    return kinds[kind], Drop(kind, name, exists, restrict)
+
+
+def _begin(p: DdlParser) -> tuple[int, Statement]:
+    p.accept("WORK")
+    p.finish()
+    return St.BEGIN_WORK, Control("begin")
+
+
+def _commit(p: DdlParser) -> tuple[int, Statement]:
+    p.accept("WORK")
+    p.finish()
+    return St.COMMIT_WORK, Control("commit")
+
+
+def _rollback(p: DdlParser) -> tuple[int, Statement]:
+    p.accept("WORK")
+    if p.accept("TO", "SAVEPOINT") or p.accept("TO"):
+        name = "" if p.done else p.identifier()
+        p.finish()
+        return St.ROLLBACK_WORK, Control("rollback to", name)
+    p.finish()
+    return St.ROLLBACK_WORK, Control("rollback")
+
+
+def _savepoint(p: DdlParser) -> tuple[int, Statement]:
+    name = p.identifier()
+    unique = p.accept("UNIQUE")
+    p.finish()
+    return St.SAVEPOINT, Control("savepoint", name, ("unique",) if unique else ())
+
+
+def _release(p: DdlParser) -> tuple[int, Statement]:
+    p.expect("SAVEPOINT")
+    name = p.identifier()
+    p.finish()
+    return St.SAVEPOINT, Control("release", name)
+
+
+_SET = {
+    "ISOLATION": St.SET_ISOLATION,
+    "TRANSACTION": St.SET_ISOLATION,
+    "LOCK": St.SET_LOCK_MODE,
+    "EXPLAIN": St.SET_EXPLAIN,
+    "LOG": St.SET_LOG,
+    "BUFFERED": St.SET_LOG,
+    "CONSTRAINTS": St.SET_CONSTRAINTS,
+    "PDQPRIORITY": St.SET_EXPLAIN,
+    "OPTIMIZATION": St.SET_EXPLAIN,
+    "ENVIRONMENT": St.SET_EXPLAIN,
+    "DEBUG": St.SET_EXPLAIN,
+    "STATEMENT": St.SET_EXPLAIN,
+    "ROLE": St.SET_EXPLAIN,
+    "INDEXES": St.SET_CONSTRAINTS,
+    "COLLATION": St.SET_EXPLAIN,
+    "DATASKIP": St.SET_EXPLAIN,
+    "NO": St.SET_EXPLAIN,
+    "TRIGGERS": St.SET_CONSTRAINTS,
+    "AUTOFREE": St.SET_EXPLAIN,
+    "DEFERRED_PREPARE": St.SET_EXPLAIN,
+    "USER": St.SET_EXPLAIN,
+}
+_ALONE = frozenset({"LOG", "AUTOFREE", "DEFERRED_PREPARE"})
+
+
+_CHANGES_CHECKS = frozenset({"DEFERRED", "DISABLED", "FILTERING"})
+
+
+def _set(p: DdlParser) -> tuple[int, Statement]:
+    word = p.word
+    if word not in _SET:
+        raise p.fail()
+    if word == "LOCK":
+        p.at += 1
+        p.expect("MODE")
+        p.expect("TO")
+        if p.accept("NOT"):
+            p.expect("WAIT")
+            seconds = "0"
+        else:
+            p.expect("WAIT")
+            seconds = str(p.number()) if not p.done else "-1"
+        p.finish()
+        return _SET[word], Control("lock mode", seconds)
+    if word == "ROLE":
+        p.at += 1
+        name = "" if p.word in ("NULL", "NONE") else p.identifier() if p.word != "DEFAULT" else "DEFAULT"
+        p.at += name in ("", "DEFAULT")
+        p.finish()
+        return _SET[word], Control("role", name)
+    if word == "ENVIRONMENT" and p.peek() == "RETAINUPDATELOCKS":
+        p.at += 2
+        return _SET[word], Control("retain update locks", "", set_retained(p))
+    if word in ("ISOLATION", "TRANSACTION"):
+        p.at += 1
+        level, options = set_isolation(p) if word == "ISOLATION" else set_transaction(p)
+        return _SET[word], Control(word.lower(), level, options)
+    triggers = _set_triggers(p)
+    if triggers is not None:
+        return _SET[word], triggers
+    if word == "CONSTRAINTS" and any(t.text.upper() in _CHANGES_CHECKS for t in p.tokens[p.at :]):
+        raise not_supported("SET CONSTRAINTS other than IMMEDIATE and ENABLED", -201, p.token.start + 1)
+    if p.at + 1 >= len(p.tokens) and word not in _ALONE:
+        raise syntax_error(len(p.sql))
+    return _SET[word], Control("accept")
+
+
+_KINDS = frozenset({"CONSTRAINTS", "INDEXES", "TRIGGERS"})
+
+
+def _set_triggers(p: DdlParser) -> SetTriggers | None:
+    """SET TRIGGERS, alone or in a list of kinds FOR a table; None for what does not name them."""
+    start, kinds = p.at, {p.word}
+    p.at += 1
+    while kinds <= _KINDS and p.accept(","):
+        kinds.add(p.word)
+        p.at += 1
+    if "TRIGGERS" not in kinds:
+        p.at = start
+        return None
+    names: list[str] = []
+    table = ""
+    if p.accept("FOR"):
+        table = p.object_name()
+    elif kinds == {"TRIGGERS"}:
+        names.append(p.object_name())
+        while p.accept(","):
+            names.append(p.object_name())
+    else:
+        raise p.fail()
+    enabled = p.accept("ENABLED")
+    if not (enabled or p.accept("DISABLED")):
+        raise p.fail()
+    if "CONSTRAINTS" in kinds and not enabled:
+        raise not_supported(
+            "SET CONSTRAINTS other than IMMEDIATE and ENABLED", -201, p.tokens[start].start + 1
+        )
+    p.finish()
+    return SetTriggers(enabled, tuple(names), table)
+
+
+def _database(p: DdlParser) -> tuple[int, Statement]:
+    name = p.identifier()
+    p.accept("EXCLUSIVE") or p.accept("SHARE")
+    p.finish()
+    return St.DATABASE, Control("database", name)
+
+
+def _close(p: DdlParser) -> tuple[int, Statement]:
+    p.expect("DATABASE")
+    p.finish()
+    return St.CLOSE_DATABASE, Control("close database")
+
+
+def _alter(p: DdlParser) -> tuple[int, Statement]:
+    if p.accept("TABLE"):
+        return St.ALTER_TABLE, p.alter_table()
+    if p.accept("SEQUENCE"):
+        return _OTHER, p.sequence(new=False)
+    if p.accept("INDEX"):
+        p.object_name()
+        p.expect("TO")
+        p.accept("NOT")
+        p.expect("CLUSTER")
+        p.finish()
+        return St.ALTER_INDEX, Control("accept")
+    raise not_supported(f"ALTER {p.word}", -201, p.token.start + 1)
+
+
+def _rename(p: DdlParser) -> tuple[int, Statement]:
+    if p.accept("DATABASE"):
+        name = p.identifier()
+        if p.accept("."):  # behind its owner
+            name = p.identifier()
+        p.expect("TO")
+        new = p.identifier()
+        p.finish()
+        return _OTHER, Control("rename database", name, (new,))
+    if p.accept("TABLE"):
+        name = p.object_name()
+        p.expect("TO")
+        new = p.object_name()
+        p.finish()
+        return St.RENAME_TABLE, Rename("TABLE", name, new)
+    if p.accept("COLUMN"):
+        p.own_database()
+        table = p.identifier()
+        p.expect(".")
+        column = p.identifier()
+        if p.accept("."):  # owner.table.column
+            table, column = column, p.identifier()
+        p.expect("TO")
+        new = p.identifier()
+        p.finish()
+        return St.RENAME_COLUMN, Rename("COLUMN", table, new, column)
+    for kind in ("INDEX", "SEQUENCE"):
+        if p.accept(kind):
+            name = p.object_name()
+            p.expect("TO")
+            new = p.object_name()
+            p.finish()
+            return _OTHER, Rename(kind, name, new)
+    raise not_supported(f"RENAME {p.word}", -201, p.token.start + 1)
+
+
+def _truncate(p: DdlParser) -> tuple[int, Statement]:
+    p.accept("TABLE")
+    name = p.object_name()
+    for word in ("DROP", "REUSE"):
+        if p.accept(word):
+            p.expect("STORAGE")
+    p.finish()
+    return St.DELETE_ALL, Truncate(name)
+
+
+def _lock(p: DdlParser) -> tuple[int, Statement]:
+    p.expect("TABLE")
+    name = p.object_name()
+    p.expect("IN")
+    mode = p.word.lower()
+    if not (p.accept("SHARE") or p.accept("EXCLUSIVE")):
+        raise p.fail()
+    p.expect("MODE")
+    p.finish()
+    return St.LOCK_TABLE, Control("lock table", name, (mode,))
+
+
+def _unlock(p: DdlParser) -> tuple[int, Statement]:
+    p.expect("TABLE")
+    name = p.object_name()
+    p.finish()
+    return St.UNLOCK_TABLE, Control("unlock table", name)
+
+
+def _grant(p: DdlParser) -> tuple[int, Statement]:
+    return St.GRANT, read_grant(p, revoke=False) or Control("accept")
+
+
+def _revoke(p: DdlParser) -> tuple[int, Statement]:
+    return St.REVOKE, read_grant(p, revoke=True) or Control("accept")
+
+
+def _execute(p: DdlParser) -> tuple[int, Statement]:
+    if not (p.accept("FUNCTION") or p.accept("PROCEDURE") or p.accept("ROUTINE")):
+        raise p.fail()
+    return _call(p)
+
+
+def _call(p: DdlParser) -> tuple[int, Statement]:
+    call = read_call(p)
+    if call.name == "ifx_allow_newline":
+        return St.EXECUTE_PROCEDURE, _allow_newline(call)
+    return St.EXECUTE_PROCEDURE, call
+
+
+def _allow_newline(call: ExecuteRoutine) -> Control:
+    """IFX_ALLOW_NEWLINE('t' or 'f'): whether quoted strings of this session may go over several lines."""
+    wanted = call.arguments.strip()
+    if wanted.lower() not in ("'t'", "'f'", '"t"', '"f"'):
+        raise SqlError(-664, 0, 0, call.name)
+    return Control("allow newline", wanted[1].lower())
+
+
+_STATEMENTS = {
+    "CREATE": _create,
+    "DROP": _drop,
+    "BEGIN": _begin,
+    "COMMIT": _commit,
+    "ROLLBACK": _rollback,
+    "SAVEPOINT": _savepoint,
+    "RELEASE": _release,
+    "SET": _set,
+    "DATABASE": _database,
+    "CLOSE": _close,
+    "ALTER": _alter,
+    "RENAME": _rename,
+    "TRUNCATE": _truncate,
+    "LOCK": _lock,
+    "UNLOCK": _unlock,
+    "GRANT": _grant,
+    "REVOKE": _revoke,
+    "EXECUTE": _execute,
+    "CALL": _call,
+}

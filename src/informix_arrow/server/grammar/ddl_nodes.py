@@ -1,0 +1,178 @@
+"""DDL statements as the reader hands them on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...wire.types import ColumnType
+
+
+@dataclass(slots=True)
+class ColumnDef:
+    name: str
+    type: ColumnType
+    default: tuple[str, str] | None = None
+    serial_start: int = 1
+
+
+@dataclass(slots=True)
+class ConstraintDef:
+    """P, U, C or R; `condition` is the text of a CHECK."""
+
+    kind: str
+    columns: list[str]
+    name: str = ""
+    condition: str = ""
+    parent: str = ""
+    parent_columns: list[str] = field(default_factory=list)
+    cascade: bool = False
+
+
+@dataclass(slots=True)
+class Storage:
+    """Storage clauses, which are kept for the catalogue: sizes in KB, `lock` R(ow), P(age) or T(able), `strategy` of
+    FRAGMENT BY as sysfragments has it (R round robin, E expression), fragments as (dbspace, expression)."""
+
+    extent: int = 16
+    next: int = 16
+    lock: str = "P"
+    strategy: str = ""
+    fragments: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CreateTable:
+    name: str
+    temporary: bool
+    columns: list[ColumnDef]
+    constraints: list[ConstraintDef]
+    if_not_exists: bool = False
+    query: str = ""
+    storage: Storage = field(default_factory=Storage)
+    owner: str = ""  # "" = who makes it
+
+
+@dataclass(slots=True)
+class Drop:
+    kind: str  # TABLE, VIEW, INDEX, SYNONYM, SEQUENCE
+    name: str
+    if_exists: bool = False
+    restrict: bool = False  # refused where others depend on it; they go with it else
+
+
+@dataclass(slots=True)
+class CreateIndex:
+    name: str
+    table: str
+    unique: bool
+    parts: list[tuple[str, bool]]
+    if_not_exists: bool = False
+
+
+@dataclass(slots=True)
+class CreateView:
+    name: str
+    columns: list[str]
+    query: str
+    if_not_exists: bool = False
+    checked: bool = False  # WITH CHECK OPTION
+    owner: str = ""  # "" = who makes it
+
+
+@dataclass(slots=True)
+class AlterTable:
+    """`actions`: ("add", ColumnDef, constraints, before), ("drop", name), ("constraint", ConstraintDef),
+    ("drop constraint", name), ("modify", ColumnDef, constraints), ("storage", what changes of Storage)."""
+
+    name: str
+    actions: list[tuple[object, ...]]
+
+
+@dataclass(slots=True)
+class CreateSynonym:
+    """`database` is None for a table of the current one."""
+
+    name: str
+    database: str | None
+    table: str
+    private: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(slots=True)
+class Sequence:
+    """CREATE SEQUENCE (`new`) and ALTER SEQUENCE; None where nothing is said."""
+
+    name: str
+    new: bool
+    increment: int | None = None
+    start: int | None = None
+    low: int | None = None
+    high: int | None = None
+    no_low: bool = False
+    no_high: bool = False
+    cycle: bool | None = None
+    cache: int | None = None
+    order: bool | None = None
+    if_not_exists: bool = False
+
+
+@dataclass(slots=True)
+class Rename:
+    kind: str
+    name: str
+    new: str
+    column: str = ""
+
+
+@dataclass(slots=True)
+class Truncate:
+    name: str
+
+
+@dataclass(slots=True)
+class CreateType:
+    """CREATE ROW TYPE (`definition` is ROW(...)) and CREATE DISTINCT TYPE (the source's declaration)."""
+
+    kind: str
+    name: str
+    definition: str
+    if_not_exists: bool = False
+
+
+@dataclass(slots=True)
+class DropType:
+    """DROP ROW TYPE and DROP TYPE."""
+
+    kind: str
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """GRANT, or REVOKE (`revoke`), of what `kind` says: "database" (CONNECT, RESOURCE, DBA), "table", "routine", or
+    "role", whose names are the `privileges` then. A privilege on columns has their names, None for all of them.
+
+    `option` is WITH GRANT OPTION, or of a REVOKE its RESTRICT; `grantor` is that of AS, "" for who speaks; `types` are
+    those of a routine's arguments, None where none were given; `default` a role that is the grantees' default."""
+
+    revoke: bool
+    kind: str
+    privileges: tuple[tuple[str, tuple[str, ...] | None], ...]
+    grantees: tuple[str, ...]
+    name: str = ""
+    option: bool = False
+    grantor: str = ""
+    types: tuple[ColumnType, ...] | None = None
+    specific: bool = False
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """CREATE ROLE, or DROP ROLE (`drop`); `if_needed` is IF NOT EXISTS, or IF EXISTS."""
+
+    name: str
+    drop: bool
+    if_needed: bool

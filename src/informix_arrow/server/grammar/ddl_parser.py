@@ -1,0 +1,353 @@
+"""Reader for the statements that are not queries: CREATE, DROP, ALTER, BEGIN, SET and their like.
+
+Hand-written over the dialect's tokens, because Informix puts constraint names after constraints, storage
+clauses everywhere, and because every refusal should name what is not supported.
+"""
+
+from __future__ import annotations
+
+from ..errors import not_supported
+from ..types.result_types import SERIALS, not_null
+from .ddl_nodes import (
+    AlterTable,
+    ColumnDef,
+    ConstraintDef,
+    CreateIndex,
+    CreateSynonym,
+    CreateTable,
+    CreateType,
+    CreateView,
+    Sequence,
+    Storage,
+)
+from .ddl_types import TypeReader
+
+
+class DdlParser(TypeReader):
+    """Reads one statement."""
+
+    def constraint_name(self) -> str:
+        if self.accept("CONSTRAINT"):
+            return self.object_name()
+        return ""
+
+    def column(self, constraints: list[ConstraintDef]) -> ColumnDef:
+        """One column definition; its column-level constraints go to `constraints`."""
+        name = self.identifier()
+        t, first = self.column_type()
+        self.space()
+        column = ColumnDef(name, not_null(t) if t.code in SERIALS else t, None, first)
+        while True:
+            if self.accept("DEFAULT"):
+                column.default = self.default(column.type)
+            elif self.accept("NOT", "NULL"):
+                column.type = not_null(column.type)
+                self.constraint_name()
+            elif self.accept("NULL"):
+                pass
+            elif self.accept("PRIMARY", "KEY") or self.accept("PRIMARY KEY"):
+                column.type = not_null(column.type)
+                constraints.append(ConstraintDef("P", [name], self.constraint_name()))
+            elif self.accept("UNIQUE") or self.accept("DISTINCT"):
+                constraints.append(ConstraintDef("U", [name], self.constraint_name()))
+            elif self.accept("CHECK"):
+                text = self.parenthesised()
+                constraints.append(ConstraintDef("C", [name], self.constraint_name(), text))
+            elif self.accept("REFERENCES"):
+                constraints.append(self.references([name]))
+            else:
+                return column
+
+    def references(self, columns: list[str]) -> ConstraintDef:
+        parent = self.object_name()
+        parent_columns = self.names() if self.word == "(" else []
+        cascade = self.accept("ON", "DELETE", "CASCADE")
+        name = self.constraint_name()
+        return ConstraintDef("R", columns, name, "", parent, parent_columns, cascade)
+
+    def table_constraint(self) -> ConstraintDef | None:
+        if self.accept("PRIMARY", "KEY") or self.accept("PRIMARY KEY"):
+            columns = self.names()
+            return ConstraintDef("P", columns, self.constraint_name())
+        if self.word in ("UNIQUE", "DISTINCT") and self.peek() == "(":
+            self.at += 1
+            columns = self.names()
+            return ConstraintDef("U", columns, self.constraint_name())
+        if self.word == "CHECK" and self.peek() == "(":
+            self.at += 1
+            text = self.parenthesised()
+            return ConstraintDef("C", [], self.constraint_name(), text)
+        if self.accept("FOREIGN", "KEY") or self.accept("FOREIGN KEY"):
+            columns = self.names()
+            self.expect("REFERENCES")
+            return self.references(columns)
+        return None
+
+    # ---- statements ---------------------------------------------------------------------------
+    def create_table(self, temporary: bool) -> CreateTable:
+        exists = self.accept("IF", "NOT", "EXISTS")
+        owner, name = self.owned_name()
+        table = CreateTable(name, temporary, [], [], exists, owner=owner)
+        if self.accept("AS"):
+            table.query = self.parenthesised() if self.word == "(" else self.rest()
+            table.storage = self.storage()
+            return table
+        self.expect("(")
+        while True:
+            constraint = self.table_constraint()
+            if constraint is not None:
+                table.constraints.append(constraint)
+            else:
+                table.columns.append(self.column(table.constraints))
+            if not self.accept(","):
+                break
+        self.expect(")")
+        table.storage = self.storage()
+        if not table.columns:
+            raise self.fail()
+        return table
+
+    def storage(self) -> Storage:
+        """Storage clauses mean nothing here but for the catalogue; what is no storage clause is a syntax error."""
+        found = Storage()
+        while not self.done:
+            if self.accept("WITH"):
+                if not (
+                    self.accept("NO", "LOG")
+                    or self.accept("ROWIDS")
+                    or self.accept("CRCOLS")
+                    or self.accept("AUDIT")
+                ):
+                    raise self.fail()
+            elif self.accept("IN"):
+                found.fragments = [(self.identifier(), "")]
+            elif self.accept("PUT"):
+                self._put()
+            elif self.accept("EXTENT", "SIZE"):
+                found.extent = self.number()
+            elif self.accept("NEXT", "SIZE"):
+                found.next = self.number()
+            elif self.accept("LOCK", "MODE"):
+                found.lock = self._lock_mode()
+            elif self.accept("COMPRESSED"):
+                pass
+            elif (
+                self.accept("FRAGMENT", "BY") or self.accept("PARTITION", "BY") or self.accept("PARTITION BY")
+            ):
+                self._fragments(found)
+            else:
+                raise self.fail()
+        return found
+
+    def _lock_mode(self) -> str:
+        """Behind LOCK MODE: the first letter of ROW, PAGE or TABLE."""
+        paren = self.accept("(")
+        word = self.word
+        if word not in ("ROW", "PAGE", "TABLE"):
+            raise self.fail()
+        self.at += 1
+        if paren:
+            self.expect(")")
+        return word[0]
+
+    def _fragments(self, found: Storage) -> None:
+        """Behind FRAGMENT BY: `ROUND ROBIN IN a, b`, or expressions with the dbspace of each. Other strategies are
+        accepted and forgotten, with all that stands behind them."""
+        if self.accept("ROUND", "ROBIN"):
+            found.strategy = "R"
+            self.expect("IN")
+            found.fragments = [(self.identifier(), "")]
+            while self.accept(","):
+                found.fragments.append((self.identifier(), ""))
+            return
+        if not self.accept("EXPRESSION"):
+            self.at = len(self.tokens)
+            return
+        found.strategy, found.fragments = "E", []
+        while True:
+            if self.accept("PARTITION"):
+                self.identifier()
+            start = self.token.start
+            while not self.done and self.word != "IN":
+                if self.word == "(":
+                    self.parenthesised()
+                else:
+                    self.at += 1
+            expression = self.sql[start : self.token.start].strip()
+            self.expect("IN")
+            found.fragments.append((self.identifier(), expression))
+            if not self.accept(","):
+                return
+
+    def _put(self) -> None:
+        """`PUT column IN (sbspace1, sbspace2) (LOG, EXTENT SIZE 20)`, several of them, and `PUT IN sbspace1`."""
+        while True:
+            if self.word != "IN":
+                self.identifier()
+            self.expect("IN")
+            if self.word == "(":
+                self.names()
+            else:
+                self.identifier()
+            if self.word == "(":
+                self.parenthesised()
+            if not self.accept(","):
+                return
+
+    def create_index(self, unique: bool) -> CreateIndex:
+        exists = self.accept("IF", "NOT", "EXISTS")
+        name = self.object_name()
+        self.expect("ON")
+        table = self.object_name()
+        self.expect("(")
+        parts = []
+        while True:
+            column = self.identifier()
+            if self.word == "(":
+                raise not_supported("functional indexes", -201, self.token.start + 1)
+            descending = self.accept("DESC")
+            if not descending:
+                self.accept("ASC")
+            parts.append((column, descending))
+            if not self.accept(","):
+                break
+        self.expect(")")
+        if self.accept("USING"):
+            self.identifier()
+        if self.accept("FILLFACTOR"):
+            self.number()
+        if self.accept("IN"):
+            self.identifier()
+        self.accept("ONLINE")
+        self.finish()
+        return CreateIndex(name, table, unique, parts, exists)
+
+    def create_view(self) -> CreateView:
+        exists = self.accept("IF", "NOT", "EXISTS")
+        owner, name = self.owned_name()
+        columns = self.names() if self.word == "(" else []
+        self.expect("AS")
+        checked = len(self.tokens) > 3 and [t.text.upper() for t in self.tokens[-3:]] == [
+            "WITH",
+            "CHECK",
+            "OPTION",
+        ]
+        if checked:
+            del self.tokens[-3:]
+        return CreateView(name, columns, self.rest(), exists, checked, owner)
+
+    def create_synonym(self, private: bool) -> CreateSynonym:
+        exists = self.accept("IF", "NOT", "EXISTS")
+        name = self.object_name()
+        self.expect("FOR")
+        database, table = self.table_of_any()
+        self.finish()
+        return CreateSynonym(name, database, table, private, exists)
+
+    def sequence(self, new: bool) -> Sequence:
+        """Behind CREATE SEQUENCE and ALTER SEQUENCE."""
+        exists = new and self.accept("IF", "NOT", "EXISTS")
+        made = Sequence(self.object_name(), new, if_not_exists=exists)
+        while not self.done:
+            if self.accept("INCREMENT"):
+                self.accept("BY")
+                made.increment = self.signed()
+            elif self.accept("START" if new else "RESTART"):
+                self.accept("WITH")
+                made.start = self.signed()
+            elif self.accept("MINVALUE"):
+                made.low = self.signed()
+            elif self.accept("MAXVALUE"):
+                made.high = self.signed()
+            elif self.accept("NOMINVALUE"):
+                made.no_low = True
+            elif self.accept("NOMAXVALUE"):
+                made.no_high = True
+            elif self.accept("CYCLE"):
+                made.cycle = True
+            elif self.accept("NOCYCLE"):
+                made.cycle = False
+            elif self.accept("CACHE"):
+                made.cache = self.number()
+            elif self.accept("NOCACHE"):
+                made.cache = 0
+            elif self.accept("ORDER") or self.accept("NOORDER"):
+                made.order = self.tokens[self.at - 1].text.upper() == "ORDER"
+            else:
+                raise self.fail()
+        return made
+
+    def create_type(self, kind: str) -> CreateType:
+        """Behind CREATE ROW TYPE or CREATE DISTINCT TYPE."""
+        exists = self.accept("IF", "NOT", "EXISTS")
+        name = self.object_name()
+        if kind == "DISTINCT":
+            self.expect("AS")
+            definition = self.rest()
+        else:
+            definition = f"ROW({self.parenthesised()})"
+            if self.accept("UNDER"):
+                raise not_supported("inheritance of ROW types", -201, self.token.start + 1)
+            self.finish()
+        return CreateType(kind, name, definition, exists)
+
+    def alter_table(self) -> AlterTable:
+        alter = AlterTable(self.object_name(), [])
+        while True:
+            if self.accept("ADD", "CONSTRAINT") or self.accept("ADD CONSTRAINT"):
+                paren = self.accept("(")
+                constraint = self.table_constraint()
+                if constraint is None:
+                    raise self.fail()
+                if paren:
+                    self.expect(")")
+                alter.actions.append(("constraint", constraint))
+            elif self.accept("ADD"):
+                paren = self.accept("(")
+                while True:
+                    constraints: list[ConstraintDef] = []
+                    column = self.column(constraints)
+                    before = self.identifier() if self.accept("BEFORE") else ""
+                    alter.actions.append(("add", column, constraints, before))
+                    if not (paren and self.accept(",")):
+                        break
+                if paren:
+                    self.expect(")")
+            elif self.accept("DROP", "CONSTRAINT"):
+                paren = self.accept("(")
+                alter.actions.append(("drop constraint", self.object_name()))
+                if paren:
+                    self.expect(")")
+            elif self.accept("DROP"):
+                for name in self.names() if self.word == "(" else [self.identifier()]:
+                    alter.actions.append(("drop", name))
+            elif self.accept("NEXT", "SIZE") or self.accept("MODIFY", "NEXT", "SIZE"):
+                alter.actions.append(("storage", {"next": self.number()}))
+            elif self.accept("MODIFY"):
+                paren = self.accept("(")
+                while True:
+                    constraints = []
+                    column = self.column(constraints)
+                    alter.actions.append(("modify", column, constraints))
+                    if not (paren and self.accept(",")):
+                        break
+                if paren:
+                    self.expect(")")
+            elif self.accept("LOCK", "MODE"):
+                alter.actions.append(("storage", {"lock": self._lock_mode()}))
+            elif self.accept("TYPE"):
+                self.expect("(")
+                if not (self.accept("RAW") or self.accept("STANDARD")):
+                    raise self.fail()
+                self.expect(")")
+                alter.actions.append(("storage", {}))
+            else:
+                raise self.fail()
+            if not self.accept(","):
+                break
+        self.finish()
+        return alter
+
+    def finish(self) -> None:
+        if not self.done:
+            raise self.fail()

@@ -1,0 +1,140 @@
+"""Declared types and DEFAULT values in DDL."""
+
+from __future__ import annotations
+
+from sqlglot.tokens import TokenType
+
+from ...wire.types import ColumnType, Qualifier, TypeCode
+from ..errors import SqlError
+from ..types import intervals
+from .ddl_tokens import Tokens
+from .dialect_parser import FIELDS, SIMPLE_TYPES
+
+UNRESOLVED = -1
+"""Extended id of a type that only the catalogue can tell: a name, or a collection or ROW of any types."""
+
+
+def unresolved(text: str) -> ColumnType:
+    """A type to be looked up later by its text."""
+    return ColumnType(TypeCode.UDTVAR.value, 0, 0, UNRESOLVED, "", text)
+
+
+class TypeReader(Tokens):
+    """Reads what stands behind a column's name."""
+
+    def column_type(self) -> tuple[ColumnType, int]:
+        """A declared type and, for serials, the first value. A type that is not built in comes back unresolved."""
+        start = self.token
+        word = self.word
+        if (
+            self.done
+            or self.token.token_type in (TokenType.STRING, TokenType.NUMBER)
+            or not word[:1].isalpha()
+        ):
+            raise self.fail()
+        self.at += 1
+        if word in ("SET", "MULTISET", "LIST", "ROW"):
+            self.parenthesised()
+            return unresolved(self._since(start.start)), 1
+        first = 1
+        if word == "DOUBLE":
+            self.expect("PRECISION")
+        elif word in ("CHARACTER", "CHAR") and self.accept("VARYING"):
+            pass
+        elif word in ("DATETIME", "INTERVAL"):
+            self.qualifier()
+        elif word not in SIMPLE_TYPES:
+            if self.accept("."):
+                name = self.identifier()
+                return unresolved(name), 1
+            return unresolved(
+                start.text if start.token_type == TokenType.IDENTIFIER else start.text.lower()
+            ), 1
+        if self.word == "(":
+            if word in ("SERIAL", "SERIAL8", "BIGSERIAL"):
+                self.at += 1
+                first = self.number()
+                self.expect(")")
+            else:
+                self.parenthesised()
+        try:
+            return ColumnType.parse_sql(self._since(start.start)), first
+        except ValueError as e:
+            raise SqlError(-201, 0, start.start + 1, word.lower(), str(e)) from None
+
+    def _since(self, start: int) -> str:
+        return str(self.sql[start : self.tokens[self.at - 1].end + 1])
+
+    def qualifier(self) -> None:
+        """Step over `YEAR(4) TO FRACTION(3)`."""
+        self._field()
+        self.expect("TO")
+        self._field()
+
+    def _field(self) -> None:
+        if self.word not in FIELDS:
+            raise self.fail()
+        self.at += 1
+        if self.accept("("):
+            self.number()
+            self.expect(")")
+
+    def space(self) -> None:
+        """`IN blobspace1`, `IN TABLE` behind BYTE and TEXT: storage means nothing here."""
+        if self.accept("IN") and not self.accept("TABLE"):
+            self.identifier()
+
+    def default(self, t: ColumnType) -> tuple[str, str]:
+        """The value after DEFAULT of a column of type `t`, as catalogue kind and text."""
+        word, token = self.word, self.token
+        if token.token_type == TokenType.STRING:
+            self.at += 1
+            return "L", str(token.text)
+        if word in (
+            "NULL",
+            "TODAY",
+            "USER",
+            "CURRENT_USER",
+            "CURRENT",
+            "SYSDATE",
+            "DBSERVERNAME",
+            "SITENAME",
+        ):
+            self.at += 1
+            if word == "CURRENT" and self.word in FIELDS:
+                self.qualifier()
+            letters = {
+                "NULL": "N",
+                "TODAY": "T",
+                "USER": "U",
+                "CURRENT_USER": "U",
+                "CURRENT": "C",
+                "SYSDATE": "C",
+            }
+            return letters.get(word, "S"), ""
+        if word in ("DATETIME", "INTERVAL"):
+            self.at += 1
+            text = self.parenthesised().strip()
+            start = self.token.start
+            self.qualifier()
+            if word == "INTERVAL" and intervals.is_interval(t):
+                text = _under(text, self._since(start), intervals.qualifier_of(t))
+            return "L", text
+        sign = "-" if self.accept("-") else ""
+        if not sign:
+            self.accept("+")
+        if self.token.token_type != TokenType.NUMBER:
+            raise self.fail()
+        text = sign + str(self.token.text)
+        self.at += 1
+        return "L", text
+
+
+def _under(text: str, declared: str, qualifier: Qualifier) -> str:
+    """An INTERVAL literal's text under the column's qualifier."""
+    try:
+        source = Qualifier.parse(declared, interval=True)
+    except ValueError as e:
+        raise SqlError(-201, 0, 1, "", str(e)) from None
+    units = intervals.fit(intervals.parse(text, source), source, qualifier)
+    return intervals.format_units(units, qualifier)

@@ -1,0 +1,72 @@
+"""SET ISOLATION and SET TRANSACTION, and what of SET ENVIRONMENT is about them."""
+
+from __future__ import annotations
+
+from sqlglot.tokens import TokenType
+
+from .ddl_parser import DdlParser
+
+_LEVELS: dict[tuple[str, ...], str] = {
+    ("DIRTY", "READ"): "dirty read",
+    ("COMMITTED", "READ"): "committed read",
+    ("CURSOR", "STABILITY"): "cursor stability",
+    ("REPEATABLE", "READ"): "repeatable read",
+}
+_RETAINING = (("DIRTY", "READ"), ("COMMITTED", "READ"), ("CURSOR", "STABILITY"))
+_ANSI_LEVELS: dict[tuple[str, ...], str] = {
+    ("READ", "UNCOMMITTED"): "dirty read",
+    ("READ", "COMMITTED"): "committed read",
+    ("REPEATABLE", "READ"): "repeatable read",
+    ("SERIALIZABLE",): "repeatable read",
+}
+
+
+def set_isolation(p: DdlParser) -> tuple[str, tuple[str, ...]]:
+    """`ISOLATION [TO] level [WITH WARNING] [LAST COMMITTED] [RETAIN UPDATE LOCKS]`: the level and "retain"."""
+    p.accept("TO")
+    level = _one_of(p, _LEVELS)
+    if level == "dirty read":
+        p.accept("WITH", "WARNING")
+    elif level == "committed read" and p.accept("LAST", "COMMITTED"):
+        level = "last committed"
+    retain = p.accept("RETAIN", "UPDATE", "LOCKS")
+    p.finish()
+    return level, ("retain",) if retain else ()
+
+
+def set_transaction(p: DdlParser) -> tuple[str, tuple[str, ...]]:
+    """`TRANSACTION {ISOLATION LEVEL level | READ ONLY | READ WRITE}, ...`: the level, "" for none, and "read only"."""
+    level, options = "", set()
+    while True:
+        if p.accept("ISOLATION", "LEVEL"):
+            level = _one_of(p, _ANSI_LEVELS)
+        elif p.accept("READ", "ONLY"):
+            options.add("read only")
+        elif not p.accept("READ", "WRITE"):
+            raise p.fail()
+        if not p.accept(","):
+            break
+    p.finish()
+    return level, tuple(options)
+
+
+def set_retained(p: DdlParser) -> tuple[str, ...]:
+    """`ENVIRONMENT RETAINUPDATELOCKS 'DIRTY READ'`, `'COMMITTED READ'`, `'CURSOR STABILITY'`, `'ALL'` or `'NONE'`: the
+    levels at which update locks are retained."""
+    if p.token.token_type != TokenType.STRING:
+        raise p.fail()
+    wanted = tuple(p.token.text.upper().split())
+    if wanted not in (("ALL",), ("NONE",)) and wanted not in _RETAINING:
+        raise p.fail()
+    p.at += 1
+    p.finish()
+    if wanted == ("NONE",):
+        return ()
+    return tuple(_LEVELS[words] for words in _RETAINING if wanted in (("ALL",), words))
+
+
+def _one_of(p: DdlParser, levels: dict[tuple[str, ...], str]) -> str:
+    for words, level in levels.items():
+        if p.accept(*words):
+            return level
+    raise p.fail()

@@ -1,0 +1,80 @@
+"""What has to be known about Informix text before any tokenizer sees it: quotes and the three kinds of
+comment.
+
+Braces are comments, but after SET, MULTISET and LIST they are collection literals. Comments are replaced by
+blanks of the same length, so that every offset still means the user's text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import SqlError
+
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
+_COLLECTION = re.compile(r"\b(?:SET|MULTISET|LIST)\s*$", re.IGNORECASE)
+
+
+def blank_comments(sql: str) -> str:
+    """Return `sql` with comments blanked out, same length.
+
+    Raises SqlError -282 for a quote and -283 for a comment that is never closed. Backslash is not an
+    escape; a doubled quote is.
+    """
+    out: list[str] = []
+    i, n = 0, len(sql)
+    plain = 0  # start of the text not yet copied
+    while i < n:
+        ch = sql[i]
+        if ch in "'\"":
+            end = _closing_quote(sql, i, ch)
+            if end < 0:
+                raise SqlError(-282, 0, i + 1)
+            i = end + 1
+            continue
+        stop = -1
+        if ch == "-" and sql.startswith("--", i):
+            stop = sql.find("\n", i)
+            stop = n if stop < 0 else stop
+        elif ch == "/" and sql.startswith("/*", i):
+            stop = sql.find("*/", i + 2)
+            if stop < 0:
+                raise SqlError(-283, 0, i + 1)
+            stop += 2
+        elif ch == "{":
+            if _COLLECTION.search(sql[max(0, i - 32) : i]):
+                i += 1  # the brace alone: what is in it may have quotes
+                continue
+            stop = sql.find("}", i + 1)
+            if stop < 0:
+                raise SqlError(-283, 0, i + 1)
+            stop += 1
+        if stop < 0:
+            i += 1
+            continue
+        out.append(sql[plain:i])
+        out.append("".join("\n" if c == "\n" else " " for c in sql[i:stop]))
+        i = plain = stop
+    out.append(sql[plain:])
+    return "".join(out)
+
+
+def quoted_newline(sql: str, delimident: bool) -> int:
+    """Where the first quoted string begins that goes over the end of its line, from 0; -1 for none."""
+    for quoted in _QUOTED.finditer(blank_comments(sql)):
+        if "\n" in quoted[0] and not (delimident and quoted[0][0] == '"'):
+            return quoted.start()
+    return -1
+
+
+def _closing_quote(sql: str, start: int, quote: str) -> int:
+    """Index of the quote that ends the string beginning at `start`, or -1."""
+    i = start + 1
+    while True:
+        i = sql.find(quote, i)
+        if i < 0:
+            return -1
+        if sql.startswith(quote, i + 1):
+            i += 2
+            continue
+        return i

@@ -1,0 +1,55 @@
+"""Queries and data changes as trees of the dialect, one statement at a time."""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+
+from ..errors import SqlError, syntax_error
+from .clauses import refuse_others
+from .dialect import InformixExact, InformixExactDelimited
+
+
+def parse(sql: str, delimident: bool = False) -> exp.Expression:
+    """One query or data change as a tree; every `?` gets its number. -201 with the offset, also for clauses
+    that Informix does not have; -555 for several."""
+    dialect = InformixExactDelimited if delimident else InformixExact
+    try:
+        trees = [t for t in sqlglot.parse(sql, dialect=dialect) if t is not None]
+    except ParseError as e:
+        raise syntax_error(_position(sql, e), str(e)) from None
+    except TokenError as e:
+        raise SqlError(-202, 0, 1, "", str(e)) from None
+    except RecursionError:
+        raise SqlError(-208, 0, 0, "", "the statement is nested too deeply") from None
+    if len(trees) != 1:
+        raise SqlError(-555 if trees else -201, 0, 0 if trees else 1)
+    tree = trees[0]
+    while isinstance(tree, exp.Subquery) and tree.is_wrapper:
+        tree = tree.this
+    if not isinstance(tree, (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Merge)):
+        raise syntax_error(1)
+    refuse_others(tree)
+    places = []
+    for node in tree.walk():
+        if isinstance(node, exp.Identifier):
+            if not node.args.get("quoted"):
+                node.set("this", node.name.lower())  # from here on names are what the catalogue has
+        elif isinstance(node, exp.Placeholder):
+            places.append(node)
+    places.sort(key=lambda p: int(p.meta.get("start", 0)))
+    for number, place in enumerate(places):
+        place.meta["index"] = number
+    return tree
+
+
+def _position(sql: str, error: ParseError) -> int:
+    """1-based character of a parse error."""
+    if not error.errors:
+        return 1
+    first = error.errors[0]
+    line, col = int(first.get("line") or 1), int(first.get("col") or 1)
+    highlight = str(first.get("highlight") or "")
+    before = sum(len(text) + 1 for text in sql.split("\n")[: line - 1])
+    return max(1, before + col - max(len(highlight), 1) + 1)

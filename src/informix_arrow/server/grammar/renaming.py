@@ -1,0 +1,22 @@
+"""Text that names a database which is called differently now."""
+
+from __future__ import annotations
+
+from sqlglot.tokens import TokenType
+
+from .dialect import InformixTokenizer
+
+
+def with_database(sql: str, old: str, new: str) -> str:
+    """A statement with ``new:`` where it has ``old:`` or ``old@server:`` before the name of an object; its literals and
+    comments are as they were."""
+    tokens = InformixTokenizer().tokenize(sql)
+    words = [token.text for token in tokens] + [""] * 3
+    pieces, at = [], 0
+    for place, token in enumerate(tokens):
+        if token.token_type == TokenType.STRING or token.text.lower() != old:
+            continue
+        if words[place + 1] == ":" or (words[place + 1] == "@" and words[place + 3] == ":"):
+            pieces += [sql[at : token.start], new]
+            at = token.end + 1
+    return "".join(pieces) + sql[at:]

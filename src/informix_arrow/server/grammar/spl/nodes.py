@@ -1,0 +1,287 @@
+"""What the parser makes of a routine: its header, and its statements.
+
+Expressions and SQL stay text; `embedded` plans them when they are first run. Nodes are compared by identity,
+so that a plan can be kept for each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ....wire.types import ColumnType
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """`LIKE table.column` in place of a type."""
+
+    table: str
+    column: str
+
+
+Declared = ColumnType | Like
+"""A type as it was written; a ColumnType may be unresolved (sql/ddl_types.py)."""
+
+
+@dataclass(eq=False, slots=True)
+class Text:
+    """SQL of a statement, a condition, or a list of expressions; `start` is its 0-based place in the routine's
+    text."""
+
+    sql: str
+    start: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Query:
+    """A SELECT without its INTO, and the variables that INTO named."""
+
+    text: Text
+    into: tuple[str, ...] = ()
+    cursor: str = ""
+    hold: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """CALL or EXECUTE of a routine. `arguments` is the text between the parentheses, `database` None for the open
+    one; `references` is WITH TRIGGER REFERENCES."""
+
+    name: str
+    arguments: Text
+    into: tuple[str, ...] = ()
+    cursor: str = ""
+    database: str | None = None
+    references: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Define:
+    """DEFINE of variables of one type; `default` as in the catalogue, of global variables only."""
+
+    names: tuple[str, ...]
+    type: Declared
+    is_global: bool = False
+    default: tuple[str, str] | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Handler:
+    """ON EXCEPTION: for the codes named, for all when there are none."""
+
+    codes: tuple[int, ...]
+    into: tuple[str, ...]
+    body: Block
+    resume: bool
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """A statement block. `unit` marks what counts as one statement for a handler outside: BEGIN ... END, and the
+    routine itself."""
+
+    statements: list[Statement] = field(default_factory=list)
+    defines: list[Define] = field(default_factory=list)
+    handlers: list[Handler] = field(default_factory=list)
+    unit: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Let:
+    targets: tuple[str, ...]
+    values: Text
+
+
+@dataclass(eq=False, slots=True)
+class If:
+    arms: list[tuple[Text, Block]]
+    otherwise: Block | None
+
+
+@dataclass(eq=False, slots=True)
+class Case:
+    """The CASE statement; `operand` is None in the form with conditions."""
+
+    operand: Text | None
+    arms: list[tuple[Text, Block]]
+    otherwise: Block | None
+
+
+@dataclass(eq=False, slots=True)
+class Range:
+    """One part of FOR: a value, or `start TO stop [STEP step]`."""
+
+    start: Text
+    stop: Text | None = None
+    step: Text | None = None
+
+
+@dataclass(eq=False, slots=True)
+class For:
+    variable: str
+    ranges: list[Range]
+    body: Block
+
+
+@dataclass(eq=False, slots=True)
+class While:
+    """WHILE; LOOP has no condition."""
+
+    condition: Text | None
+    body: Block
+    kind: str = "WHILE"
+
+
+@dataclass(eq=False, slots=True)
+class Foreach:
+    source: Query | Call
+    body: Block
+
+
+@dataclass(eq=False, slots=True)
+class Leave:
+    """EXIT and CONTINUE. `kind` is FOR, FOREACH, WHILE or LOOP, "" for the innermost."""
+
+    verb: str
+    kind: str
+    when: Text | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Return:
+    values: Text | None
+    resume: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Raise:
+    """RAISE EXCEPTION sqlcode [, isamcode [, text]]."""
+
+    values: Text
+
+
+@dataclass(eq=False, slots=True)
+class ExecuteImmediate:
+    statement: Text
+
+
+@dataclass(eq=False, slots=True)
+class Prepare:
+    """PREPARE of the text that an expression gives."""
+
+    name: str
+    statement: Text
+
+
+@dataclass(eq=False, slots=True)
+class Declare:
+    """DECLARE of a cursor: for a prepared statement by its name, or for a query."""
+
+    cursor: str
+    source: str | Text
+    hold: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Open:
+    cursor: str
+    using: Text | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Fetch:
+    cursor: str
+    into: tuple[str, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Release:
+    """CLOSE of a cursor, FREE of a cursor or a prepared statement."""
+
+    verb: str
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Sql:
+    """Any SQL statement that gives no rows; `verb` is its first word."""
+
+    verb: str
+    text: Text
+
+
+Statement = (
+    Block
+    | Let
+    | If
+    | Case
+    | For
+    | While
+    | Foreach
+    | Leave
+    | Return
+    | Raise
+    | Call
+    | Query
+    | ExecuteImmediate
+    | Prepare
+    | Declare
+    | Open
+    | Fetch
+    | Release
+    | Sql
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument: `mode` is "", OUT or INOUT."""
+
+    name: str
+    type: Declared
+    default: tuple[str, str] | None = None
+    mode: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class Routine:
+    """A routine as it is written. `text` is the whole CREATE statement. A trigger routine has a `table`, and names for
+    the values of its rows before and after, "" for none."""
+
+    kind: str  # FUNCTION or PROCEDURE
+    name: str
+    parameters: tuple[Parameter, ...]
+    returns: tuple[tuple[str, Declared], ...]
+    body: Block
+    text: str
+    specific: str = ""
+    modifiers: tuple[str, ...] = ()
+    document: str = ""
+    dba: bool = False
+    if_not_exists: bool = False
+    or_replace: bool = False
+    table: str = ""
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DropRoutine:
+    """DROP FUNCTION, PROCEDURE or ROUTINE; `types` is None when no argument types were given."""
+
+    kind: str
+    name: str
+    types: tuple[ColumnType, ...] | None
+    specific: bool
+    if_exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExecuteRoutine:
+    """EXECUTE FUNCTION, EXECUTE PROCEDURE or CALL of a client. `arguments` is the text between the parentheses,
+    which begins at `start`; `database` is None for the open one."""
+
+    name: str
+    arguments: str
+    start: int
+    database: str | None = None

@@ -1,0 +1,196 @@
+"""CREATE FUNCTION and CREATE PROCEDURE as a whole; DROP of them; EXECUTE and CALL as a client says them."""
+
+from __future__ import annotations
+
+from sqlglot.tokens import TokenType
+
+from ....wire.types import ColumnType
+from ...errors import SqlError, not_supported
+from ...types.result_types import SERIALS
+from ..ddl_tokens import Tokens
+from ..ddl_types import TypeReader
+from . import codes
+from . import nodes as n
+from .statements import StatementReader
+
+
+class RoutineReader(StatementReader):
+    """Reads what stands behind CREATE."""
+
+    def routine(self) -> n.Routine:
+        """A whole CREATE [OR REPLACE] [DBA] FUNCTION or PROCEDURE, from behind CREATE to the end of the text."""
+        replace = self.accept("OR", "REPLACE")
+        dba = self.accept("DBA")
+        kind = self.word
+        if kind not in ("FUNCTION", "PROCEDURE"):
+            raise self.fail()
+        self.at += 1
+        missing = self.accept("IF", "NOT", "EXISTS")
+        if self.word == "FROM":
+            raise not_supported(f"CREATE {kind} FROM a file", offset=self.token.start + 1)
+        name = self.object_name()
+        parameters = self._parameters()
+        table = self._referencing() if self.word == "REFERENCING" else ""
+        returns = self._returns() if self.accept("RETURNING") or self.accept("RETURNS") else ()
+        specific, modifiers = self._clauses()
+        self.skip()
+        body = self.block("END", unit=True)
+        self.expect("END", kind)
+        routine = n.Routine(
+            kind,
+            name,
+            parameters,
+            returns,
+            body,
+            self.sql,
+            specific,
+            modifiers,
+            self._document(),
+            dba,
+            missing,
+            replace,
+            table,
+            self.old,
+            self.new,
+        )
+        return routine
+
+    def _referencing(self) -> str:
+        """REFERENCING of a trigger routine, with its names of what was before and after; the table behind FOR."""
+        self.expect("REFERENCING")
+        while self.word in ("OLD", "NEW"):
+            word = self.word
+            self.at += 1
+            self.accept("AS")
+            at = self.token.start
+            name = self.identifier()
+            if name in (self.old, self.new):
+                raise SqlError(codes.WRONG_CORRELATION, 0, at + 1, name)
+            if word == "OLD":
+                self.old = name
+            else:
+                self.new = name
+            self.accept(",")
+        if not (self.old or self.new):
+            raise self.fail()
+        self.expect("FOR")
+        table = self.object_name()
+        self.accept(";")
+        return table
+
+    def _parameters(self) -> tuple[n.Parameter, ...]:
+        self.expect("(")
+        found: list[n.Parameter] = []
+        while not self.accept(")"):
+            if found:
+                self.expect(",")
+            mode = ""
+            if self.word in ("OUT", "INOUT") and self.peek() not in (",", ")"):
+                mode = self.word
+                self.at += 1
+            name = self.identifier()
+            if any(name == other.name for other in found):
+                raise SqlError(codes.REDECLARED, 0, 0, name)
+            if self.word == "REFERENCES":
+                raise not_supported("REFERENCES BYTE and REFERENCES TEXT", offset=self.token.start + 1)
+            declared = self.declared()
+            if isinstance(declared, ColumnType) and declared.code in SERIALS:
+                raise SqlError(codes.SERIAL_VARIABLE, 0, 0, name)
+            default = None
+            if self.accept("DEFAULT"):
+                default = self.default(
+                    declared if isinstance(declared, ColumnType) else ColumnType.lvarchar(2048)
+                )
+            found.append(n.Parameter(name, declared, default, mode))
+        return tuple(found)
+
+    def _returns(self) -> tuple[tuple[str, n.Declared], ...]:
+        found: list[tuple[str, n.Declared]] = []
+        bracket = self.accept("(")
+        while True:
+            if self.word == "REFERENCES":
+                raise not_supported("RETURNING REFERENCES BYTE and TEXT", offset=self.token.start + 1)
+            if self.word in ("SET", "MULTISET", "LIST", "ROW"):
+                raise not_supported("RETURNING of collections and ROWs", offset=self.token.start + 1)
+            declared = self.declared()
+            name = self.identifier() if self.accept("AS") else "(expression)"
+            found.append((name, declared))
+            if not self.accept(","):
+                break
+        if bracket:
+            self.expect(")")
+        return tuple(found)
+
+    def _clauses(self) -> tuple[str, tuple[str, ...]]:
+        """SPECIFIC and WITH ( ... ), in either order; modifiers are kept, and mean nothing here."""
+        specific = ""
+        modifiers: tuple[str, ...] = ()
+        while True:
+            if self.accept("SPECIFIC"):
+                specific = self.object_name()
+            elif self.word == "WITH" and self.peek() == "(":
+                self.at += 1
+                modifiers = tuple(part.strip().lower() for part in self.parenthesised().split(","))
+            elif self.word == "EXTERNAL":
+                raise not_supported("EXTERNAL NAME: routines in C and Java", offset=self.token.start + 1)
+            else:
+                return specific, modifiers
+
+    def _document(self) -> str:
+        """What stands behind END: DOCUMENT, and WITH LISTING IN, which is passed over."""
+        self.skip()
+        lines: list[str] = []
+        if self.accept("DOCUMENT"):
+            while True:
+                if self.token.token_type != TokenType.STRING:
+                    raise self.fail()
+                lines.append(str(self.token.text))
+                self.at += 1
+                if not self.accept(","):
+                    break
+        if self.accept("WITH", "LISTING", "IN"):
+            self.at += 1
+        self.skip()
+        if not self.done:
+            raise self.fail()
+        return "\n".join(lines)
+
+
+def read_routine(sql: str, delimident: bool) -> n.Routine:
+    """A routine from the text of its CREATE statement."""
+    reader = RoutineReader(sql, delimident)
+    reader.expect("CREATE")
+    return reader.routine()
+
+
+def read_drop(reader: TypeReader) -> n.DropRoutine:
+    """What stands behind DROP."""
+    specific = reader.accept("SPECIFIC")
+    kind = reader.word
+    reader.at += 1
+    exists = reader.accept("IF", "EXISTS")
+    name = reader.object_name()
+    types: list[ColumnType] | None = None
+    if reader.accept("("):
+        types = []
+        while not reader.accept(")"):
+            if types:
+                reader.expect(",")
+            types.append(reader.column_type()[0])
+    if not reader.done or kind not in ("FUNCTION", "PROCEDURE", "ROUTINE"):
+        raise reader.fail()
+    return n.DropRoutine(kind, name, None if types is None else tuple(types), specific, exists)
+
+
+def read_call(tokens: Tokens) -> n.ExecuteRoutine:
+    """What stands behind EXECUTE FUNCTION, EXECUTE PROCEDURE and CALL."""
+    database, name = tokens.table_of_any()
+    if tokens.done or tokens.token.token_type != TokenType.L_PAREN:
+        raise tokens.fail()
+    start = tokens.token.start + 1
+    arguments = tokens.parenthesised()
+    if tokens.word in ("INTO", "RETURNING"):
+        raise not_supported("EXECUTE ... INTO from a client", offset=tokens.token.start + 1)
+    if not tokens.done:
+        raise tokens.fail()
+    return n.ExecuteRoutine(name, arguments, start, database)

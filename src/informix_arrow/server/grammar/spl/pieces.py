@@ -1,0 +1,129 @@
+"""Where the SQL inside a routine begins and ends: conditions, lists of expressions, whole statements.
+
+SPL has no mark between a condition and the statement that follows it (`WHILE a < b LET a = 1;`), so a piece also ends
+where a word that begins statements stands behind what can be a whole expression.
+"""
+
+from __future__ import annotations
+
+from sqlglot.tokens import TokenType
+
+from ...errors import not_supported
+from ..ddl_types import TypeReader
+from . import nodes as n
+
+OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
+CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SQL = _words(
+    "INSERT UPDATE DELETE MERGE CREATE DROP ALTER RENAME TRUNCATE GRANT REVOKE LOCK UNLOCK SET COMMIT ROLLBACK"
+)
+"""Words that begin SQL statements without results."""
+
+DYNAMIC = _words("PREPARE DECLARE OPEN FETCH CLOSE FREE")
+ILLEGAL = _words("DATABASE CONNECT DISCONNECT FLUSH INFO LOAD OUTPUT PUT UNLOAD")
+ENDS = _words("END ELSE ELIF")
+_OWN = _words(
+    "LET IF FOR FOREACH WHILE LOOP CALL EXECUTE RETURN RAISE EXIT CONTINUE BEGIN DEFINE SYSTEM TRACE CASE SELECT GOTO"
+)
+_STARTERS = SQL | DYNAMIC | _OWN
+
+# words behind which an expression goes on: no statement begins there
+_OPEN_WORDS = _words(
+    "AND OR NOT IN LIKE MATCHES BETWEEN IS SELECT DISTINCT UNIQUE ALL FROM WHERE BY HAVING ON WHEN THEN ELSE CASE "
+    "UNION EXCEPT INTERSECT MINUS JOIN AS SET INTO VALUES TO STEP FOR EXISTS ANY SOME ESCAPE FIRST SKIP"
+)
+
+
+class PieceReader(TypeReader):
+    """Cuts SQL out of a routine's text.
+
+    Attributes
+    ----------
+    old, new
+        What a trigger routine calls the values of a row before and after, "" elsewhere.
+    """
+
+    def __init__(self, sql: str, delimident: bool = False) -> None:
+        super().__init__(sql, delimident)
+        self.old = self.new = ""
+
+    def skip(self) -> None:
+        while self.accept(";"):
+            pass
+
+    def piece(self, *stops: str, statements: bool = False) -> n.Text:
+        """The text from here to a semicolon, a bracket that closes what was open before, END, ELSE, ELIF or one of
+        `stops`; with `statements` also to what can only be the next statement. -201 when there is none."""
+        start, depth, cases = self.at, 0, 0
+        while not self.done:
+            kind, word = self.token.token_type, self.word
+            if kind in OPENING:
+                depth += 1
+            elif kind in CLOSING:
+                if not depth:
+                    break
+                depth -= 1
+            elif depth:
+                pass
+            elif cases:
+                cases += {"CASE": 1, "END": -1}.get(word, 0)
+            elif kind == TokenType.SEMICOLON or word in ENDS or (word in stops and self.at > start):
+                break
+            elif word == "CASE" and not (statements and self._complete(start)):
+                cases = 1
+            elif statements and self._next_statement(start):
+                break
+            self.at += 1
+        if self.at == start:
+            raise self.fail()
+        return self._text(start, self.at)
+
+    def _text(self, start: int, end: int) -> n.Text:
+        first = self.tokens[start].start
+        return n.Text(self.sql[first : self.tokens[end - 1].end + 1], first)
+
+    def _complete(self, start: int) -> bool:
+        """Whether what stands from `start` to here can be a whole expression."""
+        if self.at == start:
+            return False
+        last = self.tokens[self.at - 1]
+        if (
+            last.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.IDENTIFIER)
+            or last.token_type in CLOSING
+        ):
+            return True
+        word = last.text.upper()
+        return word == "*" or (
+            (word[:1].isalpha() or word[:1] == "_") and word.split()[-1] not in _OPEN_WORDS
+        )
+
+    def _next_statement(self, start: int) -> bool:
+        word, after = self.word, self.peek()
+        if word == "ON":
+            return after == "EXCEPTION"
+        if word == "FOR" and after in ("UPDATE", "READ"):
+            return False
+        if word == "<<" or (word == "<" and after == "<"):
+            return True
+        return word in _STARTERS and self._complete(start)
+
+    def _variables(self) -> tuple[str, ...]:
+        names = [self._variable()]
+        while self.accept(","):
+            names.append(self._variable())
+        return tuple(names)
+
+    def _variable(self) -> str:
+        at = self.token.start
+        name = self.identifier()
+        if name == self.new and name and self.accept("."):
+            return f"{name}.{self.identifier()}"
+        if self.word in (".", "["):
+            raise not_supported("an assignment to a part of a variable", offset=at + 1)
+        return name

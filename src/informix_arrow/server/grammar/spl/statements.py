@@ -1,0 +1,380 @@
+"""The statements of a routine's body. SQL and expressions inside are cut out as text, not read."""
+
+from __future__ import annotations
+
+from sqlglot.tokens import TokenType
+
+from ....wire.types import TypeCode
+from ...errors import SqlError, not_supported
+from ...types.result_types import SERIALS
+from . import codes
+from . import nodes as n
+from .pieces import CLOSING, ENDS, ILLEGAL, OPENING, SQL, PieceReader
+
+
+class StatementReader(PieceReader):
+    """Reads statement blocks up to the words that end them."""
+
+    # ---- blocks -------------------------------------------------------------------------------
+    def block(self, *ends: str, unit: bool = False) -> n.Block:
+        """Declarations and statements up to one of the words `ends`, which is left where it stands."""
+        block = n.Block(unit=unit)
+        while True:
+            self.skip()
+            if self.done:
+                raise self.fail()
+            if self.word in ends:
+                return block
+            if self.word == "DEFINE":
+                if block.statements or block.handlers:
+                    raise self.fail()
+                block.defines += self._define()
+            elif self.accept("ON", "EXCEPTION"):
+                if block.statements:
+                    raise self.fail()
+                block.handlers.append(self._handler())
+            else:
+                found = self.statement()
+                if found is not None:
+                    block.statements.append(found)
+
+    def _define(self) -> list[n.Define]:
+        self.expect("DEFINE")
+        is_global = self.accept("GLOBAL")
+        found: list[n.Define] = []
+        while True:
+            names = self._variables()
+            if self.word in ("REFERENCES", "PROCEDURE", "FUNCTION", "ROUTINE"):
+                raise not_supported(f"DEFINE ... {self.word}", offset=self.token.start + 1)
+            declared = self.declared()
+            default = None
+            if isinstance(declared, n.Like):
+                if is_global:
+                    raise SqlError(codes.LIKE_GLOBAL)
+            elif declared.code in SERIALS:
+                raise SqlError(codes.SERIAL_VARIABLE, 0, 0, names[0])
+            if self.accept("DEFAULT"):
+                if not is_global or isinstance(declared, n.Like):
+                    raise SqlError(codes.NO_LOCAL_DEFAULT)
+                default = self.default(declared)
+            elif is_global:
+                raise SqlError(codes.NEEDS_DEFAULT, 0, 0, names[0])
+            found.append(n.Define(names, declared, is_global, default))
+            if not self.accept(","):
+                break
+        if not self.accept(";"):
+            raise self.fail()
+        return found
+
+    def declared(self) -> n.Declared:
+        """A type, or LIKE table.column."""
+        if self.accept("LIKE"):
+            parts = [self.identifier()]
+            while self.accept("."):
+                parts.append(self.identifier())
+            if len(parts) < 2:
+                raise self.fail()
+            return n.Like(parts[-2], parts[-1])
+        at = self.token.start
+        t, _ = self.column_type()
+        if t.code in (TypeCode.BYTE, TypeCode.TEXT):
+            raise not_supported("BYTE and TEXT in a routine", offset=at + 1)
+        return t
+
+    def _handler(self) -> n.Handler:
+        codes: list[int] = []
+        if self.accept("IN"):
+            self.expect("(")
+            while True:
+                sign = -1 if self.accept("-") else 1
+                codes.append(sign * self.number())
+                if not self.accept(","):
+                    break
+            self.expect(")")
+        into: tuple[str, ...] = ()
+        if self.accept("SET"):
+            into = self._variables()
+            if len(into) > 3:
+                raise self.fail()
+        body = self.block("END")
+        self.expect("END", "EXCEPTION")
+        resume = self.accept("WITH", "RESUME")
+        self.skip()
+        return n.Handler(tuple(codes), into, body, resume)
+
+    # ---- statements ---------------------------------------------------------------------------
+    def statement(self) -> n.Statement | None:
+        """One statement; None for one that does nothing here (TRACE, SET DEBUG FILE)."""
+        word, at = self.word, self.token.start + 1
+        if word == "<<" or (word == "<" and self.peek() == "<"):
+            raise not_supported("labels of statements", offset=at)
+        if word == "GOTO":
+            raise not_supported("GOTO", offset=at)
+        if word == "SYSTEM":
+            raise not_supported("SYSTEM", codes.NO_SYSTEM)
+        if word in ILLEGAL or (word == "UPDATE" and self.peek() == "STATISTICS"):
+            raise SqlError(codes.ILLEGAL_STATEMENT, 0, 0, word.lower())
+        if word == "TRACE" or (word == "SET" and self.peek() == "DEBUG"):
+            self.piece()
+            return None
+        reader = _READERS.get(word)
+        if reader is not None:
+            self.at += 1
+            found = reader(self)
+            self.accept(";")
+            return found
+        if word in SQL:
+            return self._sql(word)
+        raise self.fail()
+
+    def _sql(self, word: str) -> n.Sql:
+        text = self.piece()
+        second = text.sql.split()[1].upper() if len(text.sql.split()) > 1 else ""
+        if word == "CREATE" and second in ("FUNCTION", "PROCEDURE", "DBA", "ROUTINE", "TRIGGER"):
+            raise SqlError(codes.ROUTINE_INSIDE)
+        if second == "DATABASE" or (word == "SET" and second in ("CONNECTION", "AUTOFREE")):
+            raise SqlError(codes.ILLEGAL_STATEMENT, 0, 0, word.lower())
+        if word == "ROLLBACK" and "SAVEPOINT" in text.sql.upper():
+            raise not_supported("savepoints in a routine", offset=text.start + 1)
+        self.accept(";")
+        return n.Sql(word, text)
+
+    def _begin(self) -> n.Statement:
+        if self.accept("WORK"):
+            return n.Sql("BEGIN", n.Text("BEGIN WORK", self.tokens[self.at - 2].start))
+        block = self.block("END", unit=True)
+        self.expect("END")
+        return block
+
+    def _let(self) -> n.Let:
+        bracket = self.accept("(")
+        targets = self._variables()
+        if bracket:
+            self.expect(")")
+        self.expect("=")
+        return n.Let(targets, self.piece())
+
+    def _if(self) -> n.If:
+        arms: list[tuple[n.Text, n.Block]] = []
+        otherwise = None
+        while True:
+            condition = self.piece("THEN")
+            self.expect("THEN")
+            arms.append((condition, self.block("END", "ELSE", "ELIF")))
+            if not self.accept("ELIF"):
+                break
+        if self.accept("ELSE"):
+            otherwise = self.block("END")
+        self.expect("END", "IF")
+        return n.If(arms, otherwise)
+
+    def _case(self) -> n.Case:
+        operand = None if self.word == "WHEN" else self.piece("WHEN")
+        arms: list[tuple[n.Text, n.Block]] = []
+        otherwise = None
+        while self.accept("WHEN"):
+            value = self.piece("THEN")
+            self.expect("THEN")
+            arms.append((value, self.block("END", "ELSE", "WHEN")))
+        if not arms:
+            raise self.fail()
+        if self.accept("ELSE"):
+            otherwise = self.block("END")
+        self.expect("END", "CASE")
+        return n.Case(operand, arms, otherwise)
+
+    def _for(self) -> n.For:
+        variable = self._variable()
+        if self.accept("="):
+            ranges = [self._range(in_list=False)]
+        else:
+            self.expect("IN", "(")
+            ranges = [self._range(in_list=True)]
+            while self.accept(","):
+                ranges.append(self._range(in_list=True))
+            self.expect(")")
+        return n.For(variable, ranges, self._body("FOR"))
+
+    def _range(self, *, in_list: bool) -> n.Range:
+        ends = (",",) if in_list else ()
+        start = self.piece("TO", *ends)
+        if not self.accept("TO"):
+            if not in_list:
+                raise self.fail()
+            return n.Range(start)
+        stop = self.piece("STEP", *ends, statements=not in_list)
+        step = self.piece(*ends, statements=not in_list) if self.accept("STEP") else None
+        return n.Range(start, stop, step)
+
+    def _body(self, kind: str) -> n.Block:
+        """The statements of a loop, whose end says LOOP when its beginning did."""
+        kind = "LOOP" if self.accept("LOOP") else kind
+        body = self.block("END")
+        self.expect("END", kind)
+        return body
+
+    def _while(self) -> n.While:
+        condition = self.piece(statements=True)
+        return n.While(condition, self._body("WHILE"))
+
+    def _loop(self) -> n.While:
+        body = self.block("END")
+        self.expect("END", "LOOP")
+        return n.While(None, body, "LOOP")
+
+    def _foreach(self) -> n.Foreach:
+        cursor, hold = "", self.accept("WITH", "HOLD")
+        if self.word not in ("SELECT", "EXECUTE"):
+            cursor = self.identifier()
+            hold = self.accept("WITH", "HOLD")
+            self.expect("FOR")
+        source: n.Query | n.Call
+        if self.accept("EXECUTE"):
+            if not (self.accept("PROCEDURE") or self.accept("FUNCTION")):
+                raise not_supported("FOREACH over a prepared statement", offset=self.token.start + 1)
+            source = self._call()
+            source.cursor = cursor
+        else:
+            source = self._query(statements=True)
+            source.cursor, source.hold = cursor, hold
+        if not source.into:
+            raise self.fail()
+        return n.Foreach(source, self._body("FOREACH"))
+
+    def _query(self, *, statements: bool) -> n.Query:
+        """SELECT with its INTO taken out."""
+        start = self.at
+        text = self.piece(statements=statements)
+        end, depth = self.at, 0
+        into: tuple[str, ...] = ()
+        self.at = start
+        while self.at < end:
+            kind = self.token.token_type
+            depth += 1 if kind in OPENING else -1 if kind in CLOSING else 0
+            if (
+                not depth
+                and self.word == "INTO"
+                and self.peek() not in ("TEMP", "RAW", "STANDARD", "EXTERNAL")
+            ):
+                first = self.token.start - text.start
+                self.at += 1
+                into = self._variables()
+                last = self.tokens[self.at - 1].end + 1 - text.start
+                text.sql = text.sql[:first] + " " * (last - first) + text.sql[last:]
+                break
+            self.at += 1
+        self.at = end
+        return n.Query(text, into)
+
+    def _select(self) -> n.Statement:
+        self.at -= 1
+        query = self._query(statements=False)
+        if not query.into:
+            if "TEMP" in query.text.sql.upper().split():
+                return n.Sql("SELECT", query.text)
+            raise SqlError(codes.NEEDS_INTO)
+        return query
+
+    def _call(self) -> n.Call:
+        """The name, the arguments and the variables of CALL or EXECUTE."""
+        database, name = self.table_of_any()
+        opening = self.token
+        if opening.token_type != TokenType.L_PAREN:
+            raise self.fail()
+        arguments = n.Text(self.parenthesised(), opening.start + 1)
+        into = self._variables() if self.accept("RETURNING") or self.accept("INTO") else ()
+        if self.word == "WITH":
+            raise not_supported("WITH TRIGGER REFERENCES", offset=self.token.start + 1)
+        return n.Call(name, arguments, into, database=database)
+
+    def _execute(self) -> n.Statement:
+        if self.accept("IMMEDIATE"):
+            return n.ExecuteImmediate(self.piece())
+        if self.accept("PROCEDURE") or self.accept("FUNCTION"):
+            return self._call()
+        raise not_supported("EXECUTE of a prepared statement in a routine", offset=self.token.start + 1)
+
+    # ---- dynamic SQL --------------------------------------------------------------------------
+    def _prepare(self) -> n.Prepare:
+        name = self.identifier()
+        self.expect("FROM")
+        return n.Prepare(name, self.piece())
+
+    def _declare(self) -> n.Declare:
+        cursor = self.identifier()
+        if self.word == "SCROLL":
+            raise not_supported("scroll cursors in a routine", offset=self.token.start + 1)
+        self.expect("CURSOR")
+        hold = self.accept("WITH", "HOLD")
+        self.expect("FOR")
+        if self.word in ("SELECT", "WITH", "EXECUTE"):
+            return n.Declare(cursor, self.piece(), hold)
+        return n.Declare(cursor, self.identifier(), hold)
+
+    def _open(self) -> n.Open:
+        cursor = self.identifier()
+        using = self.piece("WITH") if self.accept("USING") else None
+        self.accept("WITH", "REOPTIMIZATION")
+        return n.Open(cursor, using)
+
+    def _fetch(self) -> n.Fetch:
+        if self.peek() != "INTO":
+            self.accept("NEXT")
+        cursor = self.identifier()
+        self.expect("INTO")
+        return n.Fetch(cursor, self._variables())
+
+    def _close(self) -> n.Release:
+        return n.Release("CLOSE", self.identifier())
+
+    def _free(self) -> n.Release:
+        return n.Release("FREE", self.identifier())
+
+    def _return(self) -> n.Return:
+        if self.done or self.token.token_type == TokenType.SEMICOLON or self.word in ENDS:
+            return n.Return(None)
+        values = None if self.word == "WITH" else self.piece("WITH")
+        resume = self.accept("WITH", "RESUME")
+        return n.Return(values, resume)
+
+    def _raise(self) -> n.Raise:
+        self.expect("EXCEPTION")
+        return n.Raise(self.piece())
+
+    def _exit(self) -> n.Leave:
+        return self._leave("EXIT")
+
+    def _continue(self) -> n.Leave:
+        return self._leave("CONTINUE")
+
+    def _leave(self, verb: str) -> n.Leave:
+        kind = next((k for k in ("FOR", "FOREACH", "WHILE", "LOOP") if self.accept(k)), "")
+        when = self.piece() if self.accept("WHEN") else None
+        if not (self.done or self.token.token_type == TokenType.SEMICOLON or self.word in ENDS):
+            raise not_supported(f"{verb} with a label", offset=self.token.start + 1)
+        return n.Leave(verb, kind, when)
+
+
+_READERS = {
+    "BEGIN": StatementReader._begin,
+    "LET": StatementReader._let,
+    "IF": StatementReader._if,
+    "CASE": StatementReader._case,
+    "FOR": StatementReader._for,
+    "WHILE": StatementReader._while,
+    "LOOP": StatementReader._loop,
+    "FOREACH": StatementReader._foreach,
+    "SELECT": StatementReader._select,
+    "CALL": StatementReader._call,
+    "EXECUTE": StatementReader._execute,
+    "RETURN": StatementReader._return,
+    "RAISE": StatementReader._raise,
+    "PREPARE": StatementReader._prepare,
+    "DECLARE": StatementReader._declare,
+    "OPEN": StatementReader._open,
+    "FETCH": StatementReader._fetch,
+    "CLOSE": StatementReader._close,
+    "FREE": StatementReader._free,
+    "EXIT": StatementReader._exit,
+    "CONTINUE": StatementReader._continue,
+}

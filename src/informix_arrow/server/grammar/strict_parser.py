@@ -1,0 +1,106 @@
+"""sqlglot's parser without its leniency: words that it would skip without a trace in the tree are errors here.
+
+What leaves a trace is refused later, by what the tree has (clauses.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp, parser
+from sqlglot.tokens import TokenType
+
+
+class StrictParser(parser.Parser):  # type: ignore[misc]
+    """Reads nothing over."""
+
+    def _refuse_word(self, *words: str) -> None:
+        """A syntax error when the next word is one of these."""
+        if self._curr and self._curr.text.upper() in words:
+            self.raise_error(f"not Informix: {self._curr.text.upper()} here")
+
+    def _require_token(self, kind: TokenType, said: str) -> None:
+        if not (self._curr and self._curr.token_type == kind):
+            self.raise_error(f"Expected {said}")
+
+    def _parse_csv(self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA) -> list[Any]:
+        """Nothing may end with a comma."""
+        first = parse_method()
+        items = [] if first is None else [first]
+        while self._match(sep):
+            item = parse_method()
+            if item is None:
+                self.raise_error("Expected something after the comma")
+            items.append(item)
+        return items
+
+    def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        comma = self._curr and self._curr.token_type == TokenType.COMMA
+        found: exp.Join | None = super()._parse_join(*args, **kwargs)
+        if comma and found is None:
+            self.raise_error("Expected a table after the comma")
+        return found
+
+    def parse_set_operation(self, *args: Any, **kwargs: Any) -> exp.SetOperation | None:
+        after = self._next is not None and self._next.token_type == TokenType.DISTINCT
+        if self._curr and self._curr.token_type in self.SET_OPERATIONS and after:
+            self._advance()
+            self._refuse_word("DISTINCT", "UNIQUE")
+        found: exp.SetOperation | None = super().parse_set_operation(*args, **kwargs)
+        return found
+
+    def _parse_group(self, *args: Any, **kwargs: Any) -> exp.Group | None:
+        after = self._next is not None and self._next.token_type == TokenType.DISTINCT
+        if self._curr and self._curr.token_type == TokenType.GROUP_BY and after:
+            self._advance()
+            self._refuse_word("DISTINCT", "UNIQUE")
+        found: exp.Group | None = super()._parse_group(*args, **kwargs)
+        return found
+
+    def _parse_is(self, this: Any) -> Any:
+        """IS [NOT] NULL, and nothing else."""
+        null = self._next if self._curr and self._curr.token_type == TokenType.NOT else self._curr
+        if null is None or null.token_type != TokenType.NULL:
+            self.raise_error("Expected NULL")
+        return super()._parse_is(this)
+
+    def _negate_range(self, this: Any = None) -> Any:
+        """NOT LIKE and its like as NOT around it: newer releases of sqlglot note it in LIKE itself."""
+        return self.expression(exp.Not(this=this)) if this is not None else this
+
+    def _parse_between(self, this: Any) -> Any:
+        if self._next and self._next.token_type != TokenType.AND:  # else it is the name of a column
+            self._refuse_word("SYMMETRIC", "ASYMMETRIC")
+        return super()._parse_between(this)
+
+    def _parse_into(self) -> None:
+        """INTO stands behind the query (dialect_parser.py)."""
+        self._refuse_word("INTO")
+
+    def _parse_insert(self) -> Any:
+        self._require_token(TokenType.INTO, "INTO")
+        if self._next and self._next.token_type in (TokenType.TABLE, TokenType.FUNCTION):
+            self._advance()
+            self._refuse_word("TABLE", "FUNCTION")
+        return super()._parse_insert()
+
+    def _parse_insert_table(self) -> Any:
+        found = super()._parse_insert_table()
+        self._refuse_word("SET")
+        if any(node.args.get("alias") for node in found.find_all(exp.Table)):
+            self.raise_error("Expected VALUES or a query")
+        return found
+
+    def _parse_merge(self) -> exp.Merge:
+        self._require_token(TokenType.INTO, "INTO")
+        found: exp.Merge = super()._parse_merge()
+        return found
+
+    def _parse_when_matched(self) -> exp.Whens:
+        at = self._index
+        found: exp.Whens = super()._parse_when_matched()
+        words = [token.text.upper() for token in self._tokens[at : self._index]]
+        if any(words[i : i + 3] == ["MATCHED", "BY", "TARGET"] for i in range(len(words))):
+            self.raise_error("not Informix: BY TARGET in MERGE")
+        return found

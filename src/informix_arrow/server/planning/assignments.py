@@ -1,0 +1,69 @@
+"""Assignments in SET and VALUES: single ones, and those of literals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from sqlglot import exp
+
+from ..errors import SqlError
+
+
+def constant(node: exp.Expression) -> tuple[object] | None:
+    """The Python value of a literal, in a tuple; None when the node is no literal."""
+    if isinstance(node, exp.Paren):
+        return constant(node.this)
+    if isinstance(node, exp.Null):
+        return (None,)
+    if isinstance(node, exp.Boolean):
+        return (bool(node.this),)
+    if isinstance(node, exp.Neg):
+        inner = constant(node.this)
+        if inner is not None and isinstance(inner[0], (int, float, Decimal)):
+            number = inner[0]
+            # minus rounds a Decimal to the digits of the context
+            return (number.copy_negate() if isinstance(number, Decimal) else -number,)
+        return None
+    if isinstance(node, exp.Literal):
+        value = str(node.this)
+        if node.is_string:
+            return (value,)
+        if "e" in value.lower():
+            return (float(value),)
+        return (Decimal(value) if "." in value else int(value),)
+    return None
+
+
+def pairs(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, exp.Expression]]:
+    """`a = 1`, and `(a, b) = (1, 2)`, as single assignments."""
+    found = []
+    for node in expressions:
+        if not isinstance(node, exp.EQ):
+            raise SqlError(-201, 0, 1)
+        left, right = node.this, node.expression
+        if isinstance(left, (exp.Tuple, exp.Paren)):
+            lefts = left.expressions if isinstance(left, exp.Tuple) else [left.this]
+            rights = right.expressions if isinstance(right, exp.Tuple) else [right]
+            if len(rights) == 1 and len(lefts) > 1:
+                rights = _columns_of(rights[0])
+            if len(lefts) != len(rights):
+                raise SqlError(-236)
+            found += list(zip(lefts, rights, strict=True))
+        else:
+            found.append((left, right))
+    return found
+
+
+def _columns_of(node: exp.Expression) -> list[exp.Expression]:
+    """`(SELECT x, y ...)` as one subquery for each of its columns."""
+    while isinstance(node, (exp.Paren, exp.Subquery)):
+        node = node.this
+    if not isinstance(node, exp.Select):
+        raise SqlError(-236)
+    found: list[exp.Expression] = []
+    for item in node.expressions:
+        one = node.copy()
+        one.set("expressions", [item.copy()])
+        found.append(exp.Subquery(this=one))
+    return found

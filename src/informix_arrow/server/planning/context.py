@@ -1,0 +1,143 @@
+"""What the translation of one statement is told, and what it finds out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from ...wire.types import ColumnType
+from ..errors import not_supported
+from ..schema.catalog import SequenceInfo, TableInfo
+from ..types.nested_types import FindType
+from ..types.result_types import character
+from .plans import ClientFile, Needs
+from .scope import Ex, Source
+from .views import Target
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineCall:
+    """The user routine that a call in SQL means: the types of all its parameters, names and types of what it returns,
+    and how the call begins for DuckDB, up to the list of its arguments. `outs` are the places of its OUT and INOUT
+    parameters; with any of them the answer is a JSON list of what it returns and what it gives these."""
+
+    parameters: tuple[ColumnType, ...]
+    returns: tuple[tuple[str, ColumnType], ...]
+    head: str
+    outs: tuple[int, ...] = ()
+
+
+class UserRoutines(Protocol):
+    """The user routines that a statement can call."""
+
+    def is_known(self, name: str) -> bool:
+        """Whether there is a routine of this name."""
+
+    def call(self, name: str, types: Sequence[ColumnType | None], *, rows: bool) -> RoutineCall:
+        """The one that a call with arguments of these types means, -674 for none; all its `rows`, or its only one."""
+
+
+class NoRoutines:
+    """Where a text is kept for other sessions, which know other routines: -201 for a call of one.
+
+    Parameters
+    ----------
+    named
+        What has a true value for the name of a routine.
+    """
+
+    def __init__(self, named: Callable[[str], object] = lambda name: None) -> None:
+        self._named = named
+
+    def is_known(self, name: str) -> bool:
+        if self._named(name):
+            raise self._refused(name)
+        return False
+
+    def call(self, name: str, types: Sequence[ColumnType | None], *, rows: bool) -> RoutineCall:
+        raise self._refused(name)
+
+    @staticmethod
+    def _refused(name: str) -> Exception:
+        return not_supported(f"the user routine {name} in a view or constraint")
+
+
+class Rights(Protocol):
+    """What the user of a statement may do."""
+
+    def require(self, info: TableInfo, letter: str, columns: Collection[str] = ()) -> None:
+        """-272 and its like without the privilege of a letter of systabauth on a table, or on these columns."""
+
+
+@dataclass(slots=True)
+class Context:
+    """Everything one statement's translation needs and finds out."""
+
+    find_table: Callable[[str | None, str], TableInfo | None]
+    codec: str  # Python codec of the database's code set: lengths of character types count its bytes
+    dbdate: str = ""
+    constants: dict[str, str] = field(default_factory=dict)  # DBINFO texts that are fixed for the session
+    params: list[ColumnType | None] = field(default_factory=list)
+    assigned: set[int] = field(default_factory=set)  # parameters that go into a column as they are
+    packed: set[int] = field(
+        default_factory=set
+    )  # parameters that are compared with the key of a floating decimal
+    seen: set[int] = field(default_factory=set)  # parameters that stand in the DuckDB text
+    uses: set[str] = field(default_factory=set)  # names of session values: now, today, sqlerrd1, ...
+    literal_cut: bool = False  # a text was cut to its column already
+    cuts: list[str] = field(default_factory=list)  # conditions under which a text will be cut
+    files: list[ClientFile] = field(default_factory=list)  # what filetoblob and filetoclob read
+    find_type: FindType = lambda name: None  # user types of the open database
+    routines: UserRoutines = field(default_factory=NoRoutines)
+    find_sequence: Callable[[str | None, str], SequenceInfo | None] = lambda database, name: None
+    view_target: Callable[[TableInfo], Target] | None = None  # what a view is of
+    server_name: str = ""  # DBSERVERNAME
+    user: str = "informix"
+    own: bool = False  # user routines are called: the text means something in this session only
+    fixed: bool = True  # nothing was found so far that not every database has: no table or type of users
+    sequences: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # NEXTVAL and CURRVAL of each in the statement
+    tables: dict[str, TableInfo] = field(default_factory=dict)  # those that were found, by their DuckDB names
+
+    rights: Rights | None = None  # None where everything is allowed
+    watched: list[tuple[TableInfo, Source, bool]] = field(default_factory=list)
+
+    def watch(self, info: TableInfo, source: Source, *, always: bool = True) -> None:
+        """Want the privilege to read a table, or no more than its columns that will be named; without `always` none
+        where no column is."""
+        if self.rights is not None:
+            source.read = set()
+            self.watched.append((info, source, always))
+
+    def require_read(self) -> None:
+        """-272 for a table that the statement reads and its user may not; when all of it is translated."""
+        if self.rights is not None:
+            for info, source, always in self.watched:
+                if always or source.read:
+                    self.rights.require(info, "s", source.read or ())
+
+    def hint(self, ex: Ex, t: ColumnType | None) -> Ex:
+        """Give a bare parameter the type of what it stands beside."""
+        if ex.param >= 0 and t is not None:
+            if self.params[ex.param] is None:
+                self.params[ex.param] = t
+            return replace(ex, type=t)
+        return ex
+
+    def value(self, name: str) -> str:
+        """A value that the session knows when the statement runs."""
+        self.uses.add(name)
+        return f"$s_{name}"
+
+    def byte_length(self, value: str) -> int:
+        return len(value.encode(self.codec, "replace"))
+
+    def needs(self) -> Needs:
+        """What the text needs when it runs; parameters that nothing gave a type are texts."""
+        params = [t if t is not None else character(255) for t in self.params]
+        used = {number for number in range(len(params)) if number in self.seen}
+        return Needs(
+            list(params), used, set(self.assigned), set(self.uses), set(self.packed), tuple(self.files)
+        )

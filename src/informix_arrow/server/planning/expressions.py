@@ -1,0 +1,58 @@
+"""Informix expressions to DuckDB text, with the Informix type of each: every node by the table of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from ..errors import SqlError, not_supported
+from ..grammar import dialect_nodes as d
+from .context import Context
+from .nodes import aggregates, calls, forms, leaves, operators, predicates, times, windows
+from .scope import Ex, Output, Scope, offset_of
+from .translator import Nodes
+from .values.casting import Values
+
+QueryTranslator = Callable[[exp.Expression, Scope], tuple[str, Output]]
+RowsTranslator = Callable[[exp.Expression, Scope], tuple[str, tuple[Output, ...]]]
+
+_NODES: Nodes = {
+    **leaves.NODES,
+    **times.NODES,
+    **operators.NODES,
+    **predicates.NODES,
+    **forms.NODES,
+    **aggregates.NODES,
+    **windows.NODES,
+    **calls.NODES,
+}
+
+
+class ExpressionTranslator:
+    """Translates expressions of one statement; subqueries go back to the query translator.
+
+    It is the `Translator` that the functions of the nodes are handed.
+    """
+
+    def __init__(self, ctx: Context, query: QueryTranslator, rows: RowsTranslator) -> None:
+        self.ctx = ctx
+        self.values = Values(ctx)
+        self.query = query
+        self.rows = rows
+
+    def expr(self, node: exp.Expression, scope: Scope) -> Ex:
+        """Dispatch on the node; SqlError -201 for what has no meaning here."""
+        translate = _NODES.get(type(node))
+        if translate is None:
+            raise not_supported(f"{type(node).__name__} in an expression", offset=offset_of(node) or 1)
+        return translate(self, node, scope)
+
+    def condition(self, node: exp.Expression, scope: Scope) -> str:
+        """A condition; a BOOLEAN column may stand alone."""
+        if isinstance(node, d.CurrentOf):
+            raise not_supported("WHERE CURRENT OF", -554)
+        ex = self.expr(node, scope)
+        if ex.param >= 0 or (ex.type is not None and not ex.type.is_boolean):
+            raise SqlError(-201, 0, offset_of(node) or 1)
+        return ex.sql

@@ -1,0 +1,1 @@
+"""Built-in functions over translated values, each a row of a table: arguments, DuckDB text, Informix type."""

@@ -1,0 +1,62 @@
+"""Built-in functions that choose among their arguments, and CARDINALITY."""
+
+from __future__ import annotations
+
+from ....wire.types import ColumnType
+from ...errors import SqlError
+from ...types.nested_types import is_collection
+from ...types.result_types import common, plain
+from ..scope import Ex
+from ..values.casting import Values
+from .handler import Functions, Handler
+
+
+def _cardinality(v: Values, args: list[Ex]) -> Ex:
+    if not is_collection(args[0].type):
+        raise SqlError(-9634, 0, 0, "cardinality")
+    return Ex(f"CAST(len({args[0].sql}) AS INTEGER)", ColumnType.integer())
+
+
+def _nvl(v: Values, args: list[Ex]) -> Ex:
+    t: ColumnType | None = None
+    for arg in args:
+        t = common(t, arg.type)
+    return v.of_type(f"coalesce({', '.join(v.to(a, t) for a in args)})", t)
+
+
+def _decode(v: Values, args: list[Ex]) -> Ex:
+    this, rest = args[0], args[1:]
+    arms = []
+    for i in range(0, len(rest) - 1, 2):
+        a, b = v.meet(this, rest[i])
+        arms.append((f"{a} IS NOT DISTINCT FROM {b}", rest[i + 1]))
+    return v.choose(arms, rest[-1] if len(rest) % 2 else None)
+
+
+def _nullif(v: Values, args: list[Ex]) -> Ex:
+    a, b = v.meet(args[0], args[1])
+    t = args[0].type
+    sql = f"(CASE WHEN {a} = {b} THEN NULL ELSE {args[0].sql} END)"
+    return Ex(sql, plain(t) if t is not None else None, packed=args[0].packed)
+
+
+def _extreme(duck: str) -> Handler:
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        t: ColumnType | None = None
+        for arg in args:
+            t = common(t, arg.type)
+        return v.of_type(f"{duck}({', '.join(v.to(a, t) for a in args)})", t)
+
+    return handler
+
+
+FUNCTIONS: Functions = {
+    "cardinality": (1, 1, _cardinality),
+    "nvl": (2, 2, _nvl),
+    "coalesce": (1, 64, _nvl),
+    "nvl2": (3, 3, lambda v, a: v.choose([(f"{a[0].sql} IS NOT NULL", a[1])], a[2])),
+    "nullif": (2, 2, _nullif),
+    "decode": (3, 129, _decode),
+    "greatest": (1, 64, _extreme("greatest")),
+    "least": (1, 64, _extreme("least")),
+}

@@ -1,0 +1,161 @@
+"""Built-in functions of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....wire.types import ColumnType, TypeCode
+from ...errors import SqlError
+from ...types.names import text
+from ...types.result_types import DECIMALS, INTEGERS, LONGS, common, plain
+from ..scope import Ex
+from ..values.casting import Values
+from .handler import Functions, Handler
+
+
+def numeric(duck: str, result: Callable[[], ColumnType]) -> Handler:
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        numbers = [v.numeric(v.ctx.hint(a, ColumnType.float_())) for a in args]
+        return Ex(f"{duck}({', '.join(a.sql for a in numbers)})", result())
+
+    return handler
+
+
+def mod(v: Values, args: list[Ex]) -> Ex:
+    if any(x.packed for x in args):
+        return Ex(f"_ifx_remainder({v.key(args[0])}, {v.key(args[1])})", ColumnType.decimal(32), packed=True)
+    a, b = (v.numeric(v.ctx.hint(x, ColumnType.integer())) for x in args)
+    t = ColumnType.integer()
+    if a.type is not None and b.type is not None:
+        t = plain(common(a.type, b.type) or t)
+        if t.code == TypeCode.SMALLINT:
+            t = ColumnType.integer()
+    return Ex(f"({a.sql} % {b.sql})", t)
+
+
+def absolute(v: Values, args: list[Ex]) -> Ex:
+    if args[0].packed and args[0].type is not None:
+        return Ex(f"_ifx_magnitude({args[0].sql})", plain(args[0].type), packed=True)
+    a = v.numeric(args[0])
+    return Ex(f"abs({a.sql})", plain(a.type) if a.type is not None else None)
+
+
+def rounding(duck: str) -> Handler:
+    """ROUND and TRUNC of numbers."""
+
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        a = args[0]
+        digits = args[1].sql if len(args) > 1 else "0"
+        if a.packed and a.type is not None:
+            name = "rounded" if duck == "round" else "truncated"
+            return Ex(f"_ifx_{name}({a.sql}, CAST({digits} AS INTEGER))", plain(a.type), packed=True)
+        a = v.numeric(a)
+        if a.type is not None and a.type.code in INTEGERS:
+            return (
+                Ex(a.sql, plain(a.type))
+                if digits == "0"
+                else Ex(f"CAST({duck}(CAST({a.sql} AS DOUBLE), {digits}) AS BIGINT)", plain(a.type))
+            )
+        t = a.type
+        fixed = t is not None and t.code in DECIMALS and t.scale is not None
+        inner = f"{duck}({a.sql}, {digits})"
+        if fixed and t is not None:
+            return Ex(f"CAST({inner} AS DECIMAL({t.precision},{t.scale}))", plain(t))
+        return Ex(inner, plain(t) if t is not None else ColumnType.decimal(32))
+
+    return handler
+
+
+def whole(duck: str) -> Handler:
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        if args[0].packed:
+            whole = f"_ifx_whole({args[0].sql}, {text(duck)})"
+            return Ex(f"CAST({whole} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
+        a = v.numeric(args[0])
+        if a.type is not None and a.type.code in INTEGERS:
+            return Ex(a.sql, plain(a.type))
+        return Ex(f"CAST({duck}({a.sql}) AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
+
+    return handler
+
+
+def bits(operator: str) -> Handler:
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        a, b = (v.ctx.hint(x, ColumnType.integer()) for x in args)
+        sql = f"xor({a.sql}, {b.sql})" if operator == "xor" else f"({a.sql} {operator} {b.sql})"
+        return Ex(sql, plain(common(a.type, b.type) or ColumnType.integer()))
+
+    return handler
+
+
+def _root(v: Values, args: list[Ex]) -> Ex:
+    """ROOT(x [, n]): the n-th root, 2 when it is not given."""
+    x, n = (
+        v.numeric(v.ctx.hint(a, ColumnType.float_())).sql for a in (*args, Ex("2", ColumnType.integer()))[:2]
+    )
+    return Ex(f"pow(CAST({x} AS DOUBLE), 1e0 / {n})", ColumnType.float_())
+
+
+def _bitnot(v: Values, args: list[Ex]) -> Ex:
+    a = v.ctx.hint(args[0], ColumnType.integer())
+    return Ex(f"(~{a.sql})", plain(a.type) if a.type is not None else ColumnType.integer())
+
+
+def _bitandnot(v: Values, args: list[Ex]) -> Ex:
+    return bits("&")(v, [args[0], _bitnot(v, args[1:])])
+
+
+def _shift(operator: str) -> Handler:
+    """IFX_BIT_LEFTSHIFT and IFX_BIT_RIGHTSHIFT: by as many bits as the operand has at most, of its type; the sign stays
+    where it goes to the right."""
+
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        a, n = (v.ctx.hint(x, ColumnType.integer()) for x in args)
+        if a.type is None or a.type.code not in INTEGERS or n.type is None or n.type.code not in INTEGERS:
+            raise SqlError(-1260)
+        bits = 64 if a.type.code in LONGS else 32
+        by = f"(((CAST({n.sql} AS BIGINT) % {bits}) + {bits}) % {bits})"
+        if operator == "right":
+            sql = f"(CAST({a.sql} AS BIGINT) >> {by})"
+        else:
+            whole, half = 1 << bits, 1 << (bits - 1)
+            moved = f"CAST({a.sql} AS HUGEINT) * (CAST(1 AS HUGEINT) << {by})"
+            sql = f"((({moved} + {half}) % {whole} + {whole}) % {whole} - {half})"
+        t = ColumnType.bigint() if bits == 64 else ColumnType.integer()
+        return Ex(f"CAST({sql} AS {'BIGINT' if bits == 64 else 'INTEGER'})", t)
+
+    return handler
+
+
+def _sign(v: Values, args: list[Ex]) -> Ex:
+    a = v.numeric(v.ctx.hint(args[0], ColumnType.integer()))
+    return Ex(f"CAST(sign({a.sql}) AS INTEGER)", ColumnType.integer())
+
+
+def _float(*names: str, arguments: int = 1) -> Functions:
+    """Functions with a FLOAT result that DuckDB knows by the same names."""
+    return {name: (arguments, arguments, numeric(name, ColumnType.float_)) for name in names}
+
+
+FUNCTIONS: Functions = {
+    **_float(
+        "sqrt", "exp", "ln", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"
+    ),
+    **_float("asinh", "acosh", "atanh", "degrees", "radians"),
+    **_float("atan2", "pow", arguments=2),
+    "abs": (1, 1, absolute),
+    "mod": (2, 2, mod),
+    "ceil": (1, 1, whole("ceil")),
+    "floor": (1, 1, whole("floor")),
+    "power": (2, 2, numeric("pow", ColumnType.float_)),
+    "logn": (1, 1, numeric("ln", ColumnType.float_)),
+    "root": (1, 2, _root),
+    "sign": (1, 1, _sign),
+    "bitand": (2, 2, bits("&")),
+    "bitor": (2, 2, bits("|")),
+    "bitxor": (2, 2, bits("xor")),
+    "bitnot": (1, 1, _bitnot),
+    "bitandnot": (2, 2, _bitandnot),
+    "ifx_bit_leftshift": (2, 2, _shift("left")),
+    "ifx_bit_rightshift": (2, 2, _shift("right")),
+}

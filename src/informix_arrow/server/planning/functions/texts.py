@@ -1,0 +1,218 @@
+"""Built-in functions of texts."""
+
+from __future__ import annotations
+
+from ....wire.types import ColumnType
+from ...errors import SqlError
+from ...types.names import function, text
+from ...types.nested_types import is_simple_large
+from ...types.result_types import (
+    INTEGERS,
+    LONGEST_TEXT,
+    LONGS,
+    PADDED,
+    character,
+    is_character,
+    plain,
+    text_type,
+)
+from ..scope import Ex
+from ..values.casting import Values
+from ..values.cuts import byte_length
+from ..values.growth import count
+from .handler import Functions, Handler
+
+
+def text_arg(v: Values, ex: Ex) -> Ex:
+    ex = v.ctx.hint(ex, character(255))
+    return ex if ex.type is None or is_character(ex.type) else v.cast(ex, text_type(ex.type))
+
+
+def width(ex: Ex) -> int:
+    return ex.type.content_width if ex.type is not None and is_character(ex.type) else 255
+
+
+def _whole(v: Values, ex: Ex) -> str:
+    return f"CAST({v.ctx.hint(ex, ColumnType.integer()).sql} AS BIGINT)"
+
+
+def _same_width(duck: str) -> Handler:
+    """A function of one text, or of a text and a set of characters, as wide as that text."""
+
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        texts = [text_arg(v, args[0]), *(text_arg(v, a) for a in args[1:])]
+        t = texts[0].type if len(args) == 1 else character(width(texts[0]))
+        return Ex(f"{duck}({', '.join(a.sql for a in texts)})", plain(t) if t is not None else character(255))
+
+    return handler
+
+
+def _declared_length(ex: Ex) -> int:
+    """Bytes of a CHAR column with its blanks, which storage has cut off; 0 for all others."""
+    return ex.source.encoded_length if ex.source is not None and ex.source.code in PADDED else 0
+
+
+def _length(v: Values, args: list[Ex]) -> Ex:
+    """LENGTH: bytes without trailing blanks."""
+    if is_simple_large(args[0].type):
+        return Ex(f"CAST(octet_length({args[0].sql}) AS INTEGER)", ColumnType.integer())
+    ex = text_arg(v, args[0])
+    value = v.trimmed(ex) if ex.param < 0 else ex.sql
+    return Ex(f"CAST({byte_length(value, v.ctx.codec)} AS INTEGER)", ColumnType.integer())
+
+
+def _octet_length(v: Values, args: list[Ex]) -> Ex:
+    """OCTET_LENGTH: bytes with trailing blanks."""
+    if is_simple_large(args[0].type):
+        return Ex(f"CAST(octet_length({args[0].sql}) AS INTEGER)", ColumnType.integer())
+    ex = text_arg(v, args[0])
+    declared = _declared_length(ex)
+    if declared:
+        return Ex(f"(CASE WHEN {ex.sql} IS NOT NULL THEN {declared} END)", ColumnType.integer())
+    return Ex(f"CAST({byte_length(ex.sql, v.ctx.codec)} AS INTEGER)", ColumnType.integer())
+
+
+def _char_length(v: Values, args: list[Ex]) -> Ex:
+    """CHAR_LENGTH: characters with trailing blanks."""
+    ex = text_arg(v, args[0])
+    declared = _declared_length(ex)
+    if declared:  # what the bytes of its characters leave is blanks
+        sql = f"(length({ex.sql}) + greatest(0, {declared} - {byte_length(ex.sql, v.ctx.codec)}))"
+        return Ex(f"CAST({sql} AS INTEGER)", ColumnType.integer())
+    return Ex(f"CAST(length({ex.sql}) AS INTEGER)", ColumnType.integer())
+
+
+def substring(v: Values, args: list[Ex]) -> Ex:
+    """SUBSTR(x, start [, length]); a negative start counts from the end."""
+    value = text_arg(v, args[0])
+    return Ex(f"substr({value.sql}, {', '.join(_whole(v, a) for a in args[1:])})", character(width(value)))
+
+
+def _substrb(v: Values, args: list[Ex]) -> Ex:
+    if "mb" not in v.ctx.codec and byte_length("x", v.ctx.codec) == "length(x)":
+        return substring(v, args)
+    value = text_arg(v, args[0])
+    count = _whole(v, args[2]) if len(args) > 2 else "NULL"
+    sql = f"_ifx_bytes_of({value.sql}, {_whole(v, args[1])}, coalesce({count}, 2147483647), {text(v.ctx.codec)})"
+    return Ex(sql, character(width(value)))
+
+
+def _end(duck: str) -> Handler:
+    """LEFT and RIGHT."""
+
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        value = text_arg(v, args[0])
+        return Ex(f"{duck}({value.sql}, greatest(0, {_whole(v, args[1])}))", character(width(value)))
+
+    return handler
+
+
+def _pad(duck: str) -> Handler:
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        value = text_arg(v, args[0])
+        n = v.ctx.hint(args[1], ColumnType.integer())
+        fill = text_arg(v, args[2]).sql if len(args) > 2 else "' '"
+        wanted, wide = count(n)
+        return Ex(f"{duck}({value.sql}, {wanted}, {fill})", character(wide))
+
+    return handler
+
+
+def _space(v: Values, args: list[Ex]) -> Ex:
+    n = v.ctx.hint(args[0], ColumnType.integer())
+    wanted, wide = count(n)
+    return Ex(f"repeat(' ', {wanted})", character(wide))
+
+
+def _replace(v: Values, args: list[Ex]) -> Ex:
+    value, old = text_arg(v, args[0]), text_arg(v, args[1])
+    new = text_arg(v, args[2]) if len(args) > 2 else None
+    known = value.param < 0 and (new is None or bool(new.literal))
+    grow = width(value) * (width(new) if new is not None else 1)
+    function = "replace" if known and grow <= LONGEST_TEXT else "_ifx_replaced"
+    sql = f"{function}({value.sql}, {old.sql}, {new.sql if new is not None else text('')})"
+    return Ex(sql, character(max(255, grow)))
+
+
+def _concat(v: Values, args: list[Ex]) -> Ex:
+    return v.joined(*args)
+
+
+def _initcap(v: Values, args: list[Ex]) -> Ex:
+    value = text_arg(v, args[0])
+    sql = (
+        f"array_to_string(list_transform(string_split(lower({value.sql}), ' '), "
+        f"{function('w', 'upper(left(w, 1)) || substr(w, 2)')}), ' ')"
+    )
+    return Ex(sql, plain(value.type) if value.type is not None else character(255))
+
+
+def _instr(v: Values, args: list[Ex]) -> Ex:
+    """INSTR(source, part [, start [, count]])."""
+    source, part = text_arg(v, args[0]), text_arg(v, args[1])
+    if len(args) == 2:
+        return Ex(f"CAST(instr({source.sql}, {part.sql}) AS INTEGER)", ColumnType.integer())
+    count = _whole(v, args[3]) if len(args) > 3 else "1"
+    return Ex(f"_ifx_instr({source.sql}, {part.sql}, {_whole(v, args[2])}, {count})", ColumnType.integer())
+
+
+def _charindex(v: Values, args: list[Ex]) -> Ex:
+    """CHARINDEX(part, source [, start])."""
+    return _instr(v, [args[1], args[0], *args[2:]])
+
+
+def _substring_index(v: Values, args: list[Ex]) -> Ex:
+    source, part = text_arg(v, args[0]), text_arg(v, args[1])
+    sql = f"_ifx_substring_index({source.sql}, {part.sql}, {_whole(v, args[2])})"
+    return Ex(sql, character(width(source)))
+
+
+def _ascii(v: Values, args: list[Ex]) -> Ex:
+    return Ex(f"ascii({text_arg(v, args[0]).sql})", ColumnType.integer())
+
+
+def _chr(v: Values, args: list[Ex]) -> Ex:
+    return Ex(f"chr(CAST({v.ctx.hint(args[0], ColumnType.integer()).sql} AS INTEGER))", character(1))
+
+
+def _hex(v: Values, args: list[Ex]) -> Ex:
+    """HEX of a whole number: 8 digits, 16 for those of eight bytes."""
+    a = v.ctx.hint(args[0], ColumnType.integer())
+    if a.type is None or a.type.code not in INTEGERS:
+        raise SqlError(-1260, 0, 0, "hex")
+    digits, mask = (16, 2**64 - 1) if a.type.code in LONGS else (8, 2**32 - 1)
+    bits = f"CAST({a.sql} AS HUGEINT)"
+    sql = f"'0x' || lpad(hex(CASE WHEN {bits} < 0 THEN {bits} + {mask + 1} ELSE {bits} END), {digits}, '0')"
+    return Ex(f"({sql})", character(digits + 2))
+
+
+FUNCTIONS: Functions = {
+    "upper": (1, 1, _same_width("upper")),
+    "lower": (1, 1, _same_width("lower")),
+    "initcap": (1, 1, _initcap),
+    "trim": (1, 1, _same_width("trim")),
+    "ltrim": (1, 2, _same_width("ltrim")),
+    "rtrim": (1, 2, _same_width("rtrim")),
+    "reverse": (1, 1, _same_width("reverse")),
+    "length": (1, 1, _length),
+    "len": (1, 1, _length),
+    "octet_length": (1, 1, _octet_length),
+    "char_length": (1, 1, _char_length),
+    "character_length": (1, 1, _char_length),
+    "substr": (2, 3, substring),
+    "substring": (2, 3, substring),
+    "substrb": (2, 3, _substrb),
+    "substring_index": (3, 3, _substring_index),
+    "left": (2, 2, _end("left")),
+    "right": (2, 2, _end("right")),
+    "replace": (2, 3, _replace),
+    "lpad": (2, 3, _pad("lpad")),
+    "rpad": (2, 3, _pad("rpad")),
+    "space": (1, 1, _space),
+    "concat": (2, 2, _concat),
+    "instr": (2, 4, _instr),
+    "charindex": (2, 3, _charindex),
+    "ascii": (1, 1, _ascii),
+    "chr": (1, 1, _chr),
+    "hex": (1, 1, _hex),
+}

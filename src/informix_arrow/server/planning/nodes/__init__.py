@@ -1,0 +1,1 @@
+"""Expressions by the kinds of their nodes: each is translated by a function that is handed the translator."""

@@ -1,0 +1,104 @@
+"""COUNT, SUM, AVG, MIN, MAX, and Informix's STDEV, VARIANCE and RANGE."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ....wire.types import ColumnType
+from ...errors import SqlError
+from ...types.intervals import checked_sql, interval_type, is_interval, qualifier_of, wide
+from ...types.nested_types import is_nested, is_simple_large, lob_kind
+from ...types.result_types import DECIMALS, FLOATS, is_character, is_number, plain
+from ..scope import Ex, Scope
+from ..translator import Nodes, Translator
+
+_AGGREGATES: dict[type[exp.Expression], str] = {
+    exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max",
+}  # fmt: skip
+SPREADS = {"stdev": "stddev_pop", "variance": "var_pop"}
+"""What DuckDB calls them."""
+
+
+def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+    word = _AGGREGATES[type(node)]
+    this = node.this
+    distinct = ""
+    if isinstance(this, exp.Distinct):
+        distinct = "DISTINCT "
+        this = this.expressions[0]
+    if word == "count":
+        # COUNT is a decimal on the wire (SERVER-BEHAVIOUR section 5)
+        t: ColumnType | None = ColumnType.decimal(15, 0)
+        if isinstance(this, exp.Star):
+            return Ex("count(*)", t, "(count(*))")
+        inner = tr.expr(this, scope)
+        sql = tr.values.trimmed(inner) if distinct and inner.type and is_character(inner.type) else inner.sql
+        return Ex(f"count({distinct}{sql})", t, "(count)")
+    inner = tr.expr(this, scope)
+    t = inner.type
+    if is_nested(t) or is_simple_large(t) or lob_kind(t):
+        raise SqlError(-9634, 0, 0, word)
+    if word in ("min", "max"):
+        return Ex(f"{word}({distinct}{inner.sql})", plain(t) if t else None, f"({word})", packed=inner.packed)
+    if inner.packed:
+        return _exact_total(word, distinct, inner.sql)
+    if t is not None:
+        if is_character(t):
+            inner = tr.values.numeric(inner)
+            t = inner.type
+        elif is_interval(t):
+            qualifier = wide(qualifier_of(t))
+            return Ex(
+                checked_sql(f"CAST(trunc({word}({distinct}{inner.sql})) AS HUGEINT)", qualifier),
+                interval_type(qualifier),
+                f"({word})",
+            )
+        elif not is_number(t):
+            raise SqlError(-1260)
+    if t is None or t.code in FLOATS:
+        result: ColumnType | None = ColumnType.float_()
+    elif word == "avg":
+        average = f"_ifx_divide(_ifx_key(CAST(sum({distinct}{inner.sql}) AS VARCHAR)), "
+        average += f"_ifx_key(CAST(count({distinct}{inner.sql}) AS VARCHAR)))"
+        sql = f"(CASE WHEN count({inner.sql}) > 0 THEN {average} END)"
+        return Ex(sql, ColumnType.decimal(32), "(avg)", packed=True)
+    elif t.code in DECIMALS:
+        result = replace(plain(t), encoded_length=32 << 8 | (t.scale or 0))
+    else:
+        result = ColumnType.decimal(32, 0)
+    return Ex(f"{word}({distinct}{inner.sql})", result, f"({word})")
+
+
+def _exact_total(word: str, distinct: str, keys: str) -> Ex:
+    """SUM and AVG of floating decimals, to 32 digits."""
+    sql = f"_ifx_total(list({distinct}{keys}))"
+    if word == "avg":
+        number = f"_ifx_key(CAST(count({distinct}{keys}) AS VARCHAR))"
+        sql = f"(CASE WHEN count({keys}) > 0 THEN _ifx_divide({sql}, {number}) END)"
+    return Ex(sql, ColumnType.decimal(32), f"({word})", packed=True)
+
+
+def spread(tr: Translator, name: str, nodes: list[exp.Expression], scope: Scope) -> Ex | None:
+    """STDEV, VARIANCE and RANGE as aggregates; None for anything else. A population's, as Informix has them."""
+    if name not in SPREADS and name != "range":
+        return None
+    if len(nodes) != 1:
+        raise SqlError(-664, 0, 0, name)
+    node, distinct = nodes[0], ""
+    if isinstance(node, exp.Distinct):
+        node, distinct = node.expressions[0], "DISTINCT "
+    inner = tr.values.numeric(tr.expr(node, scope))
+    if inner.type is None or not is_number(inner.type):
+        raise SqlError(-1260, 0, 0, name)
+    if name == "range":
+        t = plain(inner.type)
+        if t.code == ColumnType.smallint().code:
+            t = ColumnType.integer()
+        return tr.values.as_key(Ex(f"(max({inner.sql}) - min({inner.sql}))", t, "(range)"))
+    sql = f"{SPREADS[name]}({distinct}CAST({inner.sql} AS DOUBLE))"
+    return tr.values.as_key(Ex(sql, ColumnType.decimal(32), f"({name})"))
+
+
+NODES: Nodes = dict.fromkeys(_AGGREGATES, _aggregate)

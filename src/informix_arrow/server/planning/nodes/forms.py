@@ -1,0 +1,76 @@
+"""What has a syntax of its own: CASE, CAST, `col[2,5]`, TRIM and SUBSTRING."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ....wire.types import ColumnType
+from ...errors import SqlError
+from ...types.nested_types import declare
+from ...types.result_types import character, is_character, text_type
+from ..functions.texts import substring
+from ..scope import Ex, Scope
+from ..translator import Nodes, Translator
+
+
+def _case(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+    operand = tr.expr(node.this, scope) if node.args.get("this") is not None else None
+    arms: list[tuple[str, Ex]] = []
+    for branch in node.args.get("ifs") or ():
+        if operand is None:
+            test = tr.condition(branch.this, scope)
+        else:
+            a, b = tr.values.meet(operand, tr.expr(branch.this, scope))
+            test = f"{a} = {b}"
+        arms.append((test, tr.expr(branch.args["true"], scope)))
+    default = node.args.get("default")
+    otherwise = tr.expr(default, scope) if default is not None else None
+    return tr.values.choose(arms, otherwise)
+
+
+def _cast(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+    declared = node.args["to"].meta.get("informix")
+    if not declared:
+        raise SqlError(-201, 0, 1)
+    return tr.values.cast(tr.expr(node.this, scope), declare(str(declared), tr.ctx.find_type))
+
+
+def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+    """`col[2,5]`, `col[3]`: characters from to, 1-based, inclusive."""
+    inner = tr.expr(node.this, scope)
+    bounds = node.expressions
+    if not 1 <= len(bounds) <= 2 or not all(isinstance(b, exp.Literal) and not b.is_string for b in bounds):
+        raise SqlError(-201, 0, 1)
+    first = int(str(bounds[0].this))
+    last = int(str(bounds[-1].this))
+    width = inner.type.content_width if inner.type is not None and is_character(inner.type) else 0
+    if not width or first < 1 or last < first:
+        raise SqlError(-217 if not width else -201, 0, 0, inner.name)
+    n = last - first + 1
+    return Ex(f"substr({inner.sql}, {first}, {n})", ColumnType.char(n), inner.name)
+
+
+def _trim(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+    inner = tr.ctx.hint(tr.expr(node.this, scope), character(255))
+    if inner.type is not None and not is_character(inner.type):
+        inner = tr.values.cast(inner, text_type(inner.type))
+    what = node.args.get("expression")
+    characters = tr.expr(what, scope).sql if what is not None else "' '"
+    position = str(node.args.get("position") or "").upper()
+    function = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(position, "trim")
+    width = inner.type.content_width if inner.type is not None else 255
+    return Ex(f"{function}({inner.sql}, {characters})", character(width))
+
+
+def _substring(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+    parts = [node.this, node.args.get("start"), node.args.get("length")]
+    return substring(tr.values, [tr.expr(p, scope) for p in parts if p is not None])
+
+
+NODES: Nodes = {
+    exp.Case: _case,
+    exp.Cast: _cast,
+    exp.Bracket: _bracket,
+    exp.Trim: _trim,
+    exp.Substring: _substring,
+}

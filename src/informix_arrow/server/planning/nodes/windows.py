@@ -1,0 +1,103 @@
+"""OLAP functions: numbering, ranking and aggregates with OVER."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from ....wire.types import ColumnType
+from ...errors import SqlError, not_supported
+from ...types.result_types import is_character, plain
+from ..scope import Ex, Scope, offset_of
+from ..translator import Nodes, Translator
+from .aggregates import SPREADS
+
+_NUMBERING = {
+    "row_number": ColumnType.bigint, "rank": ColumnType.bigint, "dense_rank": ColumnType.bigint,
+    "denserank": ColumnType.bigint, "ntile": ColumnType.bigint, "percent_rank": ColumnType.float_,
+    "cume_dist": ColumnType.float_,
+}  # fmt: skip
+_VALUES = frozenset({"lag", "lead", "first_value", "last_value"})
+
+
+def _window(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+    """`function(...) OVER (PARTITION BY ... ORDER BY ... ROWS ...)`."""
+    call = node.this
+    nulls = ""
+    if isinstance(call, (exp.IgnoreNulls, exp.RespectNulls)):
+        nulls = " IGNORE NULLS" if isinstance(call, exp.IgnoreNulls) else ""
+        call = call.this
+    if node.args.get("alias") or (node.args.get("first") is not None and not node.args["first"]):
+        raise not_supported("named windows", offset=offset_of(node) or 1)
+    over = _over(tr, node, scope)
+    if not isinstance(call, exp.Anonymous):
+        found = tr.expr(call, scope)
+        if found.packed:
+            raise not_supported("OVER with an aggregate of floating decimals")
+        return replace(found, sql=f"{found.sql} OVER ({over})")
+    name = call.name.lower()
+    items = list(call.expressions)
+    if name in _NUMBERING:
+        arguments = ", ".join(tr.ctx.hint(tr.expr(i, scope), ColumnType.integer()).sql for i in items)
+        word = "dense_rank" if name == "denserank" else name
+        return Ex(f"{word}({arguments}) OVER ({over})", _NUMBERING[name](), f"({name})")
+    if name in _VALUES and items:
+        value = tr.expr(items[0], scope)
+        t = plain(value.type) if value.type is not None else None
+        parts = [value.sql]
+        if len(items) > 1:
+            parts.append(tr.ctx.hint(tr.expr(items[1], scope), ColumnType.integer()).sql)
+        if len(items) > 2:
+            parts.append(tr.values.to(tr.expr(items[2], scope), t))
+        return Ex(f"{name}({', '.join(parts)}{nulls}) OVER ({over})", t, f"({name})", packed=value.packed)
+    if name in ("ratio_to_report", "ratiotoreport") and len(items) == 1:
+        value = tr.values.numeric(tr.expr(items[0], scope))
+        amount = f"CAST({value.sql} AS DOUBLE)"
+        return tr.values.as_key(
+            Ex(f"({amount} / sum({amount}) OVER ({over}))", ColumnType.decimal(32), "(ratio_to_report)")
+        )
+    if name in SPREADS and len(items) == 1:
+        value = tr.values.numeric(tr.expr(items[0], scope))
+        sql = f"{SPREADS[name]}(CAST({value.sql} AS DOUBLE)) OVER ({over})"
+        return tr.values.as_key(Ex(sql, ColumnType.decimal(32), f"({name})"))
+    raise SqlError(-674, 0, 0, name)
+
+
+def _over(tr: Translator, node: exp.Expression, scope: Scope) -> str:
+    parts = []
+    partition = node.args.get("partition_by")
+    if partition:
+        keys = []
+        for item in partition:
+            ex = tr.expr(item, scope)
+            keys.append(tr.values.trimmed(ex) if ex.type is not None and is_character(ex.type) else ex.sql)
+        parts.append("PARTITION BY " + ", ".join(keys))
+    order = node.args.get("order")
+    if order is not None:
+        items = []
+        for item in order.expressions:
+            descending = bool(item.args.get("desc"))
+            explicit = item.args.get("nulls_first")
+            first = not descending if explicit is None else bool(explicit)
+            way = f"{'DESC' if descending else 'ASC'} NULLS {'FIRST' if first else 'LAST'}"
+            items.append(f"{tr.expr(item.this, scope).sql} {way}")
+        parts.append("ORDER BY " + ", ".join(items))
+    spec = node.args.get("spec")
+    if spec is not None:
+        parts.append(_frame(tr, spec, scope))
+    return " ".join(parts)
+
+
+def _frame(tr: Translator, spec: exp.Expression, scope: Scope) -> str:
+    def bound(which: str) -> str:
+        value, side = spec.args.get(which), str(spec.args.get(f"{which}_side") or "")
+        if value is None:
+            return "CURRENT ROW"
+        text = str(value) if isinstance(value, str) else tr.expr(value, scope).sql
+        return f"{text} {side}".strip()
+
+    return f"{str(spec.args['kind']).upper()} BETWEEN {bound('start')} AND {bound('end')}"
+
+
+NODES: Nodes = {exp.Window: _window}

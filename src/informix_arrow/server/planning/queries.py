@@ -1,0 +1,425 @@
+"""SELECT, UNION and FROM lists: names resolved, columns typed, text for DuckDB."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ...wire.types import ColumnType
+from ..errors import SqlError, no_column, no_table, not_supported
+from ..grammar import dialect_nodes as d
+from ..schema.catalog import TableInfo, attached
+from ..schema.system_views import system_table
+from ..types.names import quote
+from ..types.result_types import common, from_duck, has_own_storage, is_character, plain
+from .context import Context
+from .expressions import ExpressionTranslator
+from .nodes import user_routines
+from .nodes.client_files import argument, call_of, outside
+from .outer_joins import classify
+from .plans import Call
+from .scope import Ex, Output, Scope, Source, offset_of, table_outputs
+from .views import OF_VIEW
+
+
+class QueryTranslator:
+    """Translates the queries of one statement."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.expressions = ExpressionTranslator(ctx, self._one_column, self.query)
+
+    def _one_column(self, node: exp.Expression, scope: Scope) -> tuple[str, Output]:
+        sql, outputs = self.query(node, scope)
+        return sql, outputs[0]
+
+    # ---- queries ----------------------------------------------------------------------------
+    def query(
+        self, node: exp.Expression, parent: Scope | None = None, *, top: bool = False
+    ) -> tuple[str, tuple[Output, ...]]:
+        """DuckDB text and result columns of a SELECT, UNION or parenthesised query.
+
+        With `top` the columns are called c0, c1, ... because a result may repeat names.
+        """
+        while isinstance(node, exp.Subquery):
+            node = node.this
+        if isinstance(node, exp.SetOperation):
+            return self._union(node, parent, top)
+        if not isinstance(node, exp.Select):
+            raise SqlError(-201, 0, offset_of(node) or 1)
+        return self._select(node, parent, top)
+
+    def _with(self, node: exp.Expression, scope: Scope) -> str:
+        clause = node.args.get("with_")
+        if clause is None:
+            return ""
+        parts = []
+        recursive = False
+        for cte in clause.expressions:
+            columns = cte.args["alias"].args.get("columns") or []
+            if isinstance(cte.this, exp.SetOperation) and any(
+                table.name == cte.alias for table in cte.this.expression.find_all(exp.Table)
+            ):
+                # the first arm tells what the columns are
+                recursive = True
+                _, outputs = self.query(cte.this.this, scope)
+                called = [c.name for c in columns] or [o.name for o in outputs]
+                scope.ctes[cte.alias] = tuple(
+                    Output(n, o.type, "", o.packed) for n, o in zip(called, outputs, strict=False)
+                )
+            sql, outputs = self.query(cte.this, scope)
+            if columns:
+                outputs = tuple(
+                    Output(c.name, o.type, "", o.packed) for c, o in zip(columns, outputs, strict=False)
+                )
+            name = cte.alias
+            scope.ctes[name] = outputs
+            names = ", ".join(quote(o.name) for o in outputs)
+            parts.append(f"{quote(name)}({names}) AS ({sql})")
+        return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(parts)} "
+
+    def _union(
+        self, node: exp.SetOperation, parent: Scope | None, top: bool
+    ) -> tuple[str, tuple[Output, ...]]:
+        scope = Scope(parent=parent)
+        prefix = self._with(node, scope)
+        left, first = self.query(node.this, scope, top=top)
+        right, second = self.query(node.expression, scope, top=top)
+        if len(first) != len(second):
+            raise SqlError(-307)
+        for output in (*first, *second):
+            if output.call:
+                raise outside(output.call)
+        outputs = []
+        for a, b in zip(first, second, strict=True):
+            ta, tb = a.type, b.type
+            if ta is not None and tb is not None and is_character(ta) != is_character(tb):
+                raise SqlError(-308)
+            if ta is not None and tb is not None and has_own_storage(ta) != has_own_storage(tb):
+                raise SqlError(-308)
+            t = common(ta, tb)
+            packed = a.packed or b.packed
+            outputs.append(Output(a.name, plain(t) if t is not None and ta != tb else t, "", packed))
+        left, right = self._as_keys(left, first, outputs), self._as_keys(right, second, outputs)
+        word = {exp.Union: "UNION", exp.Except: "EXCEPT", exp.Intersect: "INTERSECT"}[type(node)]
+        if not node.args.get("distinct"):
+            word += " ALL"
+        sql = f"({left}) {word} ({right})"
+        order = node.args.get("order")
+        if order is not None:
+            sql += " ORDER BY " + ", ".join(
+                self._order_item(o, self._union_position(o.this, outputs)) for o in order.expressions
+            )
+        sql += self._limit(node, scope)
+        return prefix + sql, tuple(outputs)
+
+    @staticmethod
+    def _as_keys(sql: str, side: tuple[Output, ...], outputs: list[Output]) -> str:
+        """One side of a UNION whose numbers become keys where the other side has floating decimals."""
+        if all(a.packed == b.packed for a, b in zip(side, outputs, strict=True)):
+            return sql
+        items = [
+            f"_ifx_key(CAST(k{i} AS VARCHAR)) AS k{i}" if b.packed and not a.packed else f"k{i}"
+            for i, (a, b) in enumerate(zip(side, outputs, strict=True))
+        ]
+        names = ", ".join(f"k{i}" for i in range(len(side)))
+        return f"SELECT {', '.join(items)} FROM ({sql}) AS u({names})"
+
+    @staticmethod
+    def _union_position(node: exp.Expression, outputs: list[Output]) -> str:
+        if isinstance(node, exp.Literal):
+            return str(node.this)
+        for position, output in enumerate(outputs, 1):
+            if isinstance(node, exp.Column) and output.name == node.name:
+                return str(position)
+        raise SqlError(-217, 0, offset_of(node), node.name)
+
+    def _select(self, node: exp.Select, parent: Scope | None, top: bool) -> tuple[str, tuple[Output, ...]]:
+        scope = Scope(parent=parent)
+        prefix = self._with(node, scope)
+        where_parts: list[str] = []
+        from_sql, where = self._from(node, scope)
+        if where is not None:
+            user_routines.declare_variables(self.expressions, where, scope)
+            where_parts.append(self.expressions.condition(where, scope))
+        items, outputs, exprs = self._projections(node, scope, top)
+        sql = "SELECT "
+        if node.args.get("distinct") is not None:
+            sql += "DISTINCT "
+        sql += ", ".join(items)
+        if from_sql:
+            sql += f" FROM {from_sql}"
+        if where_parts:
+            sql += " WHERE " + " AND ".join(where_parts)
+        group = node.args.get("group")
+        if group is not None:
+            keys = []
+            for key in group.expressions:
+                if isinstance(key, exp.Literal) and not key.is_string:
+                    keys.append(str(key.this))
+                else:
+                    keys.append(self.expressions.expr(key, scope).sql)
+            sql += " GROUP BY " + ", ".join(keys)
+        having = node.args.get("having")
+        if having is not None:
+            sql += " HAVING " + self.expressions.condition(having.this, scope)
+        order = node.args.get("order")
+        if order is not None:
+            sql += " ORDER BY " + ", ".join(
+                self._order_item(o, self._order_key(o.this, scope, outputs, exprs)) for o in order.expressions
+            )
+        sql += self._limit(node, scope)
+        return prefix + sql, outputs
+
+    def _projections(
+        self, node: exp.Select, scope: Scope, top: bool
+    ) -> tuple[list[str], tuple[Output, ...], list[Ex]]:
+        exprs: list[tuple[str, Ex]] = []
+        calls: dict[int, Call] = {}
+        for item in node.expressions:
+            star = item.this if isinstance(item, exp.Column) else item
+            if isinstance(star, exp.Star) and any(star.args.values()):
+                raise SqlError(-201, 0, offset_of(item) or 1, "", "neither EXCLUDE nor REPLACE is Informix's")
+            if isinstance(item, exp.Star):
+                exprs += self._star(scope, "")
+            elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+                exprs += self._star(scope, item.table)
+            else:
+                alias = item.alias if isinstance(item, exp.Alias) else ""
+                inner = item.this if isinstance(item, exp.Alias) else item
+                calling = call_of(inner)
+                if calling is not None:
+                    if not top:
+                        raise outside(calling.name.lower(), inner)
+                    calls[len(exprs)], ex = argument(self.expressions, calling, scope)
+                    exprs.append((alias or ex.name, ex))
+                    continue
+                ex = self.expressions.values.settle(self.expressions.expr(inner, scope))
+                if ex.param >= 0:
+                    raise SqlError(-201, 0, offset_of(inner) or 1)
+                exprs.append((alias or ex.name, ex))
+        if not exprs:
+            raise SqlError(-201, 0, 1)
+        items = []
+        outputs = []
+        for i, (name, ex) in enumerate(exprs):
+            sql = ex.sql
+            if ex.type is None and sql == "NULL":
+                sql = "CAST(NULL AS INTEGER)"
+                ex = Ex(sql, ColumnType.integer(), ex.name)
+            items.append(f"{sql} AS {f'c{i}' if top else quote(name)}")
+            outputs.append(Output(name, ex.type, sql, ex.packed, calls.get(i)))
+        return items, tuple(outputs), [ex for _, ex in exprs]
+
+    @staticmethod
+    def _star(scope: Scope, alias: str) -> list[tuple[str, Ex]]:
+        sources = [s for s in scope.sources if not alias or s.alias == alias]
+        if not sources:
+            raise no_column(alias) if alias else SqlError(-201, 0, 1)
+        for source in sources:
+            if source.read is not None:
+                source.read.update(o.name for o in source.outputs)
+        return [
+            (o.name, Ex(f"{s.duck}.{quote(o.name)}", o.type, o.name, packed=o.packed, source=o.type))
+            for s in sources
+            for o in s.outputs
+        ]
+
+    def _order_key(
+        self, node: exp.Expression, scope: Scope, outputs: tuple[Output, ...], exprs: list[Ex]
+    ) -> str:
+        """A position, a name of the result, or an expression over the sources."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            if not 1 <= int(str(node.this)) <= len(outputs):
+                raise SqlError(-309, 0, 0, str(node.this))
+            return str(node.this)
+        if isinstance(node, exp.Column) and not node.table:
+            for position, output in enumerate(outputs, 1):
+                if output.name == node.name:
+                    return str(position)
+        ex = self.expressions.expr(node, scope)
+        for position, chosen in enumerate(exprs, 1):
+            if chosen.sql == ex.sql:
+                return str(position)
+        return ex.sql
+
+    @staticmethod
+    def _order_item(node: exp.Ordered, key: str) -> str:
+        """NULLs count as the smallest value: first ascending, last descending."""
+        descending = bool(node.args.get("desc"))
+        explicit = node.args.get("nulls_first")
+        nulls_first = not descending if explicit is None else bool(explicit)
+        return f"{key} {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
+
+    def _limit(self, node: exp.Expression, scope: Scope) -> str:
+        limit = node.args.get("limit")
+        if limit is None:
+            return ""
+        amount, skip = limit.args.get("expression"), limit.args.get("offset")
+        sql = f" LIMIT {self._amount(amount, scope)}" if amount is not None else ""
+        if skip is not None:
+            sql += f" OFFSET {self._amount(skip, scope)}"
+        return sql
+
+    def _amount(self, node: exp.Expression, scope: Scope) -> str:
+        ex = self.ctx.hint(self.expressions.expr(node, scope), ColumnType.integer())
+        if ex.param < 0 and not ex.number:
+            raise SqlError(-201, 0, offset_of(node) or 1)
+        return ex.sql
+
+    # ---- FROM -------------------------------------------------------------------------------
+    def _from(self, node: exp.Select, scope: Scope) -> tuple[str, exp.Expression | None]:
+        """FROM text; the WHERE condition that is left once OUTER tables took their part."""
+        where = node.args["where"].this if node.args.get("where") is not None else None
+        clause = node.args.get("from_") or node.args.get("from")
+        if clause is None:
+            return "", where
+        sql = ""
+        items: list[tuple[exp.Expression | None, exp.Expression]] = [(None, clause.this)]
+        items += [(join, join.this) for join in node.args.get("joins") or ()]
+        items += [(join, join.this) for join in clause.this.args.get("joins") or ()]
+        outer: list[d.OuterTables] = []
+        pending: list[tuple[exp.Expression, str]] = []
+        for join, table in items:
+            if isinstance(table, d.OuterTables):
+                outer.append(table)
+                continue
+            text_ = self.source(table, scope)
+            if join is None:
+                sql = text_
+                continue
+            kind = " ".join(str(join.args.get(k) or "") for k in ("side", "kind")).upper().split()
+            on = join.args.get("on")
+            if on is None:
+                sql += f" CROSS JOIN {text_}" if sql else text_
+            else:
+                words = " ".join(k for k in kind if k in ("LEFT", "RIGHT", "FULL")) or "INNER"
+                sql += f" {words} JOIN {text_} ON {self.expressions.condition(on, scope)}"
+        if outer:
+            sql, where = self._outer(sql, outer, where, scope)
+        elif pending:
+            raise SqlError(-201, 0, 1)
+        return sql, where
+
+    def _joined(self, first: exp.Expression, node: exp.Expression, scope: Scope) -> str:
+        """`(a JOIN b ON ...)` in FROM."""
+        inner = first.copy()
+        joins = [*(inner.args.pop("joins", None) or ()), *(node.args.get("joins") or ())]
+        if node.args.get("alias"):
+            raise SqlError(-201, 0, offset_of(first) or 1)
+        select = exp.Select(from_=exp.From(this=inner), joins=joins)
+        sql, rest = self._from(select, scope)
+        if rest is not None:
+            raise SqlError(-201, 0, 1)
+        return f"({sql})"
+
+    def _outer(
+        self, sql: str, outer: list[d.OuterTables], where: exp.Expression | None, scope: Scope
+    ) -> tuple[str, exp.Expression | None]:
+        """`FROM a, OUTER b WHERE ...`: conditions that name b belong to the join."""
+        for group in outer:
+            before = len(scope.sources)
+            inner_sql = ""
+            nested: list[d.OuterTables] = []
+            for member in group.expressions:
+                if isinstance(member, d.OuterTables):
+                    nested.append(member)
+                else:
+                    text_ = self.source(member, scope)
+                    inner_sql = f"{inner_sql} CROSS JOIN {text_}" if inner_sql else text_
+            if not inner_sql:
+                raise SqlError(-201, 0, 1)
+            if nested:
+                own_only, _ = classify(where, scope, before)
+                inner_sql, where = self._outer(inner_sql, nested, where, scope)
+                del own_only
+            on, where = classify(where, scope, before)
+            condition = self.expressions.condition(on, scope) if on is not None else "TRUE"
+            joined = inner_sql if " JOIN " not in inner_sql else f"({inner_sql})"
+            sql = f"{sql} LEFT JOIN {joined} ON {condition}"
+        return sql, where
+
+    def source(self, node: exp.Expression, scope: Scope) -> str:
+        """One table, view, CTE or derived table; adds it to the scope."""
+        if isinstance(node, (exp.Subquery, exp.Paren)) and isinstance(node.this, exp.Table):
+            return self._joined(node.this, node, scope)
+        lateral = isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery)
+        if lateral:
+            node.this.set("alias", node.args.get("alias"))
+            node = node.this
+        if isinstance(node, exp.Subquery):
+            around = Scope(parent=scope if lateral else scope.parent, ctes=scope.ctes)
+            if isinstance(node.this, d.RoutineRows):
+                call = node.this.this
+                sql, outputs = user_routines.rows(
+                    self.expressions, call.name.lower(), call.expressions, around
+                )
+            elif isinstance(node.this, (exp.Select, exp.SetOperation, exp.Subquery)):
+                sql, outputs = self.query(node.this, around)
+            else:
+                raise not_supported("parenthesised joins")
+            alias = node.alias or f"_q{len(scope.sources)}"
+            columns = node.args["alias"].args.get("columns") if node.args.get("alias") else None
+            if columns:
+                if len(columns) != len(outputs):
+                    raise SqlError(-236)
+                outputs = tuple(
+                    Output(c.name, o.type, "", o.packed) for c, o in zip(columns, outputs, strict=True)
+                )
+            names = ", ".join(quote(o.name) for o in outputs)
+            scope.sources.append(Source(alias, outputs))
+            return f"{'LATERAL ' if lateral else ''}({sql}) AS {quote(alias)}({names})"
+        if not isinstance(node, exp.Table):
+            raise not_supported(f"{type(node).__name__} in FROM")
+        name = node.name
+        database = node.catalog or None
+        alias = node.alias or name
+        if node.args.get("alias") and node.args["alias"].args.get("columns"):
+            raise SqlError(-201, 0, offset_of(node) or 1)  # nor are arguments: FROM t (1)
+        if any(s.alias == alias for s in scope.sources):
+            raise SqlError(-201, 0, offset_of(node) or 1, alias)
+        if database is None and not node.args.get("db"):
+            outputs_of_cte = scope.cte(name)
+            if outputs_of_cte is not None:
+                scope.sources.append(Source(alias, outputs_of_cte))
+                return f"{quote(name)} AS {quote(alias)}"
+        info = self.table(node, database, name)
+        outputs = table_outputs(info)
+        source = Source(alias, outputs, info if info.kind == "T" else None)
+        scope.sources.append(source)
+        if not node.meta.get(OF_VIEW):
+            self.ctx.watch(info, source)
+        duck = info.duck
+        if info.kind == "S":
+            duck = system_table(
+                info.name, attached(info.database), info.database, _columns_named(node.root())
+            )
+        return f"{duck} AS {quote(alias)}"
+
+    def table(self, node: exp.Expression, database: str | None, name: str) -> TableInfo:
+        """A table by name; -206 when it does not exist."""
+        info = self.ctx.find_table(database, name)
+        if info is None:
+            raise no_table(name, offset_of(node))
+        return info
+
+
+def _columns_named(tree: exp.Expression) -> set[str] | None:
+    """The columns that a statement names anywhere; None where it has a star."""
+    found = set()
+    for node in tree.walk():
+        if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
+            return None
+        if isinstance(node, exp.Column):
+            found.add(node.name)
+    return found
+
+
+def finish_types(outputs: tuple[Output, ...], duck_names: list[str]) -> list[ColumnType]:
+    """Types of all columns; DuckDB's own where our rules know none."""
+    found = []
+    for output, name in zip(outputs, duck_names, strict=True):
+        t = output.type or from_duck(name)
+        if t is None:
+            raise not_supported(f"a result column of type {name}", -9628)
+        found.append(t)
+    return found

@@ -1,0 +1,133 @@
+"""Expressions with their types, and the sources whose columns a name may mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from ...wire.types import ColumnType
+from ..errors import SqlError, no_column
+from ..schema.catalog import TableInfo
+from ..types.names import quote
+from ..types.result_types import is_floating_decimal
+from .plans import Call
+
+CONSTANT = "(constant)"
+
+EXPRESSION = "(expression)"
+
+
+@dataclass(frozen=True, slots=True)
+class Ex:
+    """A translated expression.
+
+    `sql` is DuckDB text over storage values (see result_types.duck_type). `type` is None where nothing is
+    known (a parameter, NULL). `name` is what DESCRIBE calls the column. `param` is the number of a bare
+    `?`, else -1. `literal` is the text of a bare string literal.
+    """
+
+    sql: str
+    type: ColumnType | None
+    name: str = EXPRESSION
+    param: int = -1
+    literal: str | None = None
+    number: bool = False  # a bare numeric literal
+    packed: bool = False  # the key of a floating decimal (packed.py), not yet a number
+    source: ColumnType | None = None  # the declared type when the expression is a bare column
+    value: object = None  # what a literal that is neither number nor text stands for, as a parameter would be
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One column of a query's result, or of a source in FROM."""
+
+    name: str
+    type: ColumnType | None
+    sql: str = ""
+    packed: bool = False
+    call: Call | None = None  # the engine calls out for each row; the SQL gives the arguments
+
+
+def table_outputs(info: TableInfo) -> tuple[Output, ...]:
+    """The columns of a table or view as a source has them."""
+    return tuple(Output(c.name, c.type, "", is_floating_decimal(c.type)) for c in info.columns)
+
+
+@dataclass(slots=True)
+class Source:
+    """Something in a FROM list: how it is called, its columns, its DuckDB alias. `read` gathers the columns that are
+    named, where somebody wants to know."""
+
+    alias: str
+    outputs: tuple[Output, ...]
+    table: TableInfo | None = None
+    read: set[str] | None = None
+
+    def find(self, name: str) -> Output | None:
+        for output in self.outputs:
+            if output.name == name:
+                return output
+        return None
+
+    @property
+    def duck(self) -> str:
+        return quote(self.alias)
+
+
+@dataclass(slots=True)
+class Scope:
+    """The sources of one SELECT and, behind them, those of the SELECTs around it."""
+
+    sources: list[Source] = field(default_factory=list)
+    parent: Scope | None = None
+    ctes: dict[str, tuple[Output, ...]] = field(default_factory=dict)
+    variables: dict[str, Ex] = field(default_factory=dict)  # of the statement: `name # type`
+
+    def cte(self, name: str) -> tuple[Output, ...] | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.ctes:
+                return scope.ctes[name]
+            scope = scope.parent
+        return None
+
+    def resolve(self, name: str, qualifier: str, offset: int = 0) -> Ex:
+        """A column by name and optional table or alias. -217 unknown, -324 ambiguous."""
+        scope: Scope | None = self
+        while scope is not None:
+            hits = [
+                (source, output)
+                for source in scope.sources
+                if (not qualifier or source.alias == qualifier) and (output := source.find(name)) is not None
+            ]
+            if len(hits) > 1 and not qualifier:
+                raise SqlError(-324, 0, offset, name)
+            if hits:
+                source, output = hits[0]
+                if source.read is not None:
+                    source.read.add(output.name)
+                sql = f"{source.duck}.{quote(output.name)}"
+                return Ex(sql, output.type, output.name, packed=output.packed, source=output.type)
+            if not qualifier and name in scope.variables:
+                return scope.variables[name]
+            if name == "rowid":
+                tables = [s for s in scope.sources if s.table and (not qualifier or s.alias == qualifier)]
+                if len(tables) == 1:
+                    if tables[0].table is not None and tables[0].table.storage.strategy:
+                        raise SqlError(-857, 0, offset)
+                    # a row id is page and slot; the first row of a table is page 1, slot 1
+                    sql = f"CAST({tables[0].duck}.rowid + 257 AS INTEGER)"
+                    return Ex(sql, ColumnType.integer(), "rowid")
+            scope = scope.parent
+        raise no_column(name, offset)
+
+
+def offset_of(node: exp.Expression) -> int:
+    """1-based position of a node in the statement's text, 0 when the parser did not keep it."""
+    for candidate in (node, node.args.get("this")):
+        if isinstance(candidate, exp.Expression):
+            start = candidate.meta.get("start")
+            if isinstance(start, int):
+                return start + 1
+    return 0

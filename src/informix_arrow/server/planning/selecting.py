@@ -1,0 +1,70 @@
+"""Plans of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from ...wire.describe import Column
+from ...wire.types import ColumnType
+from ..errors import not_supported
+from ..types.nested_types import is_nested
+from .keyed import asks_for_key, keyed
+from .nodes.client_files import outside
+from .plans import SelectPlan
+from .queries import finish_types
+from .translation import Translation
+from .values.nested import literal_text
+
+
+def select(work: Translation, tree: exp.Expression, *, rows_go_out: bool = True) -> SelectPlan:
+    """The plan of a query, whose rows go to the client or into a table."""
+    into = _into(tree)
+    sql, outputs = work.queries.query(tree, top=True)
+    needs = work.ctx.needs()
+    names = work.describe(sql, needs)
+    types = finish_types(outputs, names)
+    columns = tuple(Column(o.name, t) for o, t in zip(outputs, types, strict=True))
+    if work.ctx.files:
+        raise not_supported("filetoblob and filetoclob in a query")
+    calls = tuple(o.call for o in outputs)
+    shown = "" if into else _shown(work, sql, types)
+    for call in calls:
+        if call and (into or not rows_go_out):
+            raise outside(call)
+    plan = SelectPlan(sql, columns, needs, into, tuple(o.packed for o in outputs), shown, calls)
+    plan.tables = tuple(work.ctx.tables.values())
+    plan.fixed = work.ctx.fixed and bool(plan.tables) and not (work.ctx.own or work.ctx.sequences or into)
+    if len(plan.tables) == 1:
+        plan.keyed = keyed(tree, sql, outputs, plan.tables[0])
+        plan.filtered = bool(tree.args.get("where"))
+        source = (tree.args.get("from_") or tree.args.get("from")).this if plan.keyed else None
+        plan.few = source is not None and asks_for_key(tree, plan.tables[0], source.alias or source.name)
+    plan.for_update = any(lock.args.get("update") for lock in tree.args.get("locks") or ())
+    if plan.for_update and (not plan.keyed or any(calls)):
+        raise not_supported("FOR UPDATE of rows that are not rows of one table")
+    return plan
+
+
+def _shown(work: Translation, sql: str, types: Sequence[ColumnType]) -> str:
+    """The query with collections and ROWs as their literal text; empty when there are none."""
+    if not any(is_nested(t) for t in types):
+        return ""
+    items = [
+        f"{literal_text(work.queries.expressions.values, f'c{i}', t) if is_nested(t) else f'c{i}'} AS c{i}"
+        for i, t in enumerate(types)
+    ]
+    return f"SELECT {', '.join(items)} FROM ({sql})"
+
+
+def _into(tree: exp.Expression) -> tuple[str, bool] | None:
+    node = tree
+    while isinstance(node, exp.SetOperation):
+        if node.args.get("into") is not None:
+            break
+        node = node.expression
+    into = node.args.get("into")
+    if into is None:
+        return None
+    return into.this.name, bool(into.args.get("temporary"))

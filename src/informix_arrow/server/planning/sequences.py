@@ -1,0 +1,46 @@
+"""`sequence.NEXTVAL` and `sequence.CURRVAL`.
+
+All of them that name one sequence in one row are the same number. DuckDB's nextval() makes a number wherever it stands,
+so it is used where a statement names its sequence once. With several of them the number is drawn once, before the
+statement runs: right for statements of one row, and a second row is refused.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ...wire.types import ColumnType
+from ..types.names import text
+from .context import Context
+from .scope import Ex, Scope
+
+DRAWN, CURRENT = "drawn_", "current_"
+"""How the session values of numbers begin; the sequence's tabid stands behind."""
+
+_WORDS = ("nextval", "currval")
+_NOT_ONE_ROW = "IFX-201"
+
+
+def note(ctx: Context, tree: exp.Expression) -> None:
+    """Know how often a statement names what may be sequences, before it is translated."""
+    for column in tree.find_all(exp.Column):
+        if column.name in _WORDS and column.table:
+            ctx.sequences.setdefault(column.table, []).append(column.name)
+
+
+def value(ctx: Context, parts: list[str], scope: Scope) -> Ex | None:
+    """The number for `[owner.]name.NEXTVAL` or CURRVAL; None when that is no sequence."""
+    if len(parts) < 2 or parts[-1] not in _WORDS:
+        return None
+    known = ctx.find_sequence(None, parts[-2])
+    if known is None:
+        return None
+    words, t = ctx.sequences.get(parts[-2], [parts[-1]]), ColumnType.int8()
+    if words == ["nextval"]:
+        return Ex(f"nextval({text(known.duck)})", t, "nextval")
+    if "nextval" not in words:
+        return Ex(f"CAST({ctx.value(f'{CURRENT}{known.tabid}')} AS BIGINT)", t, "currval")
+    sql = f"CAST({ctx.value(f'{DRAWN}{known.tabid}')} AS BIGINT)"
+    if scope.sources:
+        sql = f"(CASE WHEN row_number() OVER () = 1 THEN {sql} ELSE CAST(error('{_NOT_ONE_ROW}') AS BIGINT) END)"
+    return Ex(sql, t, parts[-1])

@@ -1,0 +1,133 @@
+"""One statement on its way to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from sqlglot import exp
+
+from ...wire.types import ColumnType
+from ..errors import SqlError, not_supported
+from ..schema.catalog import TableInfo
+from .assignments import pairs
+from .context import Context
+from .plans import Needs
+from .queries import QueryTranslator
+from .scope import Ex, Scope, Source, table_outputs
+from .views import event_of, through
+
+Describe = Callable[[str, Needs], list[str]]
+"""DuckDB's types of a query's columns."""
+
+
+class Translation:
+    """What selecting, inserting, modifying and merging share.
+
+    Attributes
+    ----------
+    ctx
+        What the statement's translation is told and finds out.
+    queries
+        Translates its queries.
+    view, checks
+        The view through which rows are changed, "" for none, and its conditions WITH CHECK OPTION.
+    """
+
+    def __init__(self, ctx: Context, describe: Describe) -> None:
+        self.ctx = ctx
+        self.describe = describe
+        self.queries = QueryTranslator(ctx)
+        self.view = ""
+        self.checks: list[exp.Expression] = []
+
+    def through_views(self, tree: exp.Expression) -> exp.Expression:
+        """A change of a view as one of its table."""
+        if not isinstance(tree, (exp.Insert, exp.Update, exp.Delete)) or self.ctx.view_target is None:
+            return tree
+        node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+        if not isinstance(node, exp.Table):
+            return tree
+        info = self.queries.table(node, node.catalog or None, node.name)
+        if info.kind != "V" or info.fired_by(event_of(tree)):
+            return tree
+        self._require_on_view(tree, node, info)
+        self.view = info.name
+        tree, self.checks = through(tree, info, self.ctx.view_target)
+        return tree
+
+    def changed(self, tree: exp.Expression, node: exp.Expression) -> TableInfo:
+        """The table whose rows an INSERT, UPDATE or DELETE changes, or the view whose INSTEAD OF triggers do what is to
+        be done; otherwise as `target`."""
+        if isinstance(node, exp.Table):
+            info = self.queries.table(node, node.catalog or None, node.name)
+            if info.kind == "V" and info.fired_by(event_of(tree)):
+                if self.checks:
+                    raise not_supported("WITH CHECK OPTION over a view with INSTEAD OF triggers")
+                return info
+        return self.target(node)
+
+    def _require_on_view(self, tree: exp.Expression, node: exp.Table, info: TableInfo) -> None:
+        """The privileges that a change of a view's rows takes; those on its table are the business of its owner."""
+        if self.ctx.rights is None:
+            return
+        assigned = [left for left, _ in pairs(tree.expressions)] if isinstance(tree, exp.Update) else []
+        letter = {exp.Insert: "i", exp.Update: "u"}.get(type(tree), "d")
+        self.ctx.rights.require(info, letter, {left.name for left in assigned})
+        read = {
+            column.name
+            for column in tree.find_all(exp.Column)
+            if not any(column is left for left in assigned)
+            and (column.table == (node.alias or node.name) or column.find_ancestor(exp.Select) is None)
+            and info.column(column.name) is not None
+        }
+        if read and letter != "i":
+            self.ctx.rights.require(info, "s", read)
+
+    def require(self, info: TableInfo, letter: str, columns: Collection[str] = ()) -> None:
+        """-273 and its like for a change that the user may not make. Through a view it was asked for already."""
+        if self.ctx.rights is not None and not self.view:
+            self.ctx.rights.require(info, letter, columns)
+
+    def in_view(self, info: TableInfo, assigned: dict[str, exp.Expression]) -> list[str]:
+        """What rows must be to stay in the view through which they are changed, from their columns as they are and
+        those that are assigned."""
+        conditions = []
+        for check in self.checks:
+            changed = check.transform(
+                lambda node: (
+                    exp.Paren(this=assigned[node.name].copy())
+                    if isinstance(node, exp.Column) and node.name in assigned
+                    else node
+                )
+            )
+            scope = self.scope(info, info.name)
+            conditions.append(self.queries.expressions.condition(changed, scope))
+        return conditions
+
+    def target(self, node: exp.Expression) -> TableInfo:
+        """The table whose rows a statement changes; -206 for none, -274 for a view that is no plain one."""
+        if not isinstance(node, exp.Table):
+            raise SqlError(-201, 0, 1)
+        info = self.queries.table(node, node.catalog or None, node.name)
+        if info.kind != "T":
+            raise not_supported(f"changing rows of the view {info.name}", -274 if info.kind == "S" else -201)
+        return info
+
+    def scope(self, info: TableInfo, alias: str) -> Scope:
+        """What names mean in a change of the table's rows."""
+        source = Source(alias or info.name, table_outputs(info), info)
+        if not self.view:
+            self.ctx.watch(info, source, always=False)
+        return Scope([source])
+
+    def where(self, tree: exp.Expression, scope: Scope) -> str:
+        """WHERE as text behind the rest of a statement, "" for none."""
+        where = tree.args.get("where")
+        if where is None:
+            return ""
+        return " WHERE " + self.queries.expressions.condition(where.this, scope)
+
+    def assigned(self, node: exp.Expression, scope: Scope, t: ColumnType) -> str:
+        """An expression as a value of a column of type `t`."""
+        ex: Ex = self.queries.expressions.expr(node, scope)
+        return self.queries.expressions.values.assign(ex, t)

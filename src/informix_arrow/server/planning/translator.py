@@ -1,0 +1,45 @@
+"""What the translation of a node may ask of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from sqlglot import exp
+
+from .context import Context
+from .scope import Ex, Output, Scope
+from .values.casting import Values
+
+
+class Translator(Protocol):
+    """The translation of one statement's expressions, as it is handed to the function of each node.
+
+    Attributes
+    ----------
+    ctx
+        What the statement's translation is told and finds out.
+    values
+        Brings translated values to types.
+    """
+
+    ctx: Context
+    values: Values
+
+    def expr(self, node: exp.Expression, scope: Scope) -> Ex:
+        """An expression; SqlError -201 for what has no meaning here."""
+
+    def condition(self, node: exp.Expression, scope: Scope) -> str:
+        """A condition; a BOOLEAN column may stand alone."""
+
+    def query(self, node: exp.Expression, scope: Scope) -> tuple[str, Output]:
+        """A subquery of one column."""
+
+    def rows(self, node: exp.Expression, scope: Scope) -> tuple[str, tuple[Output, ...]]:
+        """A subquery with all its columns."""
+
+
+Node = Callable[[Translator, exp.Expression, Scope], Ex]
+"""Translates the nodes of one kind."""
+
+Nodes = dict[type[exp.Expression], Node]

@@ -1,0 +1,92 @@
+"""`a + b` of numbers, dates, datetimes and intervals."""
+
+from __future__ import annotations
+
+from ....wire.types import ColumnType, Field, Qualifier, TypeCode
+from ...errors import SqlError
+from ...types.intervals import interval_type, is_interval
+from ...types.result_types import FLOATS, is_floating_decimal, is_moment, is_number, plain
+from ...types.result_types import arithmetic as result_of
+from ..scope import Ex
+from . import spans
+from .casting import Values
+
+_EXACT = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
+
+
+def arithmetic(v: Values, op: str, a: Ex, b: Ex) -> Ex:
+    """`a op b`; -1260 for what cannot be computed with."""
+    if a.param >= 0 and b.type is not None:
+        a = _taken(v, op, a, b.type)
+    if b.param >= 0 and a.type is not None:
+        b = _taken(v, op, b, a.type)
+    a, b = _read_span(v, a, b), _read_span(v, b, a)
+    ta, tb = a.type, b.type
+    if a.packed or b.packed:
+        return _exactly(v, op, a, b)
+    if ta is None or tb is None:
+        return Ex(f"({a.sql} {op} {b.sql})", None)
+    if is_moment(ta) or is_moment(tb) or is_interval(ta) or is_interval(tb):
+        return spans.arithmetic(op, a, b, v.ctx)
+    a, b = v.numeric(a), v.numeric(b)
+    assert a.type is not None
+    assert b.type is not None
+    return _calculate(v, op, a, b)
+
+
+def _beside(op: str, t: ColumnType) -> ColumnType:
+    """What a bare parameter beside a value of type `t` is; a DATETIME moves by an interval that has its fields."""
+    if t.code == TypeCode.DATE:
+        return ColumnType.integer()
+    if t.code == TypeCode.DATETIME and t.qualifier is not None:
+        end = t.qualifier.end
+        start = Field.YEAR if end <= Field.MONTH else max(t.qualifier.start, Field.DAY)
+        return interval_type(Qualifier(int(start), end, 9 + end - int(start)))
+    if is_interval(t):
+        return plain(t) if op in "+-" else ColumnType.float_()
+    return plain(t)
+
+
+def _taken(v: Values, op: str, ex: Ex, t: ColumnType) -> Ex:
+    if t.code == TypeCode.DATETIME and op in "+-" and v.ctx.params[ex.param] is None:
+        v.ctx.assigned.add(ex.param)  # finer fields than the DATETIME's are cut
+    return v.ctx.hint(ex, _beside(op, t))
+
+
+def _read_span(v: Values, ex: Ex, other: Ex) -> Ex:
+    """A character literal beside an interval is one of its qualifier."""
+    if ex.literal is None or other.type is None or not is_interval(other.type):
+        return ex
+    return Ex(v.read_literal(ex.literal, other.type), other.type)
+
+
+def _calculate(v: Values, op: str, a: Ex, b: Ex) -> Ex:
+    """Numbers: SMALLINT is widened, decimals beyond DuckDB's 38 digits go through DOUBLE, x/0 is
+    -1202."""
+    ta, tb = a.type, b.type
+    assert ta is not None
+    assert tb is not None
+    if not (is_number(ta) and is_number(tb)):
+        raise SqlError(-201 if ta.is_boolean or tb.is_boolean else -1260)
+    result = result_of(op, ta, tb)
+    left, right = _widen(a), _widen(b)
+    if is_floating_decimal(result):
+        return Ex(f"_ifx_{_EXACT[op]}({v.key(a)}, {v.key(b)})", result, packed=True)
+    if op == "/":
+        return Ex(f"(CASE WHEN {right} = 0 THEN error('IFX-1202') ELSE {left} / {right} END)", result)
+    return Ex(f"({left} {op} {right})", result)
+
+
+def _exactly(v: Values, op: str, a: Ex, b: Ex) -> Ex:
+    """Floating decimals: 32 digits, unless the other side is a FLOAT."""
+    if (a.type is not None and is_interval(a.type)) or (b.type is not None and is_interval(b.type)):
+        return spans.arithmetic(op, v.loose(a), v.loose(b), v.ctx)
+    if any(x.type is not None and x.type.code in FLOATS and x.param < 0 for x in (a, b)):
+        return _calculate(v, op, v.numeric(a), v.numeric(b))
+    if any(x.type is not None and is_moment(x.type) for x in (a, b)):
+        return spans.arithmetic(op, v.loose(a), v.loose(b), v.ctx)
+    return Ex(f"_ifx_{_EXACT[op]}({v.key(a)}, {v.key(b)})", ColumnType.decimal(32), packed=True)
+
+
+def _widen(ex: Ex) -> str:
+    return f"CAST({ex.sql} AS INTEGER)" if ex.type and ex.type.code == TypeCode.SMALLINT else ex.sql

@@ -1,0 +1,364 @@
+"""Values brought to a type: casts, columns, the arms of CASE and NVL, the two sides of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....wire.types import ColumnType, TypeCode
+from ...errors import SqlError
+from ...types.conversions import Converter
+from ...types.intervals import fit_sql, is_interval, parse, qualifier_of, same_class, text_sql
+from ...types.literals import date, datetime_fields, number, to_storage
+from ...types.names import text, value_sql
+from ...types.nested_types import is_nested, is_simple_large, lob_kind, same_type
+from ...types.packed import DIGITS, encode, pack_sql, unpack_sql
+from ...types.result_types import (
+    DECIMALS,
+    FLOATS,
+    INTEGERS,
+    LONGEST_TEXT,
+    PADDED,
+    character,
+    common,
+    datetime_storage,
+    duck_type,
+    has_own_storage,
+    is_character,
+    is_floating_decimal,
+    is_moment,
+    is_number,
+    plain,
+    storage_type,
+    text_type,
+)
+from ..context import Context
+from ..scope import Ex
+from .cuts import byte_length, cut, cut_sql
+from .growth import bounded
+from .moments import extend_sql, moment_text
+from .nested import Constructor, build, convert, inferred, literal_text
+
+_NO_CAST = _WRONG_TYPES = -9634
+_NO_OBJECTS_HERE = -615  # BYTE and TEXT can be compared with NULL only
+
+
+class Values:
+    """Brings the values of one statement to types; parameters among them get theirs by it."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+
+    # ---- floating decimals, constructors, numbers ---------------------------------------------
+    @staticmethod
+    def loose(ex: Ex) -> Ex:
+        """A floating decimal as a number to compute with."""
+        return Ex(unpack_sql(ex.sql), ex.type, ex.name) if ex.packed else ex
+
+    def key(self, ex: Ex, precision: int = DIGITS) -> str:
+        """A number as the key of a floating decimal of at most `precision` digits."""
+        if ex.param >= 0:
+            self.ctx.params[ex.param] = ColumnType.decimal(DIGITS)
+            self.ctx.packed.add(ex.param)
+            return ex.sql if precision == DIGITS else f"_ifx_fit({ex.sql}, {precision})"
+        if ex.packed:
+            wide = ex.type is None or (ex.type.precision or DIGITS) > precision
+            return f"_ifx_fit({ex.sql}, {precision})" if wide else ex.sql
+        if ex.literal is not None or ex.number:
+            return text(
+                encode(number(ex.literal if ex.literal is not None else ex.sql.strip("()")), precision)
+            )
+        if ex.type is None and ex.sql == "NULL":
+            return "CAST(NULL AS VARCHAR)"
+        if ex.type is not None and not (is_number(ex.type) or is_character(ex.type)):
+            raise SqlError(-1260)
+        found = f"_ifx_key(CAST({ex.sql} AS VARCHAR))"
+        return found if precision == DIGITS else f"_ifx_fit({found}, {precision})"
+
+    @staticmethod
+    def as_key(ex: Ex) -> Ex:
+        """A floating decimal that was computed as DOUBLE, as its key."""
+        if ex.type is None or not is_floating_decimal(ex.type) or ex.packed:
+            return ex
+        return replace(ex, sql=pack_sql(ex.sql), packed=True)
+
+    def settle(self, ex: Ex) -> Ex:
+        """A constructor that nothing gives a type takes that of its parts; everything else is left as it is."""
+        return self.cast(ex, inferred(ex.value)) if isinstance(ex.value, Constructor) else ex
+
+    def numeric(self, ex: Ex) -> Ex:
+        ex = self.loose(ex)
+        if ex.type is not None and is_character(ex.type):
+            sql = self.as_type_of(ex, ColumnType.float_())
+            return Ex(sql, ColumnType.float_())
+        return ex
+
+    # ---- one type for several -----------------------------------------------------------------
+    def choose(self, arms: list[tuple[str, Ex]], otherwise: Ex | None) -> Ex:
+        """CASE from translated arms; all values get their common type."""
+        t: ColumnType | None = None
+        values = [v for _, v in arms] + ([otherwise] if otherwise is not None else [])
+        for value in values:
+            t = common(t, value.type)
+        sql = "".join(f" WHEN {test} THEN {self.to(value, t)}" for test, value in arms)
+        sql += f" ELSE {self.to(otherwise, t)}" if otherwise is not None else ""
+        return self.of_type(f"(CASE{sql} END)", t)
+
+    @staticmethod
+    def of_type(sql: str, t: ColumnType | None) -> Ex:
+        """What `to` has brought to one type."""
+        return Ex(sql, plain(t) if t is not None else None, packed=t is not None and is_floating_decimal(t))
+
+    def to(self, ex: Ex, t: ColumnType | None) -> str:
+        """SQL of an expression where a value of type `t` is wanted (NVL, CASE)."""
+        if isinstance(ex.value, Constructor) and t is not None:
+            return self.cast(ex, t).sql
+        if t is not None and is_floating_decimal(t):
+            return self.key(ex)
+        if t is None or ex.param >= 0 or ex.type is None:
+            return self.ctx.hint(ex, t).sql
+        if is_character(t) and is_character(ex.type):
+            return ex.sql
+        if same_type(ex.type, t):
+            return ex.sql
+        return self.cast(ex, t).sql
+
+    def joined(self, a: Ex, b: Ex) -> Ex:
+        """`a || b`."""
+        a, b = self.ctx.hint(a, character(255)), self.ctx.hint(b, character(255))
+        width = 0
+        parts = []
+        for side in (a, b):
+            t = side.type
+            if t is None:
+                parts.append(side.sql)
+                continue
+            if not is_character(t):
+                side = self.cast(side, text_type(t))
+                t = side.type or t
+            width += t.content_width
+            # a CHAR takes part with its blanks, which storage has cut off
+            padded = side.source is not None and side.source.code in PADDED
+            parts.append(f"rpad({side.sql}, {t.encoded_length}, ' ')" if padded else side.sql)
+        sql = f"({parts[0]} || {parts[1]})"
+        if width > LONGEST_TEXT or a.param >= 0 or b.param >= 0:
+            sql = bounded(sql, self.ctx.codec)
+        return Ex(sql, character(width or 255))
+
+    # ---- CAST ---------------------------------------------------------------------------------
+    def cast(self, ex: Ex, t: ColumnType) -> Ex:
+        """`x::T` with Informix's rules: characters are cut, integers from decimals too."""
+        if ex.param < 0 and (has_own_storage(t) or is_nested(ex.type)) and not is_interval(t):
+            return self._cast_parts(ex, t)
+        if ex.param >= 0:
+            if self.ctx.params[ex.param] is None:
+                self.ctx.params[ex.param] = t
+            if is_floating_decimal(t):
+                return Ex(self.key(ex, t.precision or DIGITS), t, packed=True)
+            self.ctx.assigned.add(ex.param)
+            return Ex(f"CAST({ex.sql} AS {duck_type(t)})", t)
+        if is_floating_decimal(t):
+            return Ex(self.key(ex, t.precision or DIGITS), t, packed=True)
+        if ex.packed:
+            return self._cast_key(ex, t)
+        source = ex.type
+        if is_simple_large(source) or lob_kind(source):
+            raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
+        if source is None:
+            return Ex(f"CAST({ex.sql} AS {duck_type(t)})", t)
+        if ex.literal is not None and not is_character(t):
+            sql = self.read_literal(ex.literal, t)
+            return Ex(f"CAST({sql} AS {duck_type(t)})", t)
+        if is_character(t):
+            sql = ex.sql
+            if source.is_boolean:
+                sql = f"(CASE WHEN {sql} THEN 't' WHEN NOT {sql} THEN 'f' END)"
+            elif is_interval(source):
+                sql = text_sql(sql, qualifier_of(source))
+            elif is_moment(source):
+                sql = moment_text(sql, source, self.ctx.dbdate)
+            elif source.code in DECIMALS and source.scale and source.scale == source.precision:
+                # DuckDB leaves out the zero before the point of a DECIMAL(p,p) only.
+                sql = f"CAST(CAST({sql} AS DECIMAL({source.scale + 1}, {source.scale})) AS VARCHAR)"
+            elif not is_character(source):
+                sql = f"CAST({sql} AS VARCHAR)"
+            if is_character(source) and source.content_width <= t.content_width:
+                return Ex(sql, t, source=t if t.code in PADDED and source.code in PADDED else None)
+            return Ex(f"left({sql}, {t.content_width})", t)
+        if is_character(source):
+            return Ex(f"CAST({self.as_type_of(ex, t)} AS {duck_type(t)})", t)
+        if t.code == TypeCode.DATETIME and t.qualifier is not None and is_moment(source):
+            return Ex(extend_sql(ex.sql, source, t.qualifier, self.ctx), t)
+        if is_interval(t) and is_interval(source):
+            return Ex(fit_sql(ex.sql, qualifier_of(source), qualifier_of(t)), t)
+        if is_interval(t) or is_interval(source):
+            raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
+        if t.code in INTEGERS and (source.code in FLOATS or source.code in DECIMALS):
+            return Ex(f"CAST(trunc({ex.sql}) AS {duck_type(t)})", t)
+        if t.is_boolean and not source.is_boolean:
+            raise SqlError(-9634, 0, 0, "boolean")
+        return Ex(f"CAST({ex.sql} AS {duck_type(t)})", t)
+
+    def _cast_key(self, ex: Ex, t: ColumnType) -> Ex:
+        """A floating decimal as another type."""
+        if is_character(t):
+            return Ex(f"left(_ifx_plain({ex.sql}), {t.content_width})", t)
+        if t.code in DECIMALS:
+            precision, scale = t.precision or DIGITS, t.scale or 0
+            return Ex(f"CAST(_ifx_fixed({ex.sql}, {precision}, {scale}) AS {duck_type(t)})", t)
+        if t.code in INTEGERS:
+            return Ex(f"CAST(CAST(_ifx_whole({ex.sql}, 'down') AS HUGEINT) AS {duck_type(t)})", t)
+        if t.code in FLOATS:
+            return Ex(f"CAST({unpack_sql(ex.sql)} AS {duck_type(t)})", t)
+        raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
+
+    def _cast_parts(self, ex: Ex, t: ColumnType) -> Ex:
+        """A cast to or from a collection, ROW or large object. -9634 where there is none."""
+        outer = len(self.ctx.cuts)
+        try:
+            return self._cast_whole(ex, t)
+        finally:
+            del self.ctx.cuts[outer:]  # they speak of the parts, which only the cast can see
+
+    def _cast_whole(self, ex: Ex, t: ColumnType) -> Ex:
+        source = ex.type
+        if isinstance(ex.value, Constructor):
+            if is_nested(t):
+                return Ex(build(self, ex.value, t), t)
+            source = inferred(ex.value)
+            ex = Ex(build(self, ex.value, source), source)
+        if source is None:
+            return Ex(f"CAST({ex.sql} AS {storage_type(t)})", t)
+        if ex.literal is not None and (is_nested(t) or lob_kind(t)):
+            return Ex(self.read_literal(ex.literal, t), t)
+        if is_nested(source) and is_nested(t):
+            return Ex(convert(self, ex.sql, source, t), t)
+        if is_nested(source) and is_character(t):
+            return self.cast(Ex(literal_text(self, ex.sql, source), ColumnType.lvarchar(32739)), t)
+        same_large = lob_kind(t) is not None and lob_kind(t) == lob_kind(source)
+        if same_large or (is_simple_large(t) and source.code == t.code):
+            return Ex(ex.sql, t, source=t)
+        raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
+
+    # ---- into a column ------------------------------------------------------------------------
+    def assign(self, ex: Ex, t: ColumnType) -> str:
+        """SQL of `ex` as a value of a column of type `t`."""
+        if ex.param >= 0:
+            self.ctx.params[ex.param] = t
+            self.ctx.assigned.add(ex.param)
+            return f"CAST({ex.sql} AS {storage_type(t)})"
+        if isinstance(ex.value, Constructor):
+            return self.cast(ex, t).sql
+        if ex.type is None:
+            return f"CAST({ex.sql} AS {storage_type(t)})"
+        if is_floating_decimal(t):
+            return self.key(ex, t.precision or 16)
+        assert ex.type is not None
+        if is_simple_large(t) and ex.source is None:
+            raise SqlError(-617)  # only parameters, columns and NULL
+        if is_character(t):
+            if ex.literal is not None:
+                kept = cut(ex.literal, t, self.ctx.codec)
+                wanted = ex.literal.rstrip(" ") if t.code in PADDED else ex.literal
+                self.ctx.literal_cut = self.ctx.literal_cut or kept != wanted
+                return text(kept)
+            if not is_character(ex.type):
+                # a number or date as text: DuckDB's VARCHAR, cut like any other
+                ex = self.cast(ex, ColumnType.lvarchar(255))
+            assert ex.type is not None
+            sql = ex.sql
+            if ex.type.content_width > t.content_width:
+                whole = f"rtrim({sql}, ' ')" if t.code in PADDED else sql
+                self.ctx.cuts.append(f"{byte_length(whole, self.ctx.codec)} > {t.content_width}")
+                sql = cut_sql(sql, t.content_width, self.ctx.codec)
+            already = ex.source is not None and ex.source.code in PADDED
+            return f"rtrim({sql}, ' ')" if t.code in PADDED and not already else sql
+        assert ex.type is not None
+        if t.code in DECIMALS and ex.type.code == TypeCode.FLOAT:
+            return f"CAST({ex.sql} AS {duck_type(t)})"
+        return self.cast(ex, t).sql
+
+    # ---- bringing two sides together ----------------------------------------------------------
+    def meet(self, a: Ex, b: Ex) -> tuple[str, str]:
+        """SQL of both sides of a comparison: literals and parameters take the other side's type, characters
+        compare without trailing blanks."""
+        a, b = self.ctx.hint(a, b.type), self.ctx.hint(b, a.type)
+        if a.packed or b.packed:
+            return self._meet_packed(a, b)
+        if a.type is None or b.type is None:
+            return a.sql, b.sql
+        if is_simple_large(a.type) or is_simple_large(b.type):
+            raise SqlError(_NO_OBJECTS_HERE)
+        if is_nested(a.type) or is_nested(b.type):
+            raise SqlError(_WRONG_TYPES)  # nodes/operators.py compares these
+        if is_interval(a.type) and is_interval(b.type):
+            same_class(qualifier_of(a.type), qualifier_of(b.type))
+            return a.sql, b.sql
+        if is_character(a.type) and is_character(b.type):
+            return self.trimmed(a), self.trimmed(b)
+        if is_character(a.type) and a.param < 0:
+            return self.as_type_of(a, b.type), b.sql
+        if is_character(b.type) and b.param < 0:
+            return a.sql, self.as_type_of(b, a.type)
+        return a.sql, b.sql
+
+    def _meet_packed(self, a: Ex, b: Ex) -> tuple[str, str]:
+        if a.packed and b.packed:
+            return a.sql, b.sql
+        if b.packed:
+            right, left = self._meet_packed(b, a)
+            return left, right
+        if b.param >= 0:
+            self.ctx.packed.add(b.param)
+            return a.sql, b.sql
+        if b.number or b.literal is not None:
+            value = number(b.literal if b.literal is not None else b.sql.strip("()"))
+            return a.sql, text(encode(value, 32))
+        if b.sql == "NULL":
+            return a.sql, b.sql
+        if b.type is not None and not (is_number(b.type) or is_character(b.type)):
+            raise SqlError(-1260)
+        return a.sql, f"_ifx_key(CAST({b.sql} AS VARCHAR))"
+
+    def trimmed(self, ex: Ex) -> str:
+        """A character expression without trailing blanks."""
+        if ex.literal is not None:
+            return text(ex.literal.rstrip(" "))
+        if ex.source is not None and ex.source.code in PADDED:
+            return ex.sql  # stored without them
+        return f"rtrim({ex.sql}, ' ')"
+
+    def as_type_of(self, ex: Ex, t: ColumnType) -> str:
+        """A character expression where a value of another type is wanted; a literal is read now (-1213,
+        -1218...)."""
+        if ex.literal is not None:
+            return self.read_literal(ex.literal, t)
+        if is_number(t):
+            return f"CAST(trim({ex.sql}) AS DOUBLE)"
+        if t.is_boolean:
+            return f"(CASE lower(trim({ex.sql})) WHEN 't' THEN TRUE WHEN 'f' THEN FALSE END)"
+        if is_interval(t):
+            return f"_ifx_interval({ex.sql}, {t.encoded_length})"
+        if t.qualifier is not None:
+            return f"CAST(trim({ex.sql}) AS {datetime_storage(t.qualifier)})"
+        return f"CAST(trim({ex.sql}) AS DATE)"
+
+    def read_literal(self, value: str, t: ColumnType) -> str:
+        """DuckDB literal of a character literal that stands for a value of type `t`."""
+        if is_number(t):
+            return f"{number(value):f}"
+        if t.is_boolean:
+            lowered = value.strip().lower()
+            if lowered not in ("t", "f"):
+                raise SqlError(-9634, 0, 0, "", "a BOOLEAN is 't' or 'f'")
+            return "TRUE" if lowered == "t" else "FALSE"
+        if is_nested(t) or lob_kind(t):
+            stored = Converter(t, self.ctx.codec, self.ctx.dbdate).one(value)
+            return f"CAST({value_sql(stored)} AS {storage_type(t)})"
+        if is_interval(t):
+            return f"CAST({parse(value, qualifier_of(t))} AS BIGINT)"
+        if t.code == 10 and t.qualifier is not None:
+            stored = to_storage(datetime_fields(value, t.qualifier), t.qualifier)
+            return f"{datetime_storage(t.qualifier)} {text(str(stored))}"
+        if t.code == 7:
+            return f"DATE {text(date(value, self.ctx.dbdate).isoformat())}"
+        return text(value)

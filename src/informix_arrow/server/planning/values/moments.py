@@ -1,0 +1,70 @@
+"""DATE and DATETIME in DuckDB text: writing them out, and EXTEND."""
+
+from __future__ import annotations
+
+from ....wire.types import ColumnType, Field, Qualifier, TypeCode
+from ...errors import SqlError, not_supported
+from ...types.names import text
+from ...types.result_types import datetime_storage
+from ..context import Context
+
+_FORMAT = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M", "SECOND": "%S"}
+_BEFORE = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
+
+
+def moment_text(sql: str, t: ColumnType, dbdate: str = "") -> str:
+    """SQL that writes a stored DATE or DATETIME as Informix's text."""
+    if t.code == TypeCode.DATE:
+        order = (dbdate or "MDY4/").upper()
+        separator = order[-1] if order[-1] in "/-." else ("/" if not order.endswith("0") else "")
+        fields = [c for c in order if c in "MDY"]
+        pieces = {"M": "%m", "D": "%d", "Y": "%y" if "2" in order else "%Y"}
+        return f"strftime({sql}, {text(separator.join(pieces[f] for f in fields))})"
+    qualifier = t.qualifier
+    if qualifier is None or datetime_storage(qualifier) == "VARCHAR":
+        return sql
+    layout = ""
+    for name in qualifier.field_names:
+        if name != "FRACTION":
+            layout += (_BEFORE[name] if layout else "") + _FORMAT[name]
+    if qualifier.start == Field.HOUR:
+        sql = f"(DATE '2000-01-01' + {sql})"
+    if not qualifier.has_seconds_fraction:
+        return f"strftime({sql}, {text(layout)})"
+    whole = len("00:00:00.") if qualifier.start == Field.HOUR else len("2000-01-01 00:00:00.")
+    kept = whole + qualifier.fraction_digits
+    return f"left(strftime({sql}, {text(layout + '.%f')}), {kept})"
+
+
+def extend_sql(sql: str, source: ColumnType, qualifier: Qualifier, ctx: Context) -> str:
+    """SQL of EXTEND: a stored DATE or DATETIME as the storage of another qualifier."""
+    if source.code == TypeCode.DATETIME and source.qualifier is not None:
+        storage = datetime_storage(source.qualifier)
+        if storage == "VARCHAR":
+            if source.qualifier == qualifier:
+                return sql
+            raise SqlError(-1266)
+        if storage == "TIME":
+            sql = f"(CAST({ctx.value('now')} AS DATE) + {sql})"
+        elif storage == "DATE":
+            sql = f"CAST({sql} AS TIMESTAMP)"
+    else:
+        sql = f"CAST({sql} AS TIMESTAMP)"
+    wanted = datetime_storage(qualifier)
+    if wanted == "DATE":
+        return f"CAST({sql} AS DATE)"
+    if wanted == "VARCHAR":
+        layout = ""
+        for name in qualifier.field_names:
+            if name == "FRACTION":
+                raise not_supported("EXTEND to a DATETIME of this qualifier", -1266)
+            layout += (_BEFORE[name] if layout else "") + _FORMAT[name]
+        return f"strftime({sql}, {text(layout)})"
+    if qualifier.has_seconds_fraction:
+        unit = 10 ** (6 - qualifier.fraction_digits)
+        if unit > 1:
+            sql = f"({sql} - to_microseconds(microsecond({sql}) % {unit}))"
+    else:
+        unit_name = ["year", "month", "day", "hour", "minute", "second"][qualifier.end // 2]
+        sql = f"date_trunc('{unit_name}', {sql})"
+    return f"CAST({sql} AS TIME)" if wanted == "TIME" else f"CAST({sql} AS TIMESTAMP)"

@@ -1,0 +1,49 @@
+"""Variables of SPL routines in SQL: each is a parameter with a type, and hides columns of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from ...wire.types import ColumnType
+
+
+class Variable(exp.Placeholder):  # type: ignore[misc]
+    """A parameter whose type is known before the statement is; its value comes in that type's storage form."""
+
+
+def put_variables(tree: exp.Expression, types: Mapping[str, ColumnType], first: int = 0) -> list[str]:
+    """Replace the names of variables in a parsed statement, in place; the names in the order of their numbers, which
+    begin with `first`.
+
+    A variable goes before a column of the same name unless the column is written with its table. The values of a
+    trigger's row are variables with a dot in their names. What names a place and not a value is left alone: the left
+    side of SET, ORDER BY and GROUP BY.
+    """
+    names: list[str] = []
+    for column in list(tree.find_all(exp.Column)):
+        parts = [part.name for part in column.parts]
+        name = ".".join(parts) if len(parts) > 1 else parts[0].lower()
+        if name not in types or _is_place(column):
+            continue
+        variable = Variable()
+        variable.meta["index"] = first + len(names)
+        variable.meta["type"] = types[name]
+        names.append(name)
+        column.replace(variable)
+    return names
+
+
+def _is_place(column: exp.Expression) -> bool:
+    parent = column.parent
+    if isinstance(parent, (exp.Ordered, exp.Group)):
+        return True
+    if isinstance(parent, exp.Tuple) and column.arg_key == "expressions":  # SET (a, b) = (1, 2)
+        column, parent = parent, parent.parent
+    return (
+        isinstance(parent, exp.EQ)
+        and isinstance(parent.parent, exp.Update)
+        and parent.arg_key == "expressions"
+        and column.arg_key == "this"
+    )

@@ -1,0 +1,141 @@
+"""INSERT, UPDATE and DELETE of a view: rewritten as changes of the table whose rows the view shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ..errors import SqlError
+from ..schema.catalog import Check, TableInfo
+
+_NOT_FOR_CHANGES = -274
+OUT_OF_VIEW = -385
+"""A row would not be in the view WITH CHECK OPTION through which it was changed."""
+
+OF_VIEW = "of_view"
+"""Marks a table that a statement reads because a view does: the privileges of who made that counted then."""
+
+FindTable = Callable[[str | None, str], TableInfo | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a view is of: a table or another view, the column there of each of its own that is one, and its WHERE."""
+
+    table: TableInfo
+    columns: dict[str, str]
+    where: exp.Expression | None
+
+
+def event_of(tree: exp.Expression) -> str:
+    """What triggers call an INSERT, UPDATE or DELETE."""
+    return {exp.Insert: "I", exp.Update: "U"}.get(type(tree), "D")
+
+
+def query_text(view: TableInfo) -> str:
+    """The query of CREATE VIEW."""
+    return view.viewtext.partition(") as ")[2]
+
+
+def target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> Target:
+    """Where changes of a view's rows go; -274 for a view of anything but single rows of one table."""
+    refused = SqlError(_NOT_FOR_CHANGES, 0, 0, view.name)
+    parts = ("with_", "distinct", "group", "having", "joins", "limit", "offset")
+    if not isinstance(tree, exp.Select) or any(tree.args.get(part) for part in parts):
+        raise refused
+    source = (tree.args.get("from_") or tree.args.get("from")).this
+    if not isinstance(source, exp.Table) or source.args.get("joins"):
+        raise refused
+    table = find_table(source.catalog or view.database, source.name)
+    if table is None or table.kind == "S":
+        raise refused
+    made: list[str] = []
+    for item in tree.expressions:
+        inner = item.this if isinstance(item, exp.Alias) else item
+        if inner.is_star:
+            made += [column.name for column in table.columns]
+        elif inner.find(exp.AggFunc):
+            raise refused
+        else:
+            made.append(inner.name if isinstance(inner, exp.Column) else "")
+    columns = {c.name: name for c, name in zip(view.columns, made, strict=True) if name}
+    where = tree.args.get("where")
+    condition = None
+    if where is not None:
+        condition = where.this.copy()
+        for column in condition.find_all(exp.Column):
+            if column.find_ancestor(exp.Select) is None:
+                column.set("table", None)
+        for inner in condition.find_all(exp.Table):
+            inner.meta[OF_VIEW] = True
+    return Target(table, columns, condition)
+
+
+def through(
+    tree: exp.Expression, view: TableInfo, target_of: Callable[[TableInfo], Target]
+) -> tuple[exp.Expression, list[exp.Expression]]:
+    """A change of a view as one of its table, or of a view beneath that has INSTEAD OF triggers for it, and the
+    conditions of WITH CHECK OPTION for the rows that it leaves, over the names of the table's columns."""
+    checks: list[exp.Expression] = []
+    checked = False
+    while view.kind == "V" and not view.fired_by(event_of(tree)):
+        found = target_of(view)
+        checked = checked or view.checked  # of a view over this one, too
+        checks = [_renamed(check, found.columns, "") for check in checks]
+        if checked and found.where is not None:
+            checks.append(found.where.copy())
+        tree = _step(tree, view, found)
+        view = found.table
+    return tree, checks
+
+
+def _step(tree: exp.Expression, view: TableInfo, found: Target) -> exp.Expression:
+    node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    alias = node.alias or node.name
+    base = exp.Table(
+        this=exp.to_identifier(found.table.name, quoted=True),
+        catalog=exp.to_identifier(found.table.database, quoted=True),
+    )
+    if isinstance(tree, exp.Insert):
+        named = tree.this.expressions if isinstance(tree.this, exp.Schema) else []
+        names = [n.name for n in named] or [c.name for c in view.columns]
+        columns = [exp.to_identifier(_column(found, view, name), quoted=True) for name in names]
+        tree.set("this", exp.Schema(this=base, expressions=columns))
+        return tree
+    base.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    for assignment in tree.args.get("expressions") or ():
+        lefts = assignment.this.expressions if isinstance(assignment.this, exp.Tuple) else [assignment.this]
+        for left in lefts:
+            _column(found, view, left.name)
+    tree = _renamed(tree, found.columns, alias)
+    tree.set("this", base)
+    if found.where is not None:
+        where = tree.args.get("where")
+        whole = found.where.copy()
+        if where is not None:
+            whole = exp.And(this=exp.Paren(this=whole), expression=exp.Paren(this=where.this))
+        tree.set("where", exp.Where(this=whole))
+    return tree
+
+
+def _column(found: Target, view: TableInfo, name: str) -> str:
+    if name not in found.columns:
+        raise SqlError(-217 if view.column(name) is None else _NOT_FOR_CHANGES, 0, 0, name)
+    return found.columns[name]
+
+
+def _renamed(tree: exp.Expression, columns: dict[str, str], alias: str) -> exp.Expression:
+    """The names of a view's columns as those of its table's, outside of subqueries or where the view is named."""
+    for column in list(tree.find_all(exp.Column)):
+        outside = column.find_ancestor(exp.Select) is None
+        if (column.table == alias if column.table else outside) and column.name in columns:
+            column.set("this", exp.to_identifier(columns[column.name], quoted=True))
+    return tree
+
+
+def with_checks(table: TableInfo, view: str, conditions: list[str]) -> TableInfo:
+    """A table's description for one INSERT through a view WITH CHECK OPTION."""
+    more = tuple(Check(view, condition, "", OUT_OF_VIEW) for condition in conditions)
+    return replace(table, checks=(*table.checks, *more))

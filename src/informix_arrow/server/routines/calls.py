@@ -1,0 +1,129 @@
+"""EXECUTE FUNCTION, EXECUTE PROCEDURE and CALL as statements of a client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ...wire.describe import Column, StatementType
+from ..engine.parts import SessionParts
+from ..engine.prepared import Outcome, QueryResult
+from ..errors import ISAM_LOCK_TIMEOUT, SqlError, is_conflict, not_supported
+from ..grammar.spl import codes
+from ..grammar.spl.nodes import ExecuteRoutine
+from ..planning.nodes.calls import is_builtin
+from ..planning.planner import Planner
+from ..planning.plans import CallPlan, Needs, SelectPlan
+from ..types.conversions import arrow_storage
+from ..types.result_cast import cast_table
+from ..types.result_types import is_floating_decimal
+from .embedded import Arguments, Reader
+from .interpreter import Caller
+from .registry import Callee, Registry
+
+_BATCH = 65536
+
+
+@dataclass(slots=True)
+class RoutinePlan(CallPlan):
+    """A call with the routine and its arguments."""
+
+    callee: Callee
+    arguments: Arguments
+
+
+class ClientCalls:
+    """Those of one session."""
+
+    def __init__(self, parts: SessionParts, registry: Registry, caller: Caller) -> None:
+        self._parts = parts
+        self._registry = registry
+        self._caller = caller
+
+    def plan(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
+        """Statement type and plan. -674 for a routine that is not there."""
+        # blanks in place of what stands before the arguments: positions stay those of the client's text
+        tree = self._parts.reader.parse(
+            "SELECT".ljust(statement.start) + (statement.arguments if statement.arguments.strip() else "1")
+        )
+        name = statement.name
+        if not self._registry.named(name, statement.database) and is_builtin(name):
+            tree.set("expressions", [exp.Anonymous(this=name, expressions=tree.expressions)])
+            found = Planner(self._parts.planner.context(), self._parts.planner.describe).select(tree)
+            return StatementType.EXECUTE_PROCEDURE, found
+        items = list(tree.expressions) if statement.arguments.strip() else []
+        places = sum(1 for _ in tree.find_all(exp.Placeholder))
+        callee, arguments = Reader(self._parts, self._registry, {}, places).arguments(
+            name, items, statement.database
+        )
+        if any(parameter.mode == "OUT" for parameter in callee.parameters):
+            raise not_supported("OUT parameters in a call by a client")
+        columns = tuple(Column(name, t) for name, t in callee.returns)
+        known = arguments.parameters()
+        if len(known) < places:
+            raise SqlError(-201, 0, 1, "", "a parameter that is no argument")
+        return (
+            StatementType.EXECUTE_PROCEDURE,
+            RoutinePlan(columns, Needs([known[number] for number in range(places)]), callee, arguments),
+        )
+
+    def _rows(self, plan: CallPlan, params: Sequence[object]) -> Iterator[tuple[object, ...]]:
+        """Run a call inside `Transaction.write`."""
+        assert isinstance(plan, RoutinePlan)
+        ended = self._parts.transaction.ended_inside
+
+        def nothing(name: str) -> object:
+            raise SqlError(codes.NOT_DECLARED, 0, 0, name)
+
+        def invoke(callee: Callee, arguments: Sequence[object]) -> tuple[object, ...]:
+            return self._caller.one(callee, arguments, from_query=False)
+
+        try:
+            given = plan.arguments.values(self._parts, nothing, invoke, params)
+            yield from self._caller.rows(plan.callee, given, from_query=False)
+        except SqlError as problem:
+            if self._parts.transaction.ended_inside != ended and is_conflict(
+                problem
+            ):  # a part is committed: never begin again
+                raise SqlError(
+                    problem.sqlcode, ISAM_LOCK_TIMEOUT, 0, problem.near, problem.detail
+                ) from problem
+            raise
+
+    def execute(self, plan: CallPlan, params: Sequence[object]) -> Outcome:
+        """Run a call that returns nothing."""
+        for _ in self._rows(plan, params):
+            pass
+        return Outcome()
+
+    def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
+        """Run a call to its end; the rows that it returned."""
+        types = [column.type for column in plan.columns]
+        storage = [arrow_storage(t) for t in types]
+        batches: list[pa.RecordBatch] = []
+        gathered: list[tuple[object, ...]] = []
+        schema = pa.schema([(f"c{i}", t) for i, t in enumerate(storage)])
+
+        def settle() -> None:
+            columns = zip(*gathered, strict=True) if gathered else ([] for _ in storage)
+            batches.append(
+                pa.record_batch(
+                    [pa.array(list(c), t) for c, t in zip(columns, storage, strict=True)], schema=schema
+                )
+            )
+            gathered.clear()
+
+        for row in self._rows(plan, params):
+            gathered.append(row)
+            if len(gathered) == _BATCH:
+                settle()
+        settle()
+        table = pa.Table.from_batches(batches, schema)
+        packed = tuple(is_floating_decimal(t) for t in types)
+        self._parts.values.sqlerrd2 = table.num_rows
+        return QueryResult(
+            plan.columns, cast_table(table, plan.columns, self._parts.environment.codec, packed)
+        )

@@ -1,0 +1,109 @@
+"""Variables: those of one call, block by block, and the global ones of a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...wire.types import ColumnType
+from ..errors import SqlError
+from ..grammar.spl import codes
+from .embedded import SQLCODE
+from .registry import Callee
+
+
+class _Undefined:
+    """What a variable holds before it is given a value; NULL is a value."""
+
+
+_NOTHING = _Undefined()
+
+
+@dataclass(slots=True)
+class Cell:
+    """One variable: its value in storage form."""
+
+    type: ColumnType
+    value: Any = _NOTHING
+
+
+@dataclass(slots=True)
+class TriggerRow:
+    """The row for which a trigger's actions run: the values of its columns before and after, by their names; `event` is
+    what fires it: I, U or D. There are none after a DELETE, and none before an INSERT."""
+
+    table: str
+    event: str
+    old: dict[str, Cell]
+    new: dict[str, Cell]
+    of_view: bool = False
+
+    def cells(self, old: str, new: str) -> dict[str, Cell]:
+        """The values as variables, under these names for what was before and after; "" for none."""
+        found = {f"{old}.{name}": cell for name, cell in self.old.items()} if old else {}
+        if new:
+            found |= {f"{new}.{name}": cell for name, cell in self.new.items()}
+        return found
+
+    def operators(self) -> dict[str, Cell]:
+        """INSERTING and its like."""
+        words = {"inserting": "I", "updating": "U", "deleting": "D", "selecting": "S"}
+        return {name: Cell(ColumnType.boolean(), event == self.event) for name, event in words.items()}
+
+
+class Globals:
+    """The global variables of a session."""
+
+    def __init__(self) -> None:
+        self._cells: dict[str, Cell] = {}
+
+    def define(self, name: str, t: ColumnType, value: object) -> Cell:
+        """The variable, made with `value` by the first routine that declares it. -689 for another type than the
+        first's."""
+        cell = self._cells.setdefault(name, Cell(t, value))
+        if (cell.type.code, cell.type.encoded_length) != (t.code, t.encoded_length):
+            raise SqlError(codes.INCONSISTENT_GLOBAL, 0, 0, name)
+        return cell
+
+    def clear(self) -> None:
+        self._cells.clear()
+
+
+class Frame:
+    """One call that is running.
+
+    Attributes
+    ----------
+    cells
+        The variables that are visible now.
+    from_query
+        Whether the call came from a query or a change of rows, and may change nothing.
+    row
+        The row for which the actions of a trigger run, in these and in a trigger routine.
+    sqlcode
+        What became of the last SQL statement: SQLCODE.
+    """
+
+    def __init__(self, callee: Callee, from_query: bool, row: TriggerRow | None = None) -> None:
+        self.callee = callee
+        self.from_query = from_query
+        self.row = row
+        self.sqlcode = Cell(ColumnType.integer(), 0)
+        self.cells: dict[str, Cell] = {SQLCODE: self.sqlcode}
+
+    def cell(self, name: str) -> Cell:
+        """SqlError -667 for a variable that is not declared."""
+        found = self.cells.get(name)
+        if found is None:
+            raise SqlError(codes.NOT_DECLARED, 0, 0, name)
+        return found
+
+    def value(self, name: str) -> object:
+        """SqlError -696 for a variable without a value."""
+        value = self.cell(name).value
+        if value is _NOTHING:
+            raise SqlError(codes.UNDEFINED, 0, 0, name)
+        return value
+
+    def types(self) -> dict[str, ColumnType]:
+        return {name: cell.type for name, cell in self.cells.items()}

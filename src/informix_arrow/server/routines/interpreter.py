@@ -1,0 +1,699 @@
+"""Runs routines. Every statement is a generator: RETURN WITH RESUME gives a row and goes on when the next is wanted.
+
+A statement tells by what its generator returns how it ended: None, or why what follows it is not run. What handlers
+do with errors is what IBM's manual says of ON EXCEPTION: the innermost one that traps the code runs; then the block
+that declared it is over, or with WITH RESUME the next statement follows. A BEGIN ... END is one statement for a
+handler outside of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakSet
+
+from sqlglot import exp
+
+from ...wire.types import ColumnType, TypeCode
+from ..engine.parts import SessionParts
+from ..errors import SqlError, can_be_sent, not_supported
+from ..grammar.classify import Control
+from ..grammar.spl import codes
+from ..grammar.spl import nodes as n
+from ..planning.plans import StatementPlan
+from ..schema.catalog import ColumnInfo, TableInfo
+from .conversions import Conversions
+from .dynamic import Cursor, Dynamic
+from .elsewhere import elsewhere
+from .embedded import Arguments, Change, Query, Reader, Row, parse_list
+from .evaluation import Evaluation, Values
+from .frames import Cell, Frame, Globals, TriggerRow
+from .positions import LoopPosition
+from .python_calls import run_python
+from .registry import Callee, Registry
+
+Run = Iterator[Values]
+
+MAX_DEPTH = 200
+"""Calls inside calls; -722 beyond. A real server's limit is the size of its stack."""
+
+_CALLS_PER_STACK = 20
+
+_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
+_HARMLESS = frozenset({"SELECT", "SET", "LOCK", "UNLOCK"})
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """EXIT or CONTINUE on its way to its loop."""
+
+    verb: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Over:
+    """A block is over because of its handler."""
+
+    block: n.Block
+
+
+class Returned:
+    """The routine is over."""
+
+
+RETURNED = Returned()
+
+End = Leave | Over | Returned | None
+
+
+class _Untrapped(Exception):
+    """An error that no handler of its unit takes; statements around it are not asked again."""
+
+    def __init__(self, problem: SqlError) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+class Interpreter:
+    """One call of a routine. Each statement is a generator."""
+
+    def __init__(
+        self,
+        parts: SessionParts,
+        registry: Registry,
+        conversions: Conversions,
+        variables: Globals,
+        caller: Caller,
+        callee: Callee,
+        from_query: bool,
+        row: TriggerRow | None = None,
+    ) -> None:
+        self._parts = parts
+        self._registry = registry
+        self._conversions = conversions
+        self._globals = variables
+        self._caller = caller
+        self._callee = callee
+        self._frame = Frame(callee, from_query, row)
+        self._evaluation = Evaluation(parts, registry, conversions, callee, self._frame, self._invoke)
+        self._dynamic = Dynamic(parts, conversions, self._evaluation, self._rows_of)
+        # of the unit that runs, inner ones last
+        self._traps: list[tuple[n.Block, n.Handler, dict[str, Cell]]] = []
+        self._no_row = False  # of the statement that runs
+
+    @property
+    def frame(self) -> Frame:
+        """Its variables."""
+        return self._frame
+
+    def _invoke(self, callee: Callee, arguments: Sequence[object]) -> Values:
+        """Call a routine where one row is wanted."""
+        return self._caller.one(callee, arguments, self._frame.from_query)
+
+    def rows(self, arguments: Sequence[object]) -> Run:
+        """The rows that a call gives; arguments in storage form."""
+        routine = self._callee.routine
+        assert routine is not None
+        for parameter, value in zip(self._callee.parameters, arguments, strict=True):
+            self._frame.cells[parameter.name] = Cell(parameter.type, value)
+        row, references = self._frame.row, self._callee.references
+        if row is not None and references is not None:
+            self._frame.cells |= row.cells(*references)
+            if self._callee.table:
+                self._frame.cells |= row.operators()
+        return self._whole(routine.body)
+
+    def _whole(self, body: n.Block) -> Run:
+        try:
+            yield from self._block(body)
+        except _Untrapped as problem:
+            raise problem.problem from problem.problem.__cause__
+
+    def _rows_of(self, callee: Callee, arguments: Sequence[object]) -> Run:
+        return self._caller.rows(callee, arguments, self._frame.from_query)
+
+    # ---- blocks -------------------------------------------------------------------------------
+    def _block(self, block: n.Block) -> Any:
+        """Run a block's statements; how it ended."""
+        outer, traps = self._frame.cells, len(self._traps)
+        if block.defines:
+            self._frame.cells = dict(outer)
+            for define in block.defines:
+                self._define(define)
+        # one that names the code is asked before one for all codes
+        handlers = sorted(block.handlers, key=lambda handler: bool(handler.codes))
+        self._traps += [(block, handler, self._frame.cells) for handler in handlers]
+        try:
+            for statement in block.statements:
+                end = yield from self._statement(statement)
+                if end is not None:
+                    return None if isinstance(end, Over) and end.block is block else end
+            return None
+        finally:
+            del self._traps[traps:]
+            self._frame.cells = outer
+
+    def _define(self, define: n.Define) -> None:
+        t = self._registry.type_of(define.type)
+        for name in define.names:
+            if define.is_global:
+                value = self._parts.values.default(ColumnInfo(name, t, define.default))
+                self._frame.cells[name] = self._globals.define(name, t, value)
+            else:
+                self._frame.cells[name] = Cell(t)
+
+    def _unit(self, block: n.Block) -> Any:
+        """BEGIN ... END: its errors that it does not trap are those of one statement."""
+        traps, self._traps = self._traps, []
+        try:
+            return (yield from self._block(block))
+        except _Untrapped as problem:
+            raise problem.problem from problem.problem.__cause__
+        finally:
+            self._traps = traps
+
+    def _statement(self, statement: n.Statement) -> Any:
+        """Run one statement; its error goes to the handlers."""
+        self._parts.owner.check_interrupt()
+        kind = type(statement)
+        self._no_row = False
+        try:
+            end = yield from _RUNNERS[kind](self, statement)
+        except SqlError as problem:
+            if problem.sqlcode == codes.INTERRUPTED:
+                raise
+            self._frame.sqlcode.value = problem.sqlcode
+            return (yield from self._trapped(problem))
+        if kind in _TELLS:
+            self._frame.sqlcode.value = codes.NO_ROW if self._no_row else 0
+        return end
+
+    def _trapped(self, problem: SqlError) -> Any:
+        if self._caller.acts:  # "ON EXCEPTION has no effect" in what triggers do
+            raise _Untrapped(problem)
+        for index in range(len(self._traps) - 1, -1, -1):
+            block, handler, cells = self._traps[index]
+            if handler.codes and problem.sqlcode not in handler.codes:
+                continue
+            first = next(i for i, trap in enumerate(self._traps) if trap[0] is block)
+            traps, self._traps = self._traps, self._traps[:first]
+            inner, self._frame.cells = self._frame.cells, cells
+            try:
+                self._tell(handler, problem)
+                end = yield from self._block(handler.body)
+            except SqlError as again:
+                raise _Untrapped(again) from again
+            finally:
+                self._traps, self._frame.cells = traps, inner
+            if end is not None:
+                return end
+            return None if handler.resume else Over(block)
+        raise _Untrapped(problem)
+
+    def _tell(self, handler: n.Handler, problem: SqlError) -> None:
+        told = (problem.sqlcode, problem.isamcode, problem.near)
+        for name, value in zip(handler.into, told, strict=False):
+            self._evaluation.assign(name, value)
+
+    # ---- statements ---------------------------------------------------------------------------
+    def _let(self, statement: n.Let) -> Run:
+        types = [self._frame.cell(name).type for name in statement.targets]
+        found = self._evaluation.planned(statement, lambda reader: self._plan_let(reader, statement, types))
+        if isinstance(found, Row):
+            self._evaluation.take(statement.targets, self._evaluation.row(found))
+        elif isinstance(found, Query):
+            rows = self._evaluation.fetch(found, 2)
+            if len(rows) > 1:
+                raise SqlError(codes.MANY_ROWS)
+            self._evaluation.take(statement.targets, rows[0] if rows else (None,) * len(types))
+        else:
+            values = self._evaluation.call_values(found)
+            self._evaluation.receive(found.callee, statement.targets, values)
+        return
+        yield
+
+    def _plan_let(self, reader: Reader, statement: n.Let, types: list[ColumnType]) -> Row | Query | Arguments:
+        items = parse_list(self._parts.reader, statement.values.sql)
+        if len(items) == 1:
+            called = reader.call_of(items[0])
+            if called is not None:
+                return reader.arguments(called.name.lower(), list(called.expressions))[1]
+            if len(types) > 1:
+                text = statement.values.sql.strip()
+                if text.startswith("(") and text.endswith(")"):
+                    return reader.query(n.Text(text[1:-1], statement.values.start + 1), types)
+        return reader.values(statement.values, types)
+
+    def _if(self, statement: n.If) -> Any:
+        for condition, block in statement.arms:
+            if self._evaluation.true(condition):
+                return (yield from self._block(block))
+        if statement.otherwise is not None:
+            return (yield from self._block(statement.otherwise))
+        return None
+
+    def _case(self, statement: n.Case) -> Any:
+        for value, block in statement.arms:
+            test = value
+            if statement.operand is not None:
+                test = self._evaluation.equality(statement.operand, value)
+            if self._evaluation.true(test):
+                return (yield from self._block(block))
+        if statement.otherwise is not None:
+            return (yield from self._block(statement.otherwise))
+        return None
+
+    def _select(self, statement: n.Query) -> Run:
+        query = self._evaluation.planned(
+            statement, lambda reader: self._evaluation.plan_query(reader, statement)
+        )
+        rows = self._evaluation.fetch(query, 2)
+        if len(rows) > 1:
+            raise SqlError(codes.MANY_ROWS)
+        self._parts.values.sqlerrd2 = len(rows)
+        self._no_row = not rows
+        self._evaluation.take(statement.into, rows[0] if rows else (None,) * len(statement.into))
+        return
+        yield
+
+    def _return(self, statement: n.Return) -> Any:
+        returns = self._callee.returns
+        if statement.values is not None:
+            if not returns:
+                raise SqlError(codes.RETURNS_NOTHING)
+            yield self._returned(statement, [t for _, t in returns])
+        elif returns and statement.resume:
+            raise SqlError(codes.WRONG_RETURN)
+        return None if statement.resume else RETURNED
+
+    def _returned(self, statement: n.Return, types: list[ColumnType]) -> Values:
+        text = statement.values
+        assert text is not None
+
+        def plan(reader: Reader) -> Row | Arguments:
+            items = parse_list(self._parts.reader, text.sql)
+            called = reader.call_of(items[0]) if len(items) == 1 else None
+            if called is not None:
+                return reader.arguments(called.name.lower(), list(called.expressions))[1]
+            if len(items) != len(types):
+                raise SqlError(codes.WRONG_RETURN)
+            return reader.row(items, types)
+
+        found = self._evaluation.planned(text, plan)
+        if isinstance(found, Row):
+            return self._evaluation.row(found)
+        values = self._evaluation.call_values(found)
+        sources = [t for _, t in found.callee.returns]
+        if len(sources) != len(types):
+            raise SqlError(codes.WRONG_RETURN)
+        return tuple(map(self._conversions.converted, values, sources, types))
+
+    def _raise(self, statement: n.Raise) -> Run:
+        integer, text = ColumnType.integer(), ColumnType.lvarchar(2048)
+        targets = (integer, integer, text)
+        count = len(parse_list(self._parts.reader, statement.values.sql))
+        if not 1 <= count <= len(targets):
+            raise SqlError(-201, 0, 1)
+        code, isam, near = (*self._evaluation.values(statement.values, targets[:count]), None, None)[:3]
+        raise SqlError(int(str(code or 0)), int(str(isam or 0)), 0, str(near or "").rstrip(" "))
+        yield
+
+    def _call(self, statement: n.Call) -> Run:
+        arguments = self._evaluation.planned(statement, lambda reader: reader.call(statement)[1])
+        callee = arguments.callee
+        given = self._evaluation.given(arguments)
+        row = self._row_for(statement, callee)
+        if statement.into:
+            self._evaluation.receive(
+                callee,
+                statement.into,
+                self._parts.transaction.nested(
+                    lambda: self._caller.one(callee, given, self._frame.from_query, row)
+                ),
+            )
+        else:
+            self._parts.transaction.nested(lambda: self._run_through(statement, arguments, given))
+        return
+        yield
+
+    def _run_through(self, statement: n.Call, arguments: Arguments, given: Sequence[object]) -> None:
+        """Run a call whose rows are not wanted."""
+        over = self._outs(statement, arguments)
+        row = self._row_for(statement, arguments.callee)
+        for _ in self._caller.rows(arguments.callee, given, self._frame.from_query, over, row):
+            pass
+
+    def _row_for(self, statement: n.Call, callee: Callee) -> TriggerRow | None:
+        """The row that a trigger routine is given, for WITH TRIGGER REFERENCES. -201 where there is none, and for a
+        routine that is none for the table's triggers."""
+        row = self._frame.row
+        if not statement.references:
+            return None
+        if row is None or callee.table != row.table:
+            raise SqlError(-201, 0, 1, callee.name, "no trigger routine for this trigger's table")
+        return row
+
+    def _outs(self, statement: n.Call, arguments: Arguments) -> Callable[[Frame], None] | None:
+        """Gives the variables of OUT and INOUT arguments their values, when the call is over."""
+        callee = arguments.callee
+        if not any(p.mode for p in callee.parameters):
+            return None
+        items = parse_list(self._parts.reader, statement.arguments.sql)
+        names = [(item.expression if isinstance(item, exp.EQ) else item).name.lower() for item in items]
+
+        def take(frame: Frame) -> None:
+            for name, place in zip(names, arguments.places, strict=True):
+                parameter = callee.parameters[place]
+                if parameter.mode:
+                    cell = self._frame.cell(name)
+                    value = frame.value(parameter.name)
+                    cell.value = self._conversions.converted(value, parameter.type, cell.type)
+
+        return take
+
+    def _immediate(self, statement: n.ExecuteImmediate) -> Run:
+        (text,) = self._evaluation.values(statement.statement, [ColumnType.lvarchar(32739)])
+        sql = str(text or "")
+        word = sql.split(None, 1)[0].upper() if sql.split() else ""
+        if word in ("SELECT", "EXECUTE", "CALL"):
+            raise not_supported(f"EXECUTE IMMEDIATE of {word}")
+        self._run_sql(word, n.Text(sql), keep=False)
+        return
+        yield
+
+    # ---- dynamic SQL ----------------------------------------------------------------------------
+    def _prepare(self, statement: n.Prepare) -> Run:
+        self._dynamic.prepare(statement)
+        return
+        yield
+
+    def _declare(self, statement: n.Declare) -> Run:
+        self._caller.cursors.add(self._dynamic.declare(statement))
+        return
+        yield
+
+    def _open(self, statement: n.Open) -> Run:
+        self._dynamic.open(statement)
+        return
+        yield
+
+    def _fetch(self, statement: n.Fetch) -> Run:
+        self._no_row = not self._dynamic.fetch(statement)
+        return
+        yield
+
+    def _release(self, statement: n.Release) -> Run:
+        self._dynamic.release(statement)
+        return
+        yield
+
+    def _sql(self, statement: n.Sql) -> Run:
+        self._run_sql(statement.verb, statement.text)
+        return
+        yield
+
+    def _run_sql(self, verb: str, text: n.Text, *, keep: bool = True) -> None:
+        parts = self._parts
+        if self._frame.from_query and verb not in _HARMLESS:
+            raise SqlError(codes.ILLEGAL_STATEMENT, 0, 0, verb.lower())
+        if verb in _CHANGES or verb == "SELECT":
+            types = self._frame.types() if keep else {}
+
+            def change() -> Change:
+                if keep:
+                    return self._evaluation.planned(text, lambda reader: reader.change(text))
+                return self._evaluation.reader(types).change(text)
+
+            parts.transaction.nested(lambda: change().run(parts, self._frame.value))
+            return
+        plan = parts.planner.plan(text.sql)
+        if not isinstance(plan, StatementPlan):
+            raise SqlError(codes.ILLEGAL_STATEMENT, 0, 0, verb.lower())
+        found = plan.statement
+        if isinstance(found, Control) and found.verb in ("begin", "commit", "rollback"):
+            if self._caller.acts:
+                raise SqlError(codes.ILLEGAL_IN_TRIGGER, 0, 0, verb.lower())
+            parts.transaction.control(found.verb)
+            if found.verb != "begin":
+                self._caller.end_cursors()
+        elif isinstance(found, Control) and found.verb not in (
+            "accept",
+            "role",
+            "lock mode",
+            "lock table",
+            "unlock table",
+        ):
+            raise SqlError(codes.ILLEGAL_STATEMENT, 0, 0, verb.lower())
+        else:
+            parts.transaction.nested(lambda: parts.run(plan, ()))
+
+    # ---- loops ----------------------------------------------------------------------------------
+    def _loop(self, body: n.Block, kind: str) -> Any:
+        """One round of a loop: (whether it is the last, how the loop ended)."""
+        end = yield from self._block(body)
+        if isinstance(end, Leave) and end.kind in ("", kind):
+            return end.verb == "EXIT", None
+        return end is not None, end
+
+    def _while(self, statement: n.While) -> Any:
+        while statement.condition is None or self._evaluation.true(statement.condition):
+            self._parts.owner.check_interrupt()
+            last, end = yield from self._loop(statement.body, statement.kind)
+            if last:
+                return end
+        return None
+
+    def _for(self, statement: n.For) -> Any:
+        cell = self._frame.cell(statement.variable)
+        whole = cell.type.code in (TypeCode.INTEGER, TypeCode.SMALLINT, TypeCode.BIGINT, TypeCode.INT8)
+        ranges: list[Sequence[object]] = []  # all of them are known before the first round
+        for part in statement.ranges:
+            if part.stop is None:
+                ranges.append(self._evaluation.values(part.start, [cell.type]))
+            elif not whole:
+                raise SqlError(codes.LOOP_TYPE, 0, 0, statement.variable)
+            else:
+                ranges.append(self._range(part, cell.type))
+        for value in itertools.chain.from_iterable(ranges):
+            self._parts.owner.check_interrupt()
+            cell.value = value
+            last, end = yield from self._loop(statement.body, "FOR")
+            if last:
+                return end
+        return None
+
+    def _range(self, part: n.Range, t: ColumnType) -> range:
+        """-697 for a step of 0, -683 for one that leads away from the end, as a step of the wrong sign does."""
+        assert part.stop is not None
+        (start,), (stop,) = self._evaluation.values(part.start, [t]), self._evaluation.values(part.stop, [t])
+        if not isinstance(start, int) or not isinstance(stop, int):
+            return range(0)  # NULL
+        step = 1 if start <= stop else -1
+        if part.step is not None:
+            (given,) = self._evaluation.values(part.step, [t])
+            if not given:
+                raise SqlError(codes.ZERO_STEP)
+            assert isinstance(given, int)
+            if start != stop and (given > 0) != (stop > start):
+                raise SqlError(codes.NO_RANGE)
+            step = given
+        return range(start, stop + (1 if step > 0 else -1), step)
+
+    def _foreach(self, statement: n.Foreach) -> Any:
+        source = statement.source
+        position = None
+        count = 0
+        if isinstance(source, n.Call):
+            arguments = self._evaluation.planned(source, lambda reader: reader.call(source)[1])
+            given = self._evaluation.given(arguments)
+            rows: Iterator[Values] = self._rows_of(arguments.callee, given)
+        else:
+            query = self._evaluation.planned(
+                source, lambda reader: self._evaluation.plan_query(reader, source, statement.body)
+            )
+            if query.keyed is not None:
+                position = self._position(source.cursor, query.keyed)
+            rows = iter(self._evaluation.fetch(query))
+        for row in rows:
+            count += 1
+            if isinstance(source, n.Call):
+                self._evaluation.receive(arguments.callee, source.into, row)
+            else:
+                self._evaluation.take(source.into, row[: len(source.into)])
+                if position is not None:
+                    position.at(row[len(source.into) :])
+            self._parts.owner.check_interrupt()
+            last, end = yield from self._loop(statement.body, "FOREACH")
+            if last:
+                return end
+        self._parts.values.sqlerrd2 = count
+        return None
+
+    def _position(self, cursor: str, info: TableInfo) -> LoopPosition:
+        position = LoopPosition(info)
+        self._parts.cursors[cursor] = position
+        return position
+
+    def _leave(self, statement: n.Leave) -> Any:
+        if statement.when is not None and not self._evaluation.true(statement.when):
+            return None
+        return Leave(statement.verb, statement.kind)
+        yield
+
+
+_RUNNERS: dict[type[Any], Callable[[Interpreter, Any], Any]] = {
+    n.Block: Interpreter._unit,
+    n.Let: Interpreter._let,
+    n.If: Interpreter._if,
+    n.Case: Interpreter._case,
+    n.For: Interpreter._for,
+    n.While: Interpreter._while,
+    n.Foreach: Interpreter._foreach,
+    n.Leave: Interpreter._leave,
+    n.Return: Interpreter._return,
+    n.Raise: Interpreter._raise,
+    n.Call: Interpreter._call,
+    n.Query: Interpreter._select,
+    n.ExecuteImmediate: Interpreter._immediate,
+    n.Prepare: Interpreter._prepare,
+    n.Declare: Interpreter._declare,
+    n.Open: Interpreter._open,
+    n.Fetch: Interpreter._fetch,
+    n.Release: Interpreter._release,
+    n.Sql: Interpreter._sql,
+}
+
+_TELLS = frozenset(
+    {
+        n.Call, n.Query, n.ExecuteImmediate, n.Prepare, n.Declare, n.Open, n.Fetch, n.Release, n.Sql,
+    }
+)  # fmt: skip
+"""Statements after which SQLCODE tells what became of them."""
+
+
+class Caller:
+    """Calls the routines of one session, which call each other through it.
+
+    Attributes
+    ----------
+    acts
+        How many triggers' actions run now, one inside the other.
+    cursors
+        Those that routines have declared.
+    """
+
+    def __init__(
+        self, parts: SessionParts, registry: Registry, conversions: Conversions, variables: Globals
+    ) -> None:
+        self._parts = parts
+        self._registry = registry
+        self._conversions = conversions
+        self._globals = variables
+        self._depth = 0  # of calls inside calls, now
+        self.acts = 0
+        self.cursors: WeakSet[Cursor] = WeakSet()
+
+    def end_cursors(self) -> None:
+        """A transaction has ended: cursors without HOLD are closed."""
+        for cursor in self.cursors:
+            if not cursor.hold:
+                cursor.close()
+
+    def act(self, callee: Callee, row: TriggerRow | None) -> None:
+        """Run actions of a trigger."""
+        self.acts += 1
+        try:
+            for _ in self.rows(callee, (), from_query=False, row=row):
+                pass
+        finally:
+            self.acts -= 1
+
+    def one(
+        self,
+        callee: Callee,
+        arguments: Sequence[object],
+        from_query: bool,
+        row: TriggerRow | None = None,
+        over: Callable[[Frame], None] | None = None,
+    ) -> Values:
+        """The only row of a call; NULLs when it gives none, -686 when it gives several. `row` and `over` as in
+        `rows`."""
+        rows = self.rows(callee, arguments, from_query, over, row)
+        first = next(rows, None)
+        if first is None:
+            return (None,) * len(callee.returns)
+        if next(rows, None) is not None:
+            raise SqlError(codes.MORE_ROWS, 0, 0, callee.name)
+        return first
+
+    def rows(
+        self,
+        callee: Callee,
+        arguments: Sequence[object],
+        from_query: bool,
+        over: Callable[[Frame], None] | None = None,
+        row: TriggerRow | None = None,
+    ) -> Run:
+        """The rows of a call, in the storage form of what the routine returns; `over` sees its variables at its end,
+        `row` is that of a trigger. -201 for a trigger routine that has none."""
+        if callee.table and row is None:
+            raise SqlError(
+                -201, 0, 1, callee.name, "a trigger routine, called without WITH TRIGGER REFERENCES"
+            )
+        if self._depth >= MAX_DEPTH:
+            raise SqlError(codes.OUT_OF_STACK, 0, 0, callee.name)
+        if callee.routine is None:
+            yield from run_python(callee, arguments, self._parts.environment, self._parts.owner)
+            return
+        interpreter = Interpreter(
+            self._parts, self._registry, self._conversions, self._globals, self, callee, from_query, row
+        )
+        rows = interpreter.rows(arguments)
+        rights = self._parts.rights
+        while True:
+            self._depth += 1  # while it runs, not while its caller does
+            try:
+                with (
+                    elsewhere(self._parts, callee.database),
+                    rights.acting(callee.owner, dba=callee.routine.dba),
+                ):
+                    found = _next(rows, on_new_stack=self._depth % _CALLS_PER_STACK == 0)
+            except RecursionError as problem:
+                raise SqlError(codes.OUT_OF_STACK, 0, 0, callee.name) from problem
+            except SqlError as problem:
+                if self._depth > 1 or can_be_sent(problem):
+                    raise
+                near = f"{problem.sqlcode}, {problem.isamcode}: {problem.near}"
+                raise SqlError(codes.RAISED, 0, 0, near) from problem
+            finally:
+                self._depth -= 1
+            if found is None:
+                break
+            yield found
+        if over is not None:
+            over(interpreter.frame)
+
+
+def _next(rows: Run, *, on_new_stack: bool) -> Values | None:
+    """The next row of a call, found on a thread of its own where Python's stack would not hold the calls inside."""
+    if not on_new_stack:
+        return next(rows, None)
+    found: list[Values | None] = []
+    problems: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(next(rows, None))
+        except BaseException as problem:  # noqa: BLE001 - raised again by who waits
+            problems.append(problem)
+
+    thread = threading.Thread(target=run, name="routine", daemon=True)
+    thread.start()
+    thread.join()
+    for problem in problems:
+        raise problem
+    return found[0]

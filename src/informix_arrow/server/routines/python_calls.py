@@ -1,0 +1,69 @@
+"""Routines in Python, which testers register."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+
+from ...wire.types import ColumnType
+from ..engine.environment import Environment
+from ..engine.lock_owner import LockOwner
+from ..errors import SqlError
+from ..grammar.spl import codes
+from ..types.intervals import DAY, qualifier_of
+from ..types.packed import plain as plain_number
+from ..types.result_types import is_floating_decimal
+from .registry import Callee
+
+log = logging.getLogger("informix_arrow.server")
+
+
+def run_python(
+    callee: Callee, arguments: Sequence[object], environment: Environment, owner: LockOwner
+) -> Iterator[tuple[object, ...]]:
+    """The rows of a call. A callable gives one value, a tuple of the values of one row, or an iterator of rows; None
+    of a routine that returns nothing is no row. SqlError passes, anything else that it raises is -746 and logged."""
+    function = callee.function
+    assert function is not None
+    given = [python_value(value, p.type) for value, p in zip(arguments, callee.parameters, strict=True)]
+    try:
+        answer = function(*given)
+        if not callee.returns:
+            return
+        if isinstance(answer, Iterator):
+            for row in answer:
+                owner.check_interrupt()
+                yield _row(environment, callee, row)
+        else:
+            yield _row(environment, callee, answer)
+    except SqlError:
+        raise
+    except Exception as problem:
+        log.exception("the registered routine %s failed", callee.name)
+        raise SqlError(codes.RAISED, 0, 0, f"{callee.name}: {problem}") from problem
+
+
+def _row(environment: Environment, callee: Callee, row: object) -> tuple[object, ...]:
+    types = [t for _, t in callee.returns]
+    if isinstance(row, Mapping):
+        row = tuple(row.values())
+    values = tuple(row) if isinstance(row, (tuple, list)) and len(types) > 1 else (row,)
+    if len(values) != len(types):
+        raise SqlError(
+            codes.TOO_MANY_VALUES if len(values) > len(types) else codes.TOO_FEW_VALUES, 0, 0, callee.name
+        )
+    return tuple(environment.converter(t).one(value) for value, t in zip(values, types, strict=True))
+
+
+def python_value(value: object, t: ColumnType) -> object:
+    """A value in storage form as Python has it: int, float, Decimal, str, bool, date, datetime, time, bytes,
+    timedelta; an INTERVAL of months as their number."""
+    if value is None:
+        return None
+    if is_floating_decimal(t):
+        return Decimal(plain_number(str(value)))
+    if t.code == 14 and isinstance(value, int) and not qualifier_of(t).is_year_month:
+        return dt.timedelta(microseconds=value * 86_400_000_000 // DAY)
+    return value

@@ -1,0 +1,208 @@
+"""Which routines a session can call: those of its database's catalogue, and those that a tester has registered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...wire.types import ColumnType, TypeCode
+from ..engine.calling import Registered
+from ..engine.parts import SessionParts
+from ..errors import SqlError, no_column, no_table
+from ..grammar.ddl_types import UNRESOLVED
+from ..grammar.spl import codes
+from ..grammar.spl import nodes as n
+from ..grammar.spl.parser import read_routine
+from ..schema import stored_routines
+from ..schema.catalog import ColumnInfo
+from ..types.nested_types import declare
+from ..types.result_types import INTEGERS, is_character, is_moment, is_number, plain
+from .elsewhere import elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A parameter with its type as it is now. `default` is a column's default (catalog.ColumnInfo)."""
+
+    name: str
+    type: ColumnType
+    default: tuple[str, str] | None = None
+    mode: str = ""
+
+    @property
+    def declared(self) -> ColumnInfo:
+        """As a column of that type and default would be."""
+        return ColumnInfo(self.name, self.type, self.default)
+
+
+@dataclass(eq=False, slots=True)
+class Callee:
+    """A routine that can be called: one in SPL, or a Python callable.
+
+    `plans` keeps what `embedded` made of the routine's texts; a callee lives until the schema changes. `references` are
+    the names that the actions of a trigger, or a trigger routine, have for the values of a row before and after;
+    `table` is the one whose triggers may call it, "" for a routine that others call.
+    """
+
+    name: str
+    parameters: tuple[Argument, ...]
+    returns: tuple[tuple[str, ColumnType], ...]
+    routine: n.Routine | None = None
+    function: Callable[..., Any] | None = None
+    procid: int = 0
+    is_function: bool = True
+    owner: str = ""  # of one in SPL
+    database: str = ""  # whose catalogue it is of; "" for none
+    plans: dict[object, Any] = field(default_factory=dict)
+    references: tuple[str, str] | None = None
+    table: str = ""
+
+
+def callee_of(routine: Registered) -> Callee:
+    """A Python callable as a routine that can be called."""
+    arguments = tuple(Argument(f"p{i}", t) for i, t in enumerate(routine.parameters, 1))
+    returns = tuple(("(expression)", t) for t in routine.returns)
+    return Callee(
+        routine.name, arguments, returns, function=routine.function, is_function=bool(routine.returns)
+    )
+
+
+class Parsed:
+    """Routines of all databases as they were read, shared by the sessions of an engine. A number is never given
+    twice, so nothing in here grows old."""
+
+    def __init__(self) -> None:
+        self._routines: dict[tuple[str, int, bool], n.Routine] = {}
+
+    def get(self, database: str, procid: int, text: str, delimident: bool) -> n.Routine:
+        key = (database, procid, delimident)
+        found = self._routines.get(key)
+        if found is None or found.text != text:
+            found = self._routines[key] = read_routine(text, delimident)
+        return found
+
+
+class Registry:
+    """The routines that one session can call."""
+
+    def __init__(self, parts: SessionParts, parsed: Parsed) -> None:
+        self._parts = parts
+        self._parsed = parsed
+        self._stamp = -1
+        self._found: dict[tuple[str | None, str], list[Callee]] = {}
+
+    # ---- finding ------------------------------------------------------------------------------
+    def named(self, name: str, database: str | None = None) -> list[Callee]:
+        """All routines of a name in a database, None for the open one, in the order of their creation; registered ones
+        when it has none."""
+        stamp, place = self._parts.schema.stamp, database or self._parts.current.name
+        if stamp != self._stamp:
+            self._stamp = stamp
+            self._found.clear()
+        found = self._found.get((place, name))
+        if found is None:
+            with elsewhere(self._parts, place):
+                found = self._load(name) or [callee_of(r) for r in self._parts.registered.get(name, ())]
+            self._found[place, name] = found
+        return found
+
+    def _load(self, name: str) -> list[Callee]:
+        database, transaction = self._parts.current.name, self._parts.transaction
+        if database is None:
+            return []
+        return [
+            self.callee(self._parsed.get(database, procid, body, delimident), procid, owner)
+            for procid, body, delimident, owner in transaction.read(
+                lambda: stored_routines.texts(transaction.con, database, name)
+            )
+        ]
+
+    def callee(self, routine: n.Routine, procid: int, owner: str = "") -> Callee:
+        """A routine with its types looked up. -206 and -217 for LIKE, -9628 for a type that is not there."""
+        return Callee(
+            routine.name,
+            tuple(Argument(p.name, self.type_of(p.type), p.default, p.mode) for p in routine.parameters),
+            tuple((name, self.type_of(t)) for name, t in routine.returns),
+            routine,
+            procid=procid,
+            is_function=routine.kind == "FUNCTION",
+            owner=owner,
+            database=self._parts.current.name or "",
+            references=(routine.old, routine.new) if routine.table else None,
+            table=routine.table,
+        )
+
+    def type_of(self, declared: n.Declared) -> ColumnType:
+        """The type that a declaration means now."""
+        if isinstance(declared, n.Like):
+            info = self._parts.tables.find(None, declared.table)
+            if info is None:
+                raise no_table(declared.table)
+            column = info.column(declared.column)
+            if column is None:
+                raise no_column(declared.column)
+            return plain(column.type)
+        if declared.extended_id != UNRESOLVED:
+            return declared
+        return declare(declared.extended_name, self._parts.types.find)
+
+    # ---- choosing -----------------------------------------------------------------------------
+    def choose(
+        self,
+        name: str,
+        types: Sequence[ColumnType | None],
+        names: Sequence[str] = (),
+        database: str | None = None,
+    ) -> Callee:
+        """The routine that a call means: `types` of its arguments (None: not known), `names` of those that are given
+        by name, at the end; `database` is None for the open one. -674 when there is none, -706 for one that may not be
+        called."""
+        best: Callee | None = None
+        least = 0
+        for callee in self.named(name, database):
+            cost = _cost(callee, types, names)
+            if cost is not None and (best is None or cost < least):
+                best, least = callee, cost
+        if best is None:
+            raise SqlError(codes.NO_ROUTINE, 0, 0, name)
+        self.require_execute(best)
+        return best
+
+    def require_execute(self, callee: Callee) -> None:
+        """-706 for a routine that the session's user may not call."""
+        if callee.routine is not None:
+            with elsewhere(self._parts, callee.database):
+                self._parts.rights.require_execute(callee.name, callee.procid, callee.owner)
+
+
+def _cost(callee: Callee, types: Sequence[ColumnType | None], names: Sequence[str]) -> int | None:
+    """How far a call's arguments are from a routine's parameters; None when the call cannot mean it."""
+    if len(types) > len(callee.parameters):
+        return None
+    known = [p.name for p in callee.parameters]
+    first = len(types) - len(names)
+    places = [*range(first), *(known.index(name) if name in known else -1 for name in names)]
+    if -1 in places or len(set(places)) < len(places):
+        return None
+    left = [p for i, p in enumerate(callee.parameters) if i not in places]
+    if any(p.default is None for p in left):
+        return None  # an argument that is left out and has no default would be undefined
+    return len(left) + sum(
+        10 * _distance(t, callee.parameters[i].type) for t, i in zip(types, places, strict=True)
+    )
+
+
+def _distance(have: ColumnType | None, want: ColumnType) -> int:
+    if have is None or have.code == want.code:
+        return 0
+    if have.code in INTEGERS and want.code in INTEGERS:
+        wider = (
+            want.code in (TypeCode.INTEGER, TypeCode.BIGINT, TypeCode.INT8) and want.code != TypeCode.SMALLINT
+        )
+        return 1 if wider else 2
+    if (is_number(have) and is_number(want)) or (is_character(have) and is_character(want)):
+        return 2 if is_number(have) else 1
+    if is_moment(have) and is_moment(want):
+        return 2
+    return 5 if is_character(have) or is_character(want) else 9

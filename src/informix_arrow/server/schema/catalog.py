@@ -1,0 +1,475 @@
+"""Declared types and constraints: kept in DuckDB tables of a hidden schema, so that they live and die with
+their transaction.
+
+Each Informix database is one attached DuckDB database. Its schema `_ifx` holds what DuckDB cannot say
+(declared types, constraint names, serial starts); the catalogue tables that clients query (systables,
+syscolumns, ...) are queries over it (system_views.py). Temporary tables are known to their session only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Protocol
+
+from ...wire.types import ColumnType
+from ..grammar.ddl_nodes import Storage
+from ..types.names import quote
+from ..types.nested_types import DeclaredType, declare, distinct, named_row
+from ..types.result_types import SERIALS, not_null
+from . import trigger_tables
+from .system_views import INDEX_PARTS, not_null_number, system_table
+from .trigger_tables import TriggerInfo
+
+FIRST_USER_TABID = 100
+FIRST_USER_TYPE = 2048
+FIRST_USER_PROCID = 100
+SYNONYMS = ("P", "S")
+SEQUENCE = "Q"
+"""Values of systables.tabtype."""
+
+
+class Writer(Protocol):
+    """What runs SQL: a DuckDB connection, or a session's recorder."""
+
+    def execute(self, query: str, parameters: Any = ...) -> Any: ...
+
+
+def attached(database: str) -> str:
+    """The DuckDB name of an Informix database; the prefix keeps `temp` and `system` free."""
+    return quote("d_" + database)
+
+
+def repeated_key(info: TableInfo, columns: Sequence[str]) -> str:
+    """The query that has a row when a key is there twice."""
+    names = ", ".join(map(quote, columns))
+    present = " AND ".join(f"{quote(name)} IS NOT NULL" for name in columns)
+    return f"SELECT 1 FROM {info.duck} WHERE {present} GROUP BY {names} HAVING count(*) > 1 LIMIT 1"
+
+
+def first_row(con: Writer, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
+    """The first row of a query whose result is taken whole (DuckDB refuses new work over an unfinished
+    result)."""
+    rows = (con.execute(sql, parameters) if parameters is not None else con.execute(sql)).fetchall()
+    return tuple(rows[0]) if rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """One declared column. `default` is Informix's default as (kind, text): L literal, N null, T today, C
+    current, U user."""
+
+    name: str
+    type: ColumnType
+    default: tuple[str, str] | None = None
+    serial_start: int = 1
+
+    @property
+    def is_serial(self) -> bool:
+        return self.type.code in SERIALS
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """A primary key (P), unique constraint (U) or unique index (I)."""
+
+    name: str
+    kind: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A CHECK constraint; `duck` is its condition as DuckDB SQL over the bare column names."""
+
+    name: str
+    duck: str
+    informix: str
+    sqlcode: int = -530
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A foreign key to the key columns of another table of the same database."""
+
+    name: str
+    columns: tuple[str, ...]
+    parent: str
+    parent_columns: tuple[str, ...]
+    cascade: bool = False  # ON DELETE CASCADE
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index made by CREATE INDEX; parts are (column, descending)."""
+
+    name: str
+    unique: bool
+    parts: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """A table or view and everything declared about it."""
+
+    name: str
+    tabid: int
+    kind: str  # T table, V view, S system view
+    columns: tuple[ColumnInfo, ...]
+    database: str
+    duck: str  # qualified DuckDB name; of a system view its query in parentheses
+    uniques: tuple[Unique, ...] = ()
+    checks: tuple[Check, ...] = ()
+    foreigns: tuple[Foreign, ...] = ()
+    indexes: tuple[Index, ...] = ()
+    viewtext: str = ""
+    checked: bool = False  # a view WITH CHECK OPTION
+    storage: Storage = field(default_factory=Storage, compare=False)
+    temporary: bool = False
+    owner: str = field(default="informix", compare=False)
+    children: tuple[str, ...] = field(default=(), compare=False)  # tables with foreign keys to this one
+    triggers: tuple[TriggerInfo, ...] = field(default=(), compare=False)  # in the order in which they fire
+
+    def column(self, name: str) -> ColumnInfo | None:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        return None
+
+    @property
+    def has_triggers(self) -> bool:
+        """Whether any change of its rows may fire a trigger: what takes short ways must leave it alone."""
+        return any(trigger.enabled for trigger in self.triggers)
+
+    def fired_by(self, event: str, columns: Collection[str] = ()) -> tuple[TriggerInfo, ...]:
+        """The enabled triggers that an INSERT (I), a DELETE (D), or an UPDATE (U) of these columns fires, in their
+        order."""
+        if not self.triggers:
+            return ()
+        changed = frozenset(columns)
+        return tuple(trigger for trigger in self.triggers if trigger.fired_by(event, changed))
+
+    @property
+    def watched(self) -> bool:
+        """Whether there are rules for rows that DuckDB does not know of."""
+        return bool(self.foreigns) or any(check.sqlcode != -530 for check in self.checks)
+
+    @property
+    def plain(self) -> bool:
+        """Whether a change of a row that keeps its keys is that and nothing else, besides the locks on it: neither
+        are other rows looked at or changed, nor anything run."""
+        return self.kind == "T" and not self.temporary and not self.has_triggers
+
+    @property
+    def keys(self) -> tuple[Unique, ...]:
+        """Everything that forbids duplicates: constraints and unique indexes."""
+        extra = tuple(Unique(i.name, "I", tuple(c for c, _ in i.parts)) for i in self.indexes if i.unique)
+        return self.uniques + extra
+
+
+def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
+    """The description of one table as this connection's transaction sees it; None when there is no such
+    table."""
+    db = attached(database)
+    row = first_row(
+        con,
+        f"SELECT tabid, tabtype, viewtext, details, owner FROM {db}._ifx.tables WHERE tabname = ? AND tabtype "
+        f"IN ('T', 'V', 'P', 'S')",
+        [name],
+    )
+    if row is None:
+        return None
+    tabid, tabtype, viewtext, details, owner = row
+    if tabtype in SYNONYMS:
+        return load_table(con, *json.loads(details)["stands for"])
+    columns = tuple(
+        ColumnInfo(
+            colname,
+            _stored_type(con, database, declared, required, extended_id),
+            (defkind, deftext or "") if defkind else None,
+            serial_start or 1,
+        )
+        for colname, declared, required, extended_id, defkind, deftext, serial_start in con.execute(
+            f"SELECT colname, declared, required, extended_id, defkind, deftext, serial_start "
+            f"FROM {db}._ifx.columns "
+            "WHERE tabid = ? ORDER BY colno",
+            [tabid],
+        ).fetchall()
+    )
+    if not columns:
+        return None  # a row of systables whose table this server does not have
+    extra: dict[str, Any] = json.loads(details) if details else {}
+    return TableInfo(
+        name,
+        tabid,
+        "S" if tabid < FIRST_USER_TABID else tabtype,
+        columns,
+        database,
+        system_table(name, db, database) if tabid < FIRST_USER_TABID else f"{db}.main.{quote(name)}",
+        tuple(Unique(u["name"], u["kind"], tuple(u["columns"])) for u in extra.get("uniques", ())),
+        tuple(Check(c["name"], c["duck"], c["informix"]) for c in extra.get("checks", ())),
+        tuple(
+            Foreign(
+                f["name"],
+                tuple(f["columns"]),
+                f["parent"],
+                tuple(f["parent_columns"]),
+                f.get("cascade", False),
+            )
+            for f in extra.get("foreigns", ())
+        ),
+        tuple(
+            Index(i["name"], i["unique"], tuple((c, bool(d)) for c, d in i["parts"]))
+            for i in extra.get("indexes", ())
+        ),
+        viewtext or "",
+        extra.get("checked", False),
+        _storage(extra.get("storage")),
+        owner=owner,
+        children=tuple(
+            child
+            for (child,) in con.execute(
+                f"SELECT DISTINCT t.tabname FROM {db}._ifx.constraints c JOIN {db}._ifx.tables t "
+                "ON t.tabid = c.tabid WHERE c.ptabid = ? AND c.constrtype = 'R' ORDER BY 1",
+                [tabid],
+            ).fetchall()
+        ),
+        triggers=_triggers(con, db, tabid, [c.name for c in columns]),
+    )
+
+
+def _triggers(con: Writer, db: str, tabid: int, names: list[str]) -> tuple[TriggerInfo, ...]:
+    if tabid < FIRST_USER_TABID:
+        return ()
+    rows = con.execute(trigger_tables.QUERY.format(db=db), [tabid]).fetchall()
+    return trigger_tables.from_rows(rows, names)
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceInfo:
+    """A sequence: `duck` is its DuckDB name, `settings` what CREATE SEQUENCE said (increment, low, high, ...)."""
+
+    name: str
+    tabid: int
+    duck: str
+    settings: dict[str, Any] = field(hash=False)
+
+
+def load_sequence(con: Writer, database: str, name: str) -> SequenceInfo | None:
+    """A sequence by its name, None when there is none."""
+    db = attached(database)
+    query = f"SELECT tabid, details FROM {db}._ifx.tables WHERE tabname = ? AND tabtype = '{SEQUENCE}'"
+    row = first_row(con, query, [name])
+    if row is None:
+        return None
+    tabid, details = row
+    return SequenceInfo(name, tabid, f"{db}.main.{quote(f'_sequence_{tabid}')}", json.loads(details))
+
+
+def register_name(
+    con: Writer, database: str, name: str, tabid: int, kind: str, owner: str, details: str
+) -> None:
+    """Write a row of systables that is no table: a synonym or a sequence."""
+    con.execute(
+        f"INSERT INTO {attached(database)}._ifx.tables VALUES (?, ?, ?, ?, current_date, NULL, '', NULL, 0, ?)",
+        [tabid, name, owner, kind, details],
+    )
+
+
+def _storage(kept: dict[str, Any] | None) -> Storage:
+    if kept is None:
+        return Storage()
+    return Storage(**{**kept, "fragments": [(space, text) for space, text in kept["fragments"]]})
+
+
+def declared_text(t: ColumnType) -> str:
+    """The declaration that `declare` reads back."""
+    return t.extended_name if isinstance(t, DeclaredType) else t.sql
+
+
+def _stored_type(con: Writer, database: str, declared: str, required: bool, extended_id: int) -> ColumnType:
+    t = declare(declared, lambda name: find_type(con, database, name))
+    if isinstance(t, DeclaredType) and not t.extended_id:
+        t = replace(t, extended_id=extended_id)
+    return not_null(t) if required else t
+
+
+def find_type(con: Writer, database: str, name: str) -> ColumnType | None:
+    """A named ROW or DISTINCT type of the database; None when there is none of that name."""
+    row = first_row(
+        con,
+        f"SELECT extended_id, mode, definition FROM {attached(database)}._ifx.xtdtypes "
+        "WHERE name = ? AND mode IN ('R', 'D')",
+        [name],
+    )
+    if row is None:
+        return None
+    extended_id, mode, definition = row
+    if mode == "R":
+        return named_row(name, definition, extended_id)
+    return distinct(name, declare(definition, lambda inner: find_type(con, database, inner)), extended_id)
+
+
+def _details(info: TableInfo) -> str:
+    return json.dumps(
+        {
+            "uniques": [{"name": u.name, "kind": u.kind, "columns": u.columns} for u in info.uniques],
+            "checks": [{"name": c.name, "duck": c.duck, "informix": c.informix} for c in info.checks],
+            "foreigns": [
+                {
+                    "name": f.name,
+                    "columns": f.columns,
+                    "parent": f.parent,
+                    "parent_columns": f.parent_columns,
+                    "cascade": f.cascade,
+                }
+                for f in info.foreigns
+            ],
+            "indexes": [{"name": i.name, "unique": i.unique, "parts": i.parts} for i in info.indexes],
+            "checked": info.checked,
+            "storage": asdict(info.storage),
+        }
+    )
+
+
+def table_row(
+    info: TableInfo, owner: str = "informix", site: str | None = None, flags: int = 0
+) -> list[object]:
+    """The row of the hidden table `tables`, without its date."""
+    return [
+        info.tabid, info.name, owner, "V" if info.kind == "V" else "T", info.viewtext or None, info.storage.lock, site,
+        flags, _details(info),
+    ]  # fmt: skip
+
+
+def column_rows(info: TableInfo) -> list[list[object]]:
+    """The rows of the hidden table `columns`."""
+    return [
+        [
+            info.tabid, number, c.name, declared_text(c.type), c.type.not_null, c.type.word, c.type.encoded_length,
+            c.type.extended_id, c.default[0] if c.default else None, c.default[1] if c.default else None,
+            c.serial_start if c.is_serial else None,
+        ]
+        for number, c in enumerate(info.columns, 1)
+    ]  # fmt: skip
+
+
+def store_table(
+    con: Writer,
+    info: TableInfo,
+    owner: str = "informix",
+    *,
+    site: str | None = None,
+    flags: int = 0,
+) -> None:
+    """Write the description of a new table or view; part of the open transaction."""
+    db = attached(info.database)
+    places = "?, ?, ?, ?, current_date, ?, ?, ?, ?, ?"
+    con.execute(f"INSERT INTO {db}._ifx.tables VALUES ({places})", table_row(info, owner, site, flags))
+    rows = column_rows(info)
+    if rows:
+        places = ", ".join(["(" + ", ".join(["?"] * 11) + ")"] * len(rows))
+        con.execute(
+            f"INSERT INTO {db}._ifx.columns VALUES {places}", [value for row in rows for value in row]
+        )
+    _store_keys(con, info, owner)
+
+
+def _store_keys(con: Writer, info: TableInfo, owner: str) -> None:
+    """Write constraints and indexes. As on a real server every key has an index, a foreign one too, whose name
+    begins with a blank where it was not given."""
+    db = attached(info.database)
+    numbers = {c.name: i for i, c in enumerate(info.columns, 1)}
+
+    def index(name: str, kind: str, columns: Iterable[tuple[str, bool]]) -> str:
+        parts = [-numbers[c] if descending else numbers[c] for c, descending in columns]
+        row = [
+            name,
+            info.tabid,
+            kind,
+            ",".join(map(str, parts)),
+            owner,
+            *(parts + [0] * INDEX_PARTS)[:INDEX_PARTS],
+        ]
+        con.execute(f"INSERT INTO {db}._ifx.indexes VALUES ({', '.join('?' * len(row))})", row)
+        return name
+
+    constraints: list[list[object]] = []
+
+    def constraint(number: int, name: str, kind: str, *rest: object) -> None:
+        constraints.append([info.tabid * 100 + number, name, info.tabid, kind, *rest, owner])
+
+    for position, unique in enumerate(info.uniques):
+        made = index(f" {info.tabid}_{position + 1}", "U", ((c, False) for c in unique.columns))
+        constraint(position, unique.name, unique.kind, made, None, None, None)
+    for position, check in enumerate(info.checks):
+        constraint(_FIRST_CHECK + position, check.name, "C", None, None, None, None)
+    for position, foreign in enumerate(info.foreigns):
+        name = f" {info.tabid}_{len(info.uniques) + position + 1}"
+        made = index(name, "D", ((c, False) for c in foreign.columns))
+        rule = "C" if foreign.cascade else "R"
+        constraint(_FIRST_FOREIGN + position, foreign.name, "R", made, *_parent(con, info, foreign), rule)
+    for each in info.indexes:
+        index(each.name, "U" if each.unique else "D", each.parts)
+    for column in info.columns:
+        if column.type.not_null:
+            number = not_null_number(info.tabid, numbers[column.name])
+            constraints.append(
+                [number, f"n{info.tabid}_{number}", info.tabid, "N", None, None, None, None, owner]
+            )
+    if constraints:
+        places = ", ".join([f"({', '.join('?' * 9)})"] * len(constraints))
+        con.execute(
+            f"INSERT INTO {db}._ifx.constraints (constrid, constrname, tabid, constrtype, idxname, ptabid, pconstrid, "
+            f"delrule, owner) VALUES {places}",
+            [value for row in constraints for value in row],
+        )
+
+
+_FIRST_CHECK, _FIRST_FOREIGN = 30, 60  # within a table's hundred numbers of constraints
+
+
+def _parent(con: Writer, info: TableInfo, foreign: Foreign) -> tuple[int | None, int | None]:
+    """Number of the table that a foreign key refers to, and of the key there."""
+    parent = info if foreign.parent == info.name else load_table(con, info.database, foreign.parent)
+    if parent is None:
+        return None, None
+    keys = [n for n, u in enumerate(parent.uniques) if set(u.columns) == set(foreign.parent_columns)]
+    return parent.tabid, parent.tabid * 100 + keys[0] if keys else None
+
+
+def forget_table(con: Writer, info: TableInfo) -> None:
+    """Remove the description of a table; part of the open transaction."""
+    db = attached(info.database)
+    for name in ("tables", "columns", "indexes", "constraints"):
+        con.execute(f"DELETE FROM {db}._ifx.{name} WHERE tabid = ?", [info.tabid])
+
+
+def replace_table(con: Writer, info: TableInfo) -> None:
+    """Write a changed description (ALTER, CREATE INDEX, RENAME) in place of the old one."""
+    forget_table(con, info)
+    store_table(con, info, info.owner)
+
+
+def max_type_id(con: Writer, database: str) -> int:
+    """The highest number of a type of the database's own; those of user types begin at 2048."""
+    row = first_row(con, f"SELECT coalesce(max(extended_id), 0) FROM {attached(database)}._ifx.xtdtypes")
+    return max(FIRST_USER_TYPE - 1, int(row[0]) if row else 0)
+
+
+def max_tabid(con: Writer, database: str) -> int:
+    row = first_row(con, f"SELECT coalesce(max(tabid), 0) FROM {attached(database)}._ifx.tables")
+    return max(FIRST_USER_TABID - 1, int(row[0]) if row else 0)
+
+
+def max_trigid(con: Writer, database: str) -> int:
+    """The highest number of a trigger."""
+    row = first_row(con, f"SELECT coalesce(max(trigid), 0) FROM {attached(database)}._ifx.triggers")
+    return int(row[0]) if row else 0
+
+
+def max_procid(con: Writer, database: str) -> int:
+    """The highest number of a routine; the first ones belong to a real server's own."""
+    row = first_row(con, f"SELECT coalesce(max(procid), 0) FROM {attached(database)}._ifx.procedures")
+    return max(FIRST_USER_PROCID - 1, int(row[0]) if row else 0)

@@ -1,0 +1,91 @@
+"""Routines in the catalogue: written, found and removed (routine_tables.py)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ...wire.types import ColumnType
+from . import privileges
+from .catalog import Writer, attached, declared_text, first_row
+
+_INPUT, _INOUT, _MANY_RETURNED, _OUT, _RETURNED = 1, 2, 3, 4, 5
+_MODES = {"": _INPUT, "INOUT": _INOUT, "OUT": _OUT}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRoutine:
+    """A routine as the catalogue has it. `parameters` are names, types and modes ("", OUT or INOUT), `returns` names
+    and types; `delimident` tells how `text` is to be read."""
+
+    procid: int
+    name: str
+    owner: str
+    specific: str
+    is_procedure: bool
+    dba: bool
+    variant: bool
+    handles_nulls: bool
+    parameters: tuple[tuple[str, ColumnType, str], ...]
+    returns: tuple[tuple[str, ColumnType], ...]
+    delimident: bool
+    created: dt.datetime
+    text: str
+    document: str
+
+
+def store(con: Writer, database: str, routine: StoredRoutine, pieces: Iterable[tuple[str, int, str]]) -> None:
+    """Write a new routine; `pieces` are the rows of sysprocbody: key, number from 1 on, and a part of the text."""
+    db, procid = attached(database), routine.procid
+    types = [t for _, t, _ in routine.parameters]
+    con.execute(
+        f"INSERT INTO {db}._ifx.procedures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            procid, routine.name, routine.owner, routine.specific, routine.is_procedure, routine.dba, routine.variant,
+            routine.handles_nulls, len(types), ",".join(declared_text(t).lower() for t in types), routine.delimident,
+            routine.created, routine.text, routine.document or None,
+        ],
+    )  # fmt: skip
+    returned = _MANY_RETURNED if len(routine.returns) > 1 else _RETURNED
+    # JDBC takes what is returned to come first, and the parameters behind it
+    columns = [("" if name == "(expression)" else name, t, returned) for name, t in routine.returns]
+    columns += [(name, t, _MODES[mode]) for name, t, mode in routine.parameters]
+    for number, (name, t, attribute) in enumerate(columns, 1):
+        con.execute(
+            f"INSERT INTO {db}._ifx.proccolumns VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [procid, number, name, declared_text(t), t.word, t.encoded_length, t.extended_id, attribute],
+        )
+    for piece in pieces:
+        con.execute(f"INSERT INTO {db}._ifx.procbody VALUES (?, ?, ?, ?)", [procid, *piece])
+
+
+def texts(con: Writer, database: str, name: str) -> list[tuple[int, str, bool, str]]:
+    """The routines of a name in the order of their creation: number, text, its `delimident`, owner."""
+    procedures = f"{attached(database)}._ifx.procedures"
+    query = f"SELECT procid, body, delimident, owner FROM {procedures} WHERE procname = ? ORDER BY procid"
+    rows = con.execute(query, [name]).fetchall()
+    return [
+        (int(procid), str(body), bool(delimident), str(owner)) for procid, body, delimident, owner in rows
+    ]
+
+
+def of_specific(con: Writer, database: str, name: str) -> tuple[int, str] | None:
+    """Number and owner of the routine of a specific name."""
+    row = first_row(
+        con, f"SELECT procid, owner FROM {attached(database)}._ifx.procedures WHERE specific = ?", [name]
+    )
+    return (int(row[0]), str(row[1])) if row else None
+
+
+def owner(con: Writer, database: str, procid: int) -> str | None:
+    """The owner of a routine."""
+    row = first_row(con, f"SELECT owner FROM {attached(database)}._ifx.procedures WHERE procid = ?", [procid])
+    return str(row[0]) if row else None
+
+
+def forget(con: Writer, database: str, procid: int) -> None:
+    """A routine that is dropped, and the privileges on it."""
+    for table in ("procedures", "proccolumns", "procbody"):
+        con.execute(f"DELETE FROM {attached(database)}._ifx.{table} WHERE procid = ?", [procid])
+    privileges.forget_routine(con, database, procid)

@@ -1,0 +1,343 @@
+"""The server as an object: settings, databases and listener put together."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Literal
+from urllib.parse import quote
+
+import duckdb
+
+from ..wire.capabilities import locale_code
+from .dialogue.pam import Questions
+from .edge.directory import DirectoryLock, require_known_format, write_format
+from .edge.faults import Faults
+from .edge.limits import STRANGERS, Limits, Places
+from .edge.listener import Listener
+from .edge.query_log import QueryLog
+from .edge.releases import DEFAULT_RELEASE, release
+from .edge.session import Session, Settings
+from .edge.tls import server_context
+from .engine.calling import Registered, registered
+from .engine.engine import Engine
+from .engine.instance import Memory
+from .grammar.database_names import database_name
+from .loading import load_tables
+from .routines.session_routines import Library
+
+log = logging.getLogger("informix_arrow.server")
+
+_LOOPBACK = "127.0.0.1"
+_PATIENCE = 60.0
+"""Seconds for what takes none unless the machine is very busy."""
+
+
+@dataclass
+class Server:
+    """An SQLI server inside this process.
+
+    Parameters
+    ----------
+    directory
+        Where databases are kept; None keeps them in memory until `stop`. One server at a time has it.
+    host, port
+        Where to listen. Only this machine reaches the default; port 0 takes a free port.
+    user, password
+        A login that is accepted; `url` gives it.
+    users
+        Passwords of further users by name, who may do what GRANT lets them do (`user` and informix are DBAs of every
+        database); ValueError when `user` is among them with another password than `password`.
+    server_name
+        What clients call INFORMIXSERVER; another name is refused with -761.
+    login_timeout
+        Seconds that a peer may take from connecting to the end of its login.
+    idle_timeout
+        Seconds that a session may do nothing before it is ended; None, the default, for ever.
+    max_sessions
+        Logged-in clients at a time; one more is refused with -25571.
+    tls_cert, tls_key
+        PEM files: the certificate (chain), and its private key unless that is in the same file. The server then
+        speaks TLS 1.2 or later from the first byte, and nothing else.
+    tls_ca
+        A PEM file of CAs, one of which must have signed the certificate that a client shows.
+    pam
+        Questions to users at login, ``{"ann": [("Code: ", True, "1234")]}``: text, whether the answer is hidden, the
+        right answer (None: the text is only shown). Such a user's password is ignored. Or a function from the user's
+        name to them, None for a user without.
+    load
+        Tables to start with: ``{"database.table": data}``, data being anything with ``__arrow_c_stream__`` or the path
+        of a Parquet, CSV or Arrow file.
+    memory_limit, statement_memory_limit
+        What the statements of all sessions take together, such as ``"2GB"``: half of the machine's memory unless it is
+        said; and what one takes to sort, group and join before it goes on in files: half of that.
+    temp_directory
+        Where those files are: ``tmp`` in `directory`, or a new directory among the machine's temporary ones.
+    query_log
+        An open text file that gets a line of JSON for each statement.
+    version
+        The release that it passes for: "12.10", "14.10" or "15.0"; ValueError at `start` for another. docs/server.md
+        says what depends on it.
+
+    Used as a context manager or through `start` and `stop`. `faults` makes statements and connections fail to
+    order, `queries` holds the last statements that clients have executed. What it answers where real servers are not
+    known is written down in `server.dialogue.conversation`.
+    """
+
+    directory: str | os.PathLike[str] | None = None
+    host: str = _LOOPBACK
+    port: int = 0
+    user: str = "informix"
+    password: str = field(default="in4mix", repr=False)
+    server_name: str = "informix"
+    login_timeout: float = field(default=30.0, kw_only=True)
+    idle_timeout: float | None = field(default=None, kw_only=True)
+    max_sessions: int = field(default=1000, kw_only=True)
+    tls_cert: str | os.PathLike[str] | None = field(default=None, kw_only=True)
+    tls_key: str | os.PathLike[str] | None = field(default=None, kw_only=True)
+    tls_ca: str | os.PathLike[str] | None = field(default=None, kw_only=True)
+    pam: Questions | None = field(default=None, kw_only=True, repr=False)
+    load: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False)
+    query_log: IO[str] | None = field(default=None, kw_only=True, repr=False)
+    users: Mapping[str, str] | None = field(default=None, kw_only=True, repr=False)
+    version: str = field(default=DEFAULT_RELEASE, kw_only=True)
+    memory_limit: str = field(default="50%", kw_only=True)
+    statement_memory_limit: str | None = field(default=None, kw_only=True)
+    temp_directory: str | os.PathLike[str] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.faults = Faults()
+        self.queries = QueryLog(file=self.query_log)
+        self._listener: Listener[Session] | None = None
+        self._engine: Engine | None = None
+        self._lock: DirectoryLock | None = None
+        self._routines: list[Registered] = []
+        self._requested_port = self.port
+
+    def start(self) -> Server:
+        """Open the databases, load, and listen.
+
+        RuntimeError when it runs already, or the databases cannot be opened (DirectoryInUse: another server has
+        them; DirectoryFormatUnknown: a newer one has written them); OSError when the address cannot be had; ValueError
+        for settings or tables to load that are wrong.
+        """
+        if self._listener is not None:
+            raise RuntimeError("the server is running already")
+        settings = self._settings()
+        try:
+            self._engine = self._open()
+            for routine in self._routines:
+                self._engine.register(routine)
+            if self.load:
+                self._load(self._engine, settings)
+            self._listener = self._listen(self._engine, settings, self.host, self._requested_port)
+        except BaseException:
+            self.stop()
+            raise
+        self.port = self._listener.address[1]
+        if settings.tls is None and not _only_this_machine(self._listener.address[0]):
+            log.warning(
+                "listening on %s without TLS: passwords and data can be read on the network (tls_cert, or serve "
+                "--tls-cert, encrypts them)",
+                self._listener.address[0],
+            )
+        return self
+
+    def stop(self) -> None:
+        """End every session (open transactions are rolled back), wait for the threads, close the databases.
+
+        A statement that cannot be stopped goes on to its end, with a warning in the log; the databases are closed, and
+        their directory is free, when it has.
+        """
+        listener, engine, lock = self._listener, self._engine, self._lock
+        self._listener = self._engine = self._lock = None
+        self.port = self._requested_port
+        left = [] if listener is None else listener.stop()
+        if not left:
+            _close(engine, lock)
+            return
+        log.warning("%d statements go on; the databases are closed when they have ended", len(left))
+
+        def close_later() -> None:
+            for thread in left:
+                thread.join()
+            _close(engine, lock)
+
+        threading.Thread(target=close_later, name="informix-arrow closing", daemon=True).start()
+
+    def _settings(self) -> Settings:
+        limits = Limits(self.max_sessions, self.login_timeout, self.idle_timeout)
+        if self.tls_cert is None and (self.tls_key is not None or self.tls_ca is not None):
+            raise ValueError("tls_key and tls_ca are nothing without tls_cert, the server's own certificate")
+        tls = None if self.tls_cert is None else server_context(self.tls_cert, self.tls_key, self.tls_ca)
+        users = {self.user: self.password, **(self.users or {})}
+        if users[self.user] != self.password:
+            raise ValueError(f"users= and password= differ in the password of {self.user!r}")
+        return Settings(
+            users,
+            self.server_name,
+            release(self.version).announced,
+            limits,
+            Places(limits),
+            self.faults,
+            self.queries,
+            tls,
+            self.pam,
+        )
+
+    def _open(self) -> Engine:
+        directory = None if self.directory is None else Path(self.directory)
+        try:
+            if directory is not None:
+                self._lock = DirectoryLock(directory)
+                require_known_format(directory)
+            temporary = None if self.temp_directory is None else Path(self.temp_directory)
+            memory = Memory(self.memory_limit, self.statement_memory_limit, temporary)
+            product, administrators = release(self.version).product, ("informix", self.user)
+            engine = Engine(directory, self.server_name, product, Library(), memory, administrators)
+            if directory is not None:
+                try:
+                    write_format(directory)
+                except OSError:
+                    engine.close()
+                    raise
+            return engine
+        except (duckdb.Error, OSError) as problem:
+            raise RuntimeError(f"the databases in {directory} cannot be opened: {problem}") from problem
+
+    def _load(self, engine: Engine, settings: Settings) -> None:
+        """Load over a listener of its own, which nobody else can log in to, before the real one is there."""
+        assert self.load is not None
+        user, password = self.user, secrets.token_urlsafe()  # for this listener alone
+        limits = Limits(sessions=STRANGERS, login_seconds=_PATIENCE, idle_seconds=None)
+        apart = replace(
+            settings,
+            users={user: password},
+            limits=limits,
+            places=Places(limits),
+            faults=Faults(),
+            queries=QueryLog(kept=0),
+            tls=None,
+            pam=None,
+        )
+        listener = self._listen(engine, apart, _LOOPBACK, 0)
+        try:
+            server, login = quote(self.server_name, safe=""), f"{quote(user, safe='')}:{password}"
+            where = f"{_LOOPBACK}:{listener.address[1]}"
+            load_tables(f"informix://{login}@{where}/?server={server}", self.load)
+        finally:
+            listener.stop()
+
+    @staticmethod
+    def _listen(engine: Engine, settings: Settings, host: str, port: int) -> Listener[Session]:
+        def serve(sock: socket.socket) -> Session:
+            return Session(sock, settings, engine)
+
+        listener = Listener(host, port, serve, settings.limits.sessions + STRANGERS)
+        listener.start()
+        return listener
+
+    def register(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        parameters: Sequence[str] = (),
+        returns: str | Sequence[str] = (),
+    ) -> None:
+        """Make a Python callable a routine that SQL can call, in every database.
+
+        Parameters
+        ----------
+        name
+            What clients call it. A routine that a database has by CREATE goes before it.
+        function
+            Gets its arguments as Python values, None for NULL. What it returns is a value, a tuple where there are
+            several types, or an iterator (a generator) of those: then each is a row. Sessions call it from their
+            own threads. What it raises reaches the client as -746 with its text; `SqlError` (of this package) as its
+            own code.
+        parameters, returns
+            Informix types, such as ``"INTEGER"`` or ``"VARCHAR(20)"``; nothing returned makes it a procedure.
+
+        Before or after `start`; it stays when the server is stopped. ValueError for a type that is none. See
+        docs/spl.md.
+        """
+        types = (returns,) if isinstance(returns, str) else tuple(returns)
+        made = registered(name, function, tuple(parameters), types)
+        self._routines.append(made)
+        if self._engine is not None:
+            self._engine.register(made)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port that it listens on; RuntimeError when it does not."""
+        if self._listener is None:
+            raise RuntimeError("the server is not running")
+        return self._listener.address
+
+    @property
+    def sessions(self) -> int:
+        """Number of connections being served now."""
+        return 0 if self._listener is None else len(self._listener.sessions)
+
+    def create_database(
+        self, name: str, *, mode: Literal["logged", "unlogged", "ansi"] = "logged", locale: str = "en_US.utf8"
+    ) -> None:
+        """Make a database, as CREATE DATABASE does; SqlError -330 when there is one of that name, -354 for a name
+        that is not letters, digits and underscores."""
+        options = {"logged": ("log",), "unlogged": (), "ansi": ("log", "ansi")}[mode]
+        self._running().create_database(name, options, locale_code(locale))
+
+    def drop_database(self, name: str) -> None:
+        """Drop a database; sessions that have it open are ended first. SqlError -329 when there is none of that
+        name, -425 when it is in use all the same."""
+        engine = self._running()
+        name = database_name(name)
+        sessions = [] if self._listener is None else self._listener.sessions
+        for session in sessions:
+            if session.database == name:
+                session.end(_PATIENCE)
+        engine.drop_database(name)
+
+    def _running(self) -> Engine:
+        if self._engine is None:
+            raise RuntimeError("the server is not running")
+        return self._engine
+
+    def url(self, database: str | None = None) -> str:
+        """A URL that `informix_arrow.connect` takes. It holds the password: do not log it."""
+        host, port = self.address
+        scheme = "informix" if self.tls_cert is None else "informixs"
+        login = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
+        where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        path = "" if database is None else quote(database, safe="")
+        return f"{scheme}://{login}@{where}/{path}?server={quote(self.server_name, safe='')}"
+
+    def __enter__(self) -> Server:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def _close(engine: Engine | None, lock: DirectoryLock | None) -> None:
+    try:
+        if engine is not None:
+            engine.close()
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _only_this_machine(host: str) -> bool:
+    return ipaddress.ip_address(host.partition("%")[0]).is_loopback

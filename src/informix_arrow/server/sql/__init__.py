@@ -1,1 +1,0 @@
-"""From Informix SQL text to DuckDB SQL with Informix types: read, resolve, translate. Nothing is run here."""

@@ -1,0 +1,50 @@
+"""Names, values and functions written for DuckDB."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import duckdb
+
+_MODERN = tuple(int(part) for part in duckdb.__version__.split(".")[:2]) >= (1, 3)
+
+
+def quote(name: str) -> str:
+    """A DuckDB identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """A DuckDB string literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def value_sql(value: object) -> str:
+    """A storage value (bytes, lists and dicts of them included) as a DuckDB literal."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (int, Decimal)):
+        return f"{value:f}" if isinstance(value, Decimal) else str(value)
+    if isinstance(value, float):
+        return f"CAST('{value!r}' AS DOUBLE)"
+    if isinstance(value, bytes):
+        return f"unhex('{value.hex()}')"
+    if isinstance(value, dt.datetime):
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+    if isinstance(value, dt.date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, dt.time):
+        return f"TIME '{value.isoformat()}'"
+    if isinstance(value, list):
+        return f"list_value({', '.join(map(value_sql, value))})"
+    if isinstance(value, dict):
+        return f"struct_pack({', '.join(f'{quote(k)} := {value_sql(v)}' for k, v in value.items())})"
+    return text(str(value))
+
+
+def function(variable: str, body: str) -> str:
+    """DuckDB text of a function of one variable; its form changed with DuckDB 1.3."""
+    return f"lambda {variable}: {body}" if _MODERN else f"{variable} -> {body}"

@@ -1,0 +1,163 @@
+"""Values of collections and ROWs on their way into storage: literal texts and Python containers.
+
+A collection is stored as a DuckDB LIST, a ROW as a STRUCT, of the storage forms of their parts. SETs hold no value
+twice; SETs and MULTISETs are stored in order, so that equal ones are equal to DuckDB too. LISTs keep their order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...wire.types import ColumnType, TypeCode
+from ..errors import SqlError
+from .nested_types import element_type, is_collection, row_fields
+
+_KIND = re.compile(r"\s*(?:(SET|MULTISET|LIST)\s*\{|(ROW)\s*\()", re.IGNORECASE)
+_MOMENT = re.compile(r"\s*(?:DATETIME|INTERVAL)\s*\(([^)]*)\)[^,{}()]*(?:\(\d\)[^,{}()]*)*", re.IGNORECASE)
+_BARE = re.compile(r"[^,{}()'\"]+")
+_BAD_TEXT = -9634
+_NULL_ELEMENT = -391
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A collection or ROW as it was written: `kind` is SET, MULTISET, LIST or ROW."""
+
+    kind: str
+    items: tuple[object, ...]
+
+
+def parse_literal(text: str) -> Literal:
+    """Read `SET{1,'a',ROW(2,NULL)}`. Scalars stay text, NULL is None. -9634 for what is no such literal."""
+    literal, at = _literal(text, 0)
+    if text[at:].strip():
+        raise _bad(text, at)
+    return literal
+
+
+def _bad(text: str, at: int) -> SqlError:
+    return SqlError(
+        _BAD_TEXT, 0, 0, "", f"no literal of a collection or ROW at character {at + 1}: {text[:80]!r}"
+    )
+
+
+def _literal(text: str, at: int) -> tuple[Literal, int]:
+    found = _KIND.match(text, at)
+    if not found:
+        raise _bad(text, at)
+    kind = (found.group(1) or found.group(2)).upper()
+    close = ")" if kind == "ROW" else "}"
+    at = _blanks(text, found.end())
+    items: list[object] = []
+    if text[at : at + 1] == close:
+        return Literal(kind, ()), at + 1
+    while True:
+        item, at = _item(text, at)
+        items.append(item)
+        at = _blanks(text, at)
+        mark = text[at : at + 1]
+        at += 1
+        if mark == close:
+            return Literal(kind, tuple(items)), at
+        if mark != ",":
+            raise _bad(text, at - 1)
+
+
+def _blanks(text: str, at: int) -> int:
+    while text[at : at + 1].isspace():
+        at += 1
+    return at
+
+
+def _item(text: str, at: int) -> tuple[object, int]:
+    at = _blanks(text, at)
+    if _KIND.match(text, at):
+        return _literal(text, at)
+    quote = text[at : at + 1]
+    if quote in ("'", '"') and quote:
+        out, at = "", at + 1
+        while True:
+            end = text.find(quote, at)
+            if end < 0:
+                raise _bad(text, at)
+            out += text[at:end]
+            at = end + 1
+            if text[at : at + 1] != quote:
+                return out, at
+            out += quote
+            at += 1
+    moment = _MOMENT.match(text, at)
+    if moment:
+        return moment.group(1).strip(), moment.end()
+    bare = _BARE.match(text, at)
+    if not bare or not bare.group().strip():
+        raise _bad(text, at)
+    word = bare.group().strip()
+    return (None if word.upper() == "NULL" else word), bare.end()
+
+
+Leaf = Callable[[ColumnType, object], object]
+
+
+def to_storage(value: object, t: ColumnType, leaf: Leaf) -> object:
+    """A literal text, Literal, list, tuple, set or dict as the storage of `t`; `leaf` converts scalars.
+
+    -9634 for a value of another shape, -391 for NULL where an element or field is NOT NULL.
+    """
+    if isinstance(value, str):
+        value = parse_literal(value)
+    kind = TypeCode(t.code).name
+    if isinstance(value, Literal):
+        if value.kind != kind:
+            raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"a {value.kind} in place of a {kind}")
+        items: Any = value.items
+    else:
+        items = value
+    if is_collection(t):
+        if not isinstance(items, (list, tuple, set, frozenset)):
+            raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"a {type(value).__name__} in place of a {kind}")
+        member = element_type(t)
+        return canonical([_part(item, member, leaf, kind) for item in items], t)
+    fields = row_fields(t)
+    if isinstance(items, dict):
+        if set(items) != {name for name, _ in fields}:
+            raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"fields {sorted(map(str, items))}")
+        items = [items[name] for name, _ in fields]
+    if not isinstance(items, (list, tuple)) or len(items) != len(fields):
+        raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"not the {len(fields)} fields of {t.sql}")
+    return {name: _part(item, member, leaf, name) for item, (name, member) in zip(items, fields, strict=True)}
+
+
+def _part(item: object, t: ColumnType, leaf: Leaf, where: str) -> object:
+    if item is None:
+        if t.not_null:
+            raise SqlError(_NULL_ELEMENT, 0, 0, where)
+        return None
+    return leaf(t, item)
+
+
+def canonical(items: list[object], t: ColumnType) -> list[object]:
+    """The elements as they are stored: sorted, and each once in a SET."""
+    if t.code == TypeCode.LIST:
+        return items
+    ordered = sorted(items, key=_order)
+    if t.code == TypeCode.MULTISET:
+        return ordered
+    return [item for i, item in enumerate(ordered) if not i or item != ordered[i - 1]]
+
+
+def _order(value: object) -> Any:
+    """DuckDB's order of LISTs and STRUCTs: part by part, NULL last."""
+    if value is None:
+        return (1,)
+    if isinstance(value, dict):
+        return (0, tuple(map(_order, value.values())))
+    if isinstance(value, list):
+        return (0, tuple(map(_order, value)))
+    return (0, value)
+
+
+__all__ = ["Literal", "canonical", "parse_literal", "to_storage"]

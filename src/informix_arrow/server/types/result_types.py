@@ -1,0 +1,268 @@
+"""Which Informix type an expression has (TYPES section 2, SERVER-BEHAVIOUR section 5), and DuckDB's side of
+each type.
+
+`duck_type` is how a column is stored; the Arrow format of results is decided by wire.types.plan_op.
+Character columns are VARCHAR (CHAR without its trailing blanks), DATETIMEs from YEAR are TIMESTAMP (TO DAY:
+DATE), from HOUR TIME, all others the fixed-width literal text, whose order is the right one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ...wire.types import FLAG_NOT_NULL, ColumnType, Field, Qualifier, TypeCode, TypeOptions
+from .intervals import interval_type, qualifier_of, widest
+from .names import quote
+from .nested_types import (
+    element_type,
+    is_collection,
+    is_nested,
+    is_row,
+    is_simple_large,
+    lob_kind,
+    row_fields,
+    same_type,
+)
+
+RESULT_OPTIONS = TypeOptions(
+    char_padding="keep", floating_decimals="string", intervals="month_day_nano", nested="text"
+)
+"""The options under which query results are cast; the encoder's plan must be compiled with the same."""
+
+INTEGERS = frozenset(
+    {
+        TypeCode.SMALLINT, TypeCode.INTEGER, TypeCode.SERIAL, TypeCode.BIGINT, TypeCode.BIGSERIAL,
+        TypeCode.INT8, TypeCode.SERIAL8,
+    }
+)  # fmt: skip
+LONGS = frozenset({TypeCode.BIGINT, TypeCode.BIGSERIAL, TypeCode.INT8, TypeCode.SERIAL8})
+SERIALS = frozenset({TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL})
+FLOATS = frozenset({TypeCode.FLOAT, TypeCode.SMALLFLOAT})
+DECIMALS = frozenset({TypeCode.DECIMAL, TypeCode.MONEY})
+PADDED = frozenset({TypeCode.CHAR, TypeCode.NCHAR})
+VARYING = frozenset({TypeCode.VARCHAR, TypeCode.NVARCHAR})
+
+
+def is_character(t: ColumnType) -> bool:
+    return t.code in PADDED or t.code in VARYING or t.is_lvarchar
+
+
+def is_number(t: ColumnType) -> bool:
+    return t.code in INTEGERS or t.code in FLOATS or t.code in DECIMALS
+
+
+def is_floating_decimal(t: ColumnType) -> bool:
+    return t.code in DECIMALS and t.scale is None
+
+
+def is_moment(t: ColumnType) -> bool:
+    return t.code in (TypeCode.DATE, TypeCode.DATETIME)
+
+
+def has_own_storage(t: ColumnType) -> bool:
+    """Whether DuckDB's values of the type mean something only to the engine: intervals are whole numbers, large
+    objects bytes, collections and ROWs are made of such values."""
+    return t.code == TypeCode.INTERVAL or is_nested(t) or is_simple_large(t) or lob_kind(t) is not None
+
+
+def nullable(t: ColumnType) -> ColumnType:
+    """The same type without NOT NULL; a serial becomes its plain integer where it is computed with."""
+    return replace(t, flags=t.flags & ~FLAG_NOT_NULL) if t.not_null else t
+
+
+def not_null(t: ColumnType) -> ColumnType:
+    return t if t.not_null else replace(t, flags=t.flags | FLAG_NOT_NULL)
+
+
+LONGEST_TEXT = 32739
+"""Bytes of the longest LVARCHAR."""
+
+
+def character(n: int) -> ColumnType:
+    """VARCHAR while it fits, else LVARCHAR."""
+    n = max(1, n)
+    return ColumnType.varchar(n) if n <= 255 else ColumnType.lvarchar(min(n, LONGEST_TEXT))
+
+
+def text_type(t: ColumnType) -> ColumnType:
+    """The character type that holds the text of every value of another type."""
+    if is_floating_decimal(t):
+        return ColumnType.lvarchar(320)
+    if t.code in DECIMALS:
+        return character((t.precision or 32) + 3)
+    if is_nested(t):
+        return ColumnType.lvarchar(32739)
+    return character(32)
+
+
+def datetime_storage(qualifier: Qualifier) -> str:
+    """DuckDB type that holds a DATETIME of this qualifier."""
+    if qualifier.start == Field.YEAR:
+        return "DATE" if qualifier.end == Field.DAY else "TIMESTAMP"
+    return "TIME" if qualifier.start == Field.HOUR else "VARCHAR"
+
+
+def duck_type(t: ColumnType) -> str:
+    """The DuckDB type that stores and compares values of `t`; ValueError for a type without one."""
+    code = t.code
+    if t.is_boolean:
+        return "BOOLEAN"
+    if is_character(t):
+        return "VARCHAR"
+    if code == TypeCode.SMALLINT:
+        return "SMALLINT"
+    if code in LONGS:
+        return "BIGINT"
+    if code in INTEGERS:
+        return "INTEGER"
+    if code == TypeCode.SMALLFLOAT:
+        return "FLOAT"
+    if code == TypeCode.FLOAT:
+        return "DOUBLE"
+    if code == TypeCode.DATE:
+        return "DATE"
+    if code in DECIMALS:
+        return "DOUBLE" if t.scale is None else f"DECIMAL({t.precision},{t.scale})"
+    if code == TypeCode.DATETIME and t.qualifier is not None:
+        return datetime_storage(t.qualifier)
+    if code == TypeCode.INTERVAL:
+        return "BIGINT"  # intervals.py
+    if is_simple_large(t) or lob_kind(t):
+        return "BLOB"
+    if is_collection(t):
+        return f"{storage_type(element_type(t))}[]"
+    if is_row(t):
+        fields = ", ".join(f"{quote(name)} {storage_type(member)}" for name, member in row_fields(t))
+        return f"STRUCT({fields})"
+    raise ValueError(f"{t.sql} has no storage here")
+
+
+def storage_type(t: ColumnType) -> str:
+    """The DuckDB type of a column: as `duck_type`, but floating decimals are keys (packed.py)."""
+    return "VARCHAR" if is_floating_decimal(t) else duck_type(t)
+
+
+def as_decimal(t: ColumnType) -> tuple[int, int] | None:
+    """(precision, scale) of an exact number, None for floating ones."""
+    if t.code in DECIMALS:
+        return None if t.scale is None else (t.precision or 16, t.scale)
+    if t.code == TypeCode.SMALLINT:
+        return (5, 0)
+    if t.code in LONGS:
+        return (19, 0)
+    return (10, 0)
+
+
+def arithmetic(op: str, a: ColumnType, b: ColumnType) -> ColumnType:
+    """Type of `a op b` for numbers: integers stay integers except under /, FLOAT wins over DECIMAL."""
+    if a.code in FLOATS or b.code in FLOATS:
+        return ColumnType.float_()
+    both_integers = a.code in INTEGERS and b.code in INTEGERS
+    if op == "/":
+        return ColumnType.decimal(32)
+    if both_integers:
+        return ColumnType.bigint() if a.code in LONGS or b.code in LONGS else ColumnType.integer()
+    x, y = as_decimal(a), as_decimal(b)
+    if x is None or y is None:
+        return ColumnType.decimal(32)
+    if op == "*":
+        scale = x[1] + y[1]
+        precision = x[0] + y[0]
+        if precision > 38 or scale > 32:
+            return ColumnType.decimal(32)
+    else:
+        scale = max(x[1], y[1])
+        precision = max(x[0] - x[1], y[0] - y[1]) + scale + 1
+    return ColumnType.decimal(min(32, max(precision, scale)), scale)
+
+
+def common(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
+    """One type for both arms of a CASE, NVL or UNION; None when neither is known."""
+    if a is None or b is None:
+        return a if b is None else b
+    if a == b:
+        return a
+    a, b = nullable(a), nullable(b)
+    if same_type(a, b):
+        return a
+    if is_character(a) and is_character(b):
+        n = max(a.content_width, b.content_width)
+        if a.code in PADDED and b.code in PADDED and (a.code == b.code):
+            return replace(a, encoded_length=n)
+        return character(n)
+    if is_number(a) and is_number(b):
+        if a.code in INTEGERS and b.code in INTEGERS:
+            if a.code in LONGS or b.code in LONGS:
+                return ColumnType.bigint()
+            return ColumnType.integer()
+        if a.code in FLOATS or b.code in FLOATS:
+            return ColumnType.float_()
+        x, y = as_decimal(a), as_decimal(b)
+        if x is None or y is None:
+            return ColumnType.decimal(32)
+        scale = max(x[1], y[1])
+        return ColumnType.decimal(min(32, max(x[0] - x[1], y[0] - y[1]) + scale), scale)
+    if is_moment(a) and is_moment(b):
+        return a if a.code == TypeCode.DATETIME else b
+    if a.code == TypeCode.INTERVAL and b.code == TypeCode.INTERVAL:
+        return interval_type(widest(qualifier_of(a), qualifier_of(b)))
+    return a if is_character(a) else b
+
+
+def plain(t: ColumnType) -> ColumnType:
+    """A serial as the integer it is; used for computed columns."""
+    if t.code == TypeCode.SERIAL:
+        return ColumnType.integer()
+    if t.code == TypeCode.SERIAL8:
+        return ColumnType.int8()
+    if t.code == TypeCode.BIGSERIAL:
+        return ColumnType.bigint()
+    return nullable(t)
+
+
+_COUNTED: dict[int, ColumnType] = {
+    TypeCode.SERIAL: ColumnType.integer(),
+    TypeCode.SERIAL8: ColumnType.parse_sql("INT8"),
+    TypeCode.BIGSERIAL: ColumnType.parse_sql("BIGINT"),
+}
+
+
+def variable_type(t: ColumnType) -> ColumnType:
+    """The type of an SPL variable for a column's values."""
+    return _COUNTED.get(t.code) or plain(t)
+
+
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+
+
+def from_duck(name: str) -> ColumnType | None:
+    """Nearest Informix type of a DuckDB type name, for expressions that our own rules do not know."""
+    simple = {
+        "BOOLEAN": ColumnType.boolean,
+        "TINYINT": ColumnType.smallint,
+        "UTINYINT": ColumnType.smallint,
+        "SMALLINT": ColumnType.smallint,
+        "INTEGER": ColumnType.integer,
+        "USMALLINT": ColumnType.integer,
+        "BIGINT": ColumnType.bigint,
+        "UINTEGER": ColumnType.bigint,
+        "FLOAT": ColumnType.smallfloat,
+        "DOUBLE": ColumnType.float_,
+        "DATE": ColumnType.date,
+    }
+    if name in simple:
+        return simple[name]()
+    if name in ("HUGEINT", "UBIGINT", "UHUGEINT"):
+        return ColumnType.decimal(32, 0)
+    if name == "VARCHAR":
+        return ColumnType.lvarchar(2048)
+    if name in ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE"):
+        return ColumnType.datetime("YEAR TO FRACTION(5)")
+    if name == "TIME":
+        return ColumnType.datetime("HOUR TO FRACTION(5)")
+    found = _DECIMAL.fullmatch(name)
+    if found:
+        p, s = int(found.group(1)), int(found.group(2))
+        return ColumnType.decimal(min(p, 32), s) if s <= min(p, 32) else ColumnType.decimal(32)
+    return None

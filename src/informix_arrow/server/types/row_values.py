@@ -1,0 +1,120 @@
+"""Rows that DuckDB gave as Python objects in the Arrow formats of their described columns: for few rows that is cheaper
+than Arrow from DuckDB.
+
+Only what is plainly the same value is taken; whatever has to be cast, cut or refused is left to result_cast.py.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from ...wire.code_sets import is_multibyte
+from ...wire.describe import Column
+from ...wire.types import ColumnType, TypeCode
+from .nested_types import is_nested, is_simple_large, lob_kind
+from .packed import plain
+from .result_cast import result_type
+from .result_types import DECIMALS, FLOATS, INTEGERS, is_character
+
+_MOST_BYTES = 4  # of a character, in any code set
+
+Take = Callable[[Sequence[Any], str], Any]
+"""Values of one column, and the name of the code set, to an Arrow array; None when one of them is not plainly of it."""
+
+
+class RowValues:
+    """For the rows of one query's columns. Thread-safe."""
+
+    def __init__(self, schema: pa.Schema, columns: Sequence[Take]) -> None:
+        self._schema = schema
+        self._columns = columns
+        self._none = pa.RecordBatch.from_arrays([pa.array([], f.type) for f in schema], schema=schema)
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], packed: Sequence[bool]) -> RowValues | None:
+        """None where a column is of a type that needs more."""
+        schema = pa.schema([pa.field(column.name, result_type(column.type)) for column in columns])
+        taken = [
+            _taken(column.type, bool(packed) and packed[i], schema.field(i).type)
+            for i, column in enumerate(columns)
+        ]
+        return cls(schema, [take for take in taken if take]) if all(taken) else None
+
+    def batch(self, rows: Sequence[Sequence[Any]], codec: str) -> pa.RecordBatch | None:
+        """The rows; None where a value has to be looked at by result_cast.py. `codec` is Python's name of the code
+        set."""
+        if not rows:
+            return self._none
+        arrays = []
+        try:
+            for take, values in zip(self._columns, zip(*rows, strict=True), strict=True):
+                array = take(values, codec)
+                if array is None:
+                    return None
+                arrays.append(array)
+        except (pa.ArrowException, ValueError, TypeError, OverflowError):
+            return None
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+def _taken(t: ColumnType, packed: bool, wanted: Any) -> Take | None:
+    """How values of a type are taken, None for a type that is not."""
+    if t.code == TypeCode.INTERVAL or is_simple_large(t) or lob_kind(t) or is_nested(t):
+        return None
+    if is_character(t):
+        return _texts(t, wanted)
+    if t.code in DECIMALS and t.scale is None:
+        return _packed(wanted) if packed else None
+    kind: type | None = None
+    if t.is_boolean:
+        kind = bool
+    elif t.code in INTEGERS:
+        kind = int
+    elif t.code in FLOATS:
+        kind = float
+    elif t.code in DECIMALS:
+        kind = Decimal
+    elif pa.types.is_date(wanted):
+        kind = dt.date
+    elif pa.types.is_timestamp(wanted) and wanted.unit == "us":
+        kind = dt.datetime
+    return None if kind is None else _of_kind(kind, wanted)
+
+
+def _of_kind(kind: type, wanted: Any) -> Take:
+    def take(values: Sequence[Any], _: str) -> Any:
+        for value in values:
+            if type(value) is not kind and value is not None:
+                return None
+        return pa.array(values, wanted)
+
+    return take
+
+
+def _texts(t: ColumnType, wanted: Any) -> Take:
+    whole, width = t.code == TypeCode.LVARCHAR, t.content_width
+
+    def take(values: Sequence[Any], codec: str) -> Any:
+        most = _MOST_BYTES if is_multibyte(codec) else 1
+        for value in values:
+            if value is None:
+                continue
+            if type(value) is not str:
+                return None
+            if not whole and len(value) * most > width and len(value.encode(codec, "replace")) > width:
+                return None
+        return pa.array(values, wanted)
+
+    return take
+
+
+def _packed(wanted: Any) -> Take:
+    def take(values: Sequence[Any], _: str) -> Any:
+        return pa.array([None if value is None else plain(value) for value in values], wanted)
+
+    return take

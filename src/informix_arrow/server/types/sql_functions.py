@@ -1,0 +1,113 @@
+"""Functions that the translated SQL calls and DuckDB has not got, written in Python.
+
+They take and give storage values (sql/result_types.py). A SqlError inside one reaches the client with its code.
+They cost about a microsecond a row, so nothing common goes through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import duckdb
+
+from ...wire.types import Qualifier
+from ..errors import SqlError
+from . import intervals, packed
+from .result_types import LONGEST_TEXT
+
+
+def install(con: duckdb.DuckDBPyConnection) -> None:
+    """Register all functions with the instance of `con`."""
+    for name, function, arguments, result in _FUNCTIONS:
+        con.create_function(name, _coded(function), arguments, result)
+
+
+def _coded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)  # DuckDB counts the parameters of the signature
+    def call(*values: Any) -> Any:
+        try:
+            return function(*values)
+        except SqlError as e:
+            raise ValueError(f"IFX{e.sqlcode}") from e  # errors.from_duckdb reads this
+
+    return call
+
+
+def _interval(text: str, encoded: int) -> int:
+    return intervals.parse(text, Qualifier.from_encoded(encoded))
+
+
+def _bytes(text: str, codec: str) -> int:
+    """Bytes of a text in a multi-byte code set; a character that it lacks counts as the one in its place."""
+    return len(text.encode(codec, "replace"))
+
+
+def _cut(text: str, width: int, codec: str) -> str:
+    """As much of a text as has `width` bytes in a multi-byte code set."""
+    encoded = text.encode(codec, "replace")
+    return text if len(encoded) <= width else encoded[:width].decode(codec, "ignore")
+
+
+def _bytes_of(text: str, start: int, count: int, codec: str) -> str:
+    """SUBSTRB in a multi-byte code set: no part of a character."""
+    encoded = text.encode(codec, "replace")
+    first = start - 1 if start > 0 else max(0, len(encoded) + start) if start else 0
+    return encoded[first : first + max(0, count)].decode(codec, "ignore")
+
+
+def _instr(text: str, part: str, start: int, count: int) -> int:
+    """INSTR: the place of the count-th `part` from `start` on, backwards from the end where that is negative."""
+    if not part or not start or count < 1:
+        return 0
+    at = start - 2 if start > 0 else len(text) + start + 1
+    for _ in range(count):
+        at = text.find(part, at + 1) if start > 0 else text.rfind(part, 0, max(0, at - 1 + len(part)))
+        if at < 0:
+            return 0
+    return at + 1
+
+
+def _substring_index(text: str, part: str, count: int) -> str:
+    """What stands before the count-th `part`; from the end, and behind it, where count is negative."""
+    if not part or not count:
+        return ""
+    pieces = text.split(part)
+    return part.join(pieces[:count] if count > 0 else pieces[count:])
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    """REPLACE where its result may be too long: -881 before it is made."""
+    if not old:
+        return text
+    if len(text) + text.count(old) * (len(new) - len(old)) > LONGEST_TEXT:
+        raise SqlError(-881)
+    return text.replace(old, new)
+
+
+_FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
+    ("_ifx_interval", _interval, ["VARCHAR", "INTEGER"], "BIGINT"),
+    ("_ifx_bytes", _bytes, ["VARCHAR", "VARCHAR"], "INTEGER"),
+    ("_ifx_cut", _cut, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),
+    ("_ifx_bytes_of", _bytes_of, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
+    ("_ifx_instr", _instr, ["VARCHAR", "VARCHAR", "BIGINT", "BIGINT"], "INTEGER"),
+    ("_ifx_substring_index", _substring_index, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR"),
+    ("_ifx_replaced", _replaced, ["VARCHAR", "VARCHAR", "VARCHAR"], "VARCHAR"),
+    # floating decimals, by their keys (sql/packed.py)
+    ("_ifx_key", packed.key_of, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_plain", packed.plain, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_add", packed.add, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_subtract", packed.subtract, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_multiply", packed.multiply, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_divide", packed.divide, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_remainder", packed.remainder, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_negated", packed.negated, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_magnitude", packed.magnitude, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_total", packed.total, ["VARCHAR[]"], "VARCHAR"),
+    ("_ifx_fit", packed.fit, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_rounded", packed.rounded, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_truncated", packed.truncated, ["VARCHAR", "INTEGER"], "VARCHAR"),
+    ("_ifx_whole", packed.whole, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_fixed", packed.fixed, ["VARCHAR", "INTEGER", "INTEGER"], "VARCHAR"),
+)

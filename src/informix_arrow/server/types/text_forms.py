@@ -1,0 +1,63 @@
+"""Text of results in code sets that the C encoder has no table for: those of several bytes per character.
+
+Such columns go to the encoder as the bytes that they have on the wire (FLAG_RAW of plan_ops). Python's codecs make
+them, value by value, unless all of a column is ASCII, of which every code set of a server is an extension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...wire.describe import Column
+from ...wire.errors import DataError
+from ...wire.types import FLAG_RAW, FLAG_REPLACE, TEXT_KINDS, PlanOp
+
+
+class RawText:
+    """The text columns of one cursor in a multi-byte code set: their ops, and their values as bytes.
+
+    Parameters
+    ----------
+    columns, ops
+        The result's columns and what they were compiled to; `self.ops` is what the encoder has to be given.
+    encoding
+        Python's name of the code set.
+    """
+
+    def __init__(self, columns: Sequence[Column], ops: Sequence[PlanOp], encoding: str) -> None:
+        self._encoding = encoding
+        self._text = [position for position, op in enumerate(ops) if op.kind in TEXT_KINDS]
+        self._names = [column.name for column in columns]
+        self.ops = [
+            replace(op, flags=op.flags & ~FLAG_REPLACE | FLAG_RAW) if op.kind in TEXT_KINDS else op
+            for op in ops
+        ]
+
+    def wire_form(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch with its text as bytes. DataError naming row and column for a character that the code set
+        lacks."""
+        arrays = batch.columns
+        for position in self._text:
+            arrays[position] = self._bytes(arrays[position], self._names[position])
+        return pa.RecordBatch.from_arrays(arrays, names=self._names)
+
+    def _bytes(self, values: pa.Array, name: str) -> pa.Array:
+        kind = pa.large_binary() if pa.types.is_large_string(values.type) else pa.binary()
+        if pc.all(pc.string_is_ascii(values)).as_py() is not False:  # None: nothing but NULL
+            return values.cast(kind)
+        encoded: list[bytes | None] = []
+        for row, text in enumerate(values.to_pylist()):
+            try:
+                encoded.append(None if text is None else text.encode(self._encoding))
+            except UnicodeEncodeError as problem:
+                raise DataError(
+                    f"column {name!r}, row {row}: the database's code set has no character "
+                    f"U+{ord(text[problem.start]):04X}",
+                    row=row,
+                    column=name,
+                ) from None
+        return pa.array(encoded, kind)

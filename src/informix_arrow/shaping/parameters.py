@@ -1,0 +1,306 @@
+"""The placeholders of a statement and the values for them, checked before anything is sent.
+
+A statement's text is read as Informix reads it: strings in single or double quotes (a quote inside is
+doubled, the backslash is an ordinary character) and the three kinds of comments, ``-- ...``, ``/* ... */``
+and ``{ ... }``, hide what they hold. Braces after SET, MULTISET and LIST are collection literals, not
+comments.
+
+The server knows ``?`` only. ``:1`` and ``:name`` are rewritten, and values sorted accordingly. A colon is a
+placeholder's when a name or number follows it and none stands right before it: ``db:table``, ``c::INT`` and the
+literal ``DATETIME (10:30) HOUR TO MINUTE`` are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias, cast
+
+from ..wire.errors import Error, InterfaceError, ProgrammingError, database_error
+
+#: What the user passes for one execution: values in the order of ``?`` and ``:1``, or by the names of ``:name``.
+Values: TypeAlias = Sequence[object] | Mapping[str, object]
+
+#: A bind counts its values in a signed short (SQLI section 7).
+MOST_PARAMETERS = 32767
+
+# A doubled quote inside a string reads as two strings side by side: the same thing here.
+_TOKENS = re.compile(
+    r"""
+      '[^']*'?
+    | "[^"]*"?
+    | --[^\n]*
+    | /\*.*?(?:\*/|\Z)
+    | \b(?:MULTISET|SET|LIST)\s*\{
+    | \{[^}]*\}?
+    | ::
+    | (?P<mark>\?)
+    | (?<![\w$"\])]):(?:(?P<number>[0-9]+)(?!\w)|(?P<name>[^\W\d]\w*))
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+
+_WORDS = re.compile(
+    _TOKENS.pattern[: _TOKENS.pattern.index("| ::")] + r"| \w+", re.VERBOSE | re.DOTALL | re.IGNORECASE
+)
+_KEPT_TEXT = 1 << 16  # characters of the longest statement that is worth remembering
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement as the user wrote it and as the server gets it."""
+
+    sql: str  # with the user's placeholders
+    text: str  # with ? for each of them
+    style: Literal["", "?", ":1", ":name"]
+    keys: tuple[int | str, ...]  # of ``:1`` and ``:name``: whose value each ? of ``text`` takes
+    places: tuple[tuple[int, int, int], ...]  # of each ?: where in ``text``; where in ``sql``, how long there
+
+    @property
+    def count(self) -> int:
+        """How many ``?`` the text for the server has."""
+        return len(self.places)
+
+    def offset(self, offset: int) -> int:
+        """The 1-based position in the user's text for one in the server's."""
+        shift = 0
+        for there, here, length in self.places:
+            if there == offset - 1:
+                return here + 1
+            if there >= offset:
+                break
+            shift = here + length - (there + 1)
+        return offset + shift
+
+    def values(self, parameters: object) -> Sequence[object]:
+        """The values for the ``?`` of the text, one each, out of what the user passed for one execution.
+
+        Raises
+        ------
+        InterfaceError
+            ``parameters`` is no sequence of values, or for ``:name`` no mapping. A lone string is refused too,
+            being a sequence of characters.
+        ProgrammingError
+            Their number differs from that of the placeholders, or a name has no value.
+        """
+        if self.style == ":name":
+            return self._named(parameters)
+        if parameters is None:
+            parameters = ()
+        _refuse_what_is_no_row(parameters)
+        if not isinstance(parameters, Sequence):
+            raise InterfaceError(
+                f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
+            )
+        wanted = max(map(int, self.keys), default=0) if self.style == ":1" else self.count
+        if wanted != len(parameters):
+            raise ProgrammingError(
+                f"the statement has {wanted} placeholder{'' if wanted == 1 else 's'} ({self.style or '?'}), "
+                f"but {len(parameters)} value{' was' if len(parameters) == 1 else 's were'} given",
+                statement=self.sql,
+            )
+        if self.style != ":1":
+            return parameters
+        return self._once([parameters[int(key) - 1] for key in self.keys])
+
+    def _named(self, parameters: object) -> Sequence[object]:
+        if not isinstance(parameters, Mapping):
+            got = "none were given" if parameters is None else f"got {type(parameters).__name__}"
+            raise InterfaceError(
+                f"the statement has named parameters (:{self.keys[0]}): pass a mapping such as "
+                f"{{{self.keys[0]!r}: value}}, {got}. A colon that is part of a name has no blank before it: db:table"
+            )
+        missing = [key for key in dict.fromkeys(self.keys) if key not in parameters]
+        if missing:
+            raise ProgrammingError(
+                "no value for " + ", ".join(f":{key}" for key in missing), statement=self.sql
+            )
+        return self._once([parameters[key] for key in self.keys])
+
+    def _once(self, values: list[object]) -> list[object]:
+        """Values that are sent twice must be there twice: a file is read up by its first use."""
+        if len(set(self.keys)) < len(self.keys):
+            for key, value in zip(self.keys, values, strict=True):
+                if hasattr(value, "read") and self.keys.count(key) > 1:
+                    raise InterfaceError(
+                        f":{key} stands in the statement more than once, and a file object can be read once: pass bytes"
+                    )
+        return values
+
+    def explain(self, error: Error) -> None:
+        """Let a server's error speak of the user's text instead of the one that the server got."""
+        if error.sqlcode is None or error.statement != self.text or self.sql == self.text:
+            return
+        offset = self.offset(error.offset) if error.offset else 0
+        told = database_error(error.sqlcode, error.isamcode or 0, offset, error.near or "", self.sql)
+        error.args, error.offset, error.statement = told.args, told.offset, told.statement
+
+
+def parse(sql: str) -> Statement:
+    """Find the placeholders. ``ProgrammingError`` when ``?``, ``:1`` and ``:name`` are mixed, when numbers leave
+    one out, or when there are more than the protocol can count; ``InterfaceError`` for what is no str.
+    """
+    if not isinstance(sql, str):
+        raise InterfaceError(f"a statement is a str, got {type(sql).__name__}")
+    return _remembered(sql) if len(sql) <= _KEPT_TEXT else _parse(sql)
+
+
+def _parse(sql: str) -> Statement:
+    if "?" not in sql and ":" not in sql:
+        return Statement(sql, sql, "", (), ())
+    pieces: list[str] = []
+    keys: list[int | str] = []
+    places: list[tuple[int, int, int]] = []
+    styles: set[Literal["?", ":1", ":name"]] = set()
+    size = end = 0
+    for match in _TOKENS.finditer(sql):
+        kind = match.lastgroup
+        if kind is None:
+            continue
+        pieces += (sql[end : match.start()], "?")
+        size += match.start() - end
+        places.append((size, match.start(), match.end() - match.start()))
+        size += 1
+        end = match.end()
+        if kind == "mark":
+            styles.add("?")
+        elif kind == "number":
+            styles.add(":1")
+            keys.append(int(match["number"]))
+        else:
+            styles.add(":name")
+            keys.append(match["name"])
+    if not places:
+        return Statement(sql, sql, "", (), ())
+    if len(styles) > 1:
+        raise ProgrammingError(
+            f"the statement mixes placeholders of the styles {' and '.join(sorted(styles))}: use one of them. A colon "
+            "that is part of a name has no blank before it: db:table",
+            statement=sql,
+        )
+    if len(places) > MOST_PARAMETERS:
+        raise ProgrammingError(
+            f"the statement has {len(places)} placeholders, the protocol counts to {MOST_PARAMETERS}",
+            statement=sql,
+        )
+    (style,) = styles
+    if style == ":1":
+        _check_numbers(sql, {int(key) for key in keys})
+    text = sql if style == "?" else "".join([*pieces, sql[end:]])
+    return Statement(sql, text, style, tuple(keys), tuple(places))
+
+
+_remembered = lru_cache(maxsize=512)(_parse)
+
+
+def _check_numbers(sql: str, numbers: set[int]) -> None:
+    if 0 in numbers:
+        raise ProgrammingError("placeholders are numbered from :1, not from :0", statement=sql)
+    missing = next((number for number in range(1, len(numbers) + 1) if number not in numbers), None)
+    if missing is not None:
+        raise ProgrammingError(
+            f"the statement has :{max(numbers)}, but no :{missing}: numbers must not leave one out",
+            statement=sql,
+        )
+
+
+def count_placeholders(sql: str) -> int:
+    """How many values the server will be sent for ``sql``: one for each placeholder, repeated ones included."""
+    return parse(sql).count
+
+
+def placeholder_positions(sql: str) -> list[int]:
+    """Where in ``sql``, a text for the server, the ``?`` stand that are parameters."""
+    return [match.start() for match in _TOKENS.finditer(sql) if match.lastgroup == "mark"]
+
+
+def sql_tokens(sql: str) -> list[str]:
+    """The words and quoted strings of ``sql`` in order, without what comments hold."""
+    return [match[0] for match in _WORDS.finditer(sql) if not match[0].startswith(("--", "/*", "{"))]
+
+
+def holds_several(sql: str) -> bool:
+    """Whether words follow a semicolon: several statements in one text, or the body of a routine."""
+    if ";" not in sql:
+        return False
+    code = _WORDS.sub(lambda match: match[0] if match[0][:1].isalnum() else " ", sql)
+    return ";" in code.rstrip("; \t\r\n")
+
+
+def check_parameters(sql: str, parameters: object) -> Sequence[object]:
+    """The values for the placeholders of ``sql``, in the order in which the server gets them. Errors as of
+    :func:`parse` and :meth:`Statement.values`.
+    """
+    return parse(sql).values(parameters)
+
+
+_PLAIN_ROWS = {tuple, list}
+
+
+class RowCheck:
+    """Makes of each of many rows of parameters the ``count`` values for the server, or raises."""
+
+    def __init__(self, statement: Statement, count: int) -> None:
+        self.count = count
+        self._statement = statement
+        self._sorted = statement.style in (":1", ":name")
+
+    def __call__(self, row: object) -> Sequence[object]:
+        if self._sorted:
+            return self._statement.values(row)
+        return check_row(self._statement.sql, self.count, row)
+
+    def many(self, rows: list[object]) -> tuple[list[Sequence[object]], Exception | None]:
+        """The values of rows up to the first bad one, and its error."""
+        if not self._sorted and set(map(type, rows)) <= _PLAIN_ROWS:  # a load has millions of rows
+            plain = cast("list[Sequence[object]]", rows)
+            if set(map(len, plain)) <= {self.count}:
+                return plain, None
+        good: list[Sequence[object]] = []
+        try:
+            for row in rows:
+                good.append(self(row))
+        except Exception as error:  # noqa: BLE001 - whoever sends the rows before it raises it
+            return good, error
+        return good, None
+
+    def sample(self, row: object) -> object:
+        """The values of a row if it is a good one, else what it is: its error belongs where it is sent."""
+        try:
+            return self(row) if self._sorted else row
+        except Error:
+            return row
+
+
+def check_row(sql: str, count: int, row: object) -> Sequence[object]:
+    """One of many rows of values for the ``count`` ``?`` of ``sql``.
+
+    Raises as :func:`check_parameters`, but takes whatever has a length and an order: rows of a numpy array,
+    too.
+    """
+    if type(row) is not tuple and type(row) is not list:  # a load has millions of rows
+        _refuse_what_is_no_row(row)
+        if not hasattr(row, "__len__") or not hasattr(row, "__getitem__"):
+            raise InterfaceError(
+                f"each row of parameters must be a sequence such as (value,), got {type(row).__name__}"
+            )
+    values: Sequence[object] = row  # type: ignore[assignment]
+    if len(values) != count:
+        raise ProgrammingError(
+            f"{len(values)} values for {count} placeholders in a row of parameters", statement=sql
+        )
+    return values
+
+
+def _refuse_what_is_no_row(parameters: object) -> None:
+    """Refuse what can be iterated over but would bind something else than was meant."""
+    if isinstance(parameters, Mapping):
+        raise InterfaceError(
+            "a mapping was passed, but the statement has no named parameters: write :name in it, or pass a sequence"
+        )
+    if isinstance(parameters, str | bytes | bytearray | memoryview):
+        raise InterfaceError(
+            f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
+        )

@@ -1,0 +1,282 @@
+"""Python rows from record batches: what they are made of and what they are made into. No I/O here.
+
+A cursor, blocking or not, puts batches into a :class:`Rows` and takes rows out of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import keyword
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, Literal, TypeAlias, cast
+
+import pyarrow as pa
+
+from ..wire.errors import InterfaceError, ProgrammingError
+from .dbapi_types import DescriptionItem
+
+_Types = pa.types
+
+Description: TypeAlias = Sequence[DescriptionItem]
+MakeRow: TypeAlias = Callable[[tuple[Any, ...]], Any]
+RowFactory: TypeAlias = (
+    Literal["tuple", "namedtuple", "dict"]
+    | type[tuple[Any, ...]]
+    | type[dict[str, Any]]
+    | Callable[[Description], MakeRow]
+)
+"""What rows are made into: a name, or a function that takes ``Cursor.description`` and returns a function of a
+row's values, a tuple. The classes ``tuple``, ``dict`` and :class:`Row` stand for their names."""
+MakeValues: TypeAlias = Callable[[pa.Array], list[Any]]
+OpenLazily: TypeAlias = Callable[[list[Any]], list[Any]]
+"""Makes the values of a large-object column of its handles."""
+
+# Python rows are made in pieces of this many, so that a batch of Arrow rows does not become all objects at
+# once.
+ROWS_AT_ONCE = 1024
+_FEW = 64  # rows for which looking for the fastest way costs more than it gains
+
+
+class _NoRow:
+    """The type of :data:`NO_ROW`: a row may be anything that a factory makes, None too."""
+
+
+NO_ROW = _NoRow()
+"""What :meth:`Rows.one` gives when another batch is needed."""
+
+
+class Rows:
+    """Rows being made of batches, in order.
+
+    Parameters
+    ----------
+    make
+        Makes a row of its values; None leaves the tuples as they are.
+    lazy
+        Columns, by index, whose values are made by a function of what the batch holds.
+    """
+
+    def __init__(self, make: MakeRow | None = None, lazy: Mapping[int, OpenLazily] | None = None) -> None:
+        self._make = make
+        self._lazy = lazy or {}
+        self._batch: pa.RecordBatch | None = None  # the batch that rows are being made of
+        self._makers: list[MakeValues] = []  # of its columns
+        self._offset = 0  # its rows already in _tuples
+        self._first = 0  # number of its first row
+        self._tuples: Iterator[tuple[Any, ...]] = iter(())
+        self._rows: Iterator[Any] = iter(())  # the same, made
+        self.given = 0  # rows handed out so far
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take the next batch. Those before must be used up: :meth:`one` said :data:`NO_ROW`."""
+        self._batch, self._offset, self._first = batch, 0, self.given
+        few = batch.num_rows <= _FEW
+        self._makers = [_to_pylist if few else values_maker(column) for column in batch.columns]
+
+    def one(self) -> Any:
+        """The next row, :data:`NO_ROW` when there is none here."""
+        try:
+            row = next(self._rows, NO_ROW)
+            if row is NO_ROW and self._piece():
+                row = next(self._rows, NO_ROW)
+        except BaseException:
+            self._go_back()
+            raise
+        if row is not NO_ROW:
+            self.given += 1
+        return row
+
+    def take(self, count: int | None = None) -> list[Any]:
+        """The next ``count`` rows, fewer when there are not as many here; None: all that are here."""
+        rows: list[Any] = []
+        try:
+            while count is None or len(rows) < count:
+                before = len(rows)
+                rows += self._rows if count is None else itertools.islice(self._rows, count - before)
+                if len(rows) == before and not self._piece():
+                    break
+        except BaseException:
+            self._go_back()
+            raise
+        self.given += len(rows)
+        return rows
+
+    def _go_back(self) -> None:
+        """A row could not be made: what follows it must not pass for what comes next, so it is tried again."""
+        self._offset = self.given - self._first
+        self._tuples = self._rows = iter(())
+
+    def rest(self) -> pa.RecordBatch | None:
+        """Take the part of the batch of which no row was handed out; None when there is nothing left."""
+        batch, self._batch = self._batch, None
+        if batch is None:
+            return None
+        unread = sum(1 for _ in self._tuples)
+        rest = batch.slice(self._offset - unread)
+        return rest if rest.num_rows else None
+
+    def _piece(self) -> bool:
+        """Make the tuples of the next piece of the batch; False at its end."""
+        if self._batch is None:
+            return False
+        left = self._batch.num_rows - self._offset
+        if not left:
+            self._batch = None
+            return False
+        piece = self._batch.slice(self._offset, ROWS_AT_ONCE)
+        self._offset += piece.num_rows
+        columns = [make(column) for column, make in zip(piece.columns, self._makers, strict=True)]
+        for index, open_lazily in self._lazy.items():
+            columns[index] = open_lazily(columns[index])
+        self._tuples = zip(*columns, strict=True)
+        self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
+        return True
+
+
+def values_maker(column: pa.Array) -> MakeValues:
+    """The fastest way to ``to_pylist()`` of a column, the values being the same."""
+    kind = column.type
+    if not column.null_count and (_Types.is_integer(kind) or _Types.is_floating(kind)):
+        return _numbers
+    if _Types.is_date32(kind):
+        return _moments
+    if _Types.is_timestamp(kind) and kind.tz is None and kind.unit != "ns":
+        return _moments
+    if _Types.is_duration(kind) and kind.unit != "ns":
+        return _moments
+    if _Types.is_decimal128(kind) or (_Types.is_time(kind) and kind.unit != "ns"):
+        return _objects
+    return _to_pylist
+
+
+# pyarrow makes these through a scalar for each value; numpy, and pyarrow on the way there, make them in C.
+
+
+def _numbers(column: pa.Array) -> list[Any]:
+    return cast("list[Any]", column.to_numpy().tolist())
+
+
+def _moments(column: pa.Array) -> list[Any]:
+    return cast("list[Any]", column.to_numpy(zero_copy_only=False).astype(object).tolist())
+
+
+def _objects(column: pa.Array) -> list[Any]:
+    return cast("list[Any]", column.to_numpy(zero_copy_only=False).tolist())
+
+
+def _to_pylist(column: pa.Array) -> list[Any]:
+    return cast("list[Any]", column.to_pylist())
+
+
+def decimals(texts: list[Any]) -> list[Any]:
+    """Decimals of the texts of a column, None where there is none."""
+    return [None if text is None else Decimal(text) for text in texts]
+
+
+def row_maker(factory: RowFactory, description: Description) -> MakeRow | None:
+    """What makes a row of its values; None: tuples, which they are.
+
+    ``InterfaceError`` for what is no factory, ``ProgrammingError`` for dicts of columns of which two have the same
+    name: one value would be lost.
+    """
+    check_factory(factory)
+    if factory in ("tuple", tuple):
+        return None
+    names = tuple([item[0] for item in description])
+    if factory in ("namedtuple", Row):
+        return row_class(names)
+    if factory in ("dict", dict):
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ProgrammingError(
+                f"two columns are called {twice!r}, of which a dict can hold one: rename one in the query (AS), or "
+                f"take another row_factory"
+            )
+        return lambda values: dict(zip(names, values, strict=True))
+    make = cast("Callable[[Description], MakeRow]", factory)(description)
+    if not callable(make):
+        raise InterfaceError(
+            f"row_factory made {type(make).__name__}: it takes a description and returns a function of a row's values"
+        )
+    return make
+
+
+def check_factory(factory: object) -> None:
+    """``InterfaceError`` for what cannot be a ``row_factory``."""
+    if factory not in ("tuple", "namedtuple", "dict") and (isinstance(factory, str) or not callable(factory)):
+        raise InterfaceError(
+            f'row_factory must be "tuple", "namedtuple", "dict" or a function of a description, got {factory!r}'
+        )
+
+
+class Row(tuple[Any, ...]):
+    """A row whose values have names: ``row[0]``, ``row["price"]``, ``row.price``.
+
+    A tuple in every respect. A column's name wins over a method of tuples (``row.count``), not over the names here.
+    Columns whose names are no Python names, such as ``(expression)``, can be had by ``row["(expression)"]``. A name
+    that two columns share is a ``KeyError`` (``AttributeError``): their values have positions.
+    """
+
+    __slots__ = ()
+    _fields: tuple[str, ...] = ()
+    _index: Mapping[str, int] = {}
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return tuple.__getitem__(self, key)
+        at = self._index.get(key)
+        if at is None:
+            raise KeyError(_no_such_name(self._fields, key))
+        return tuple.__getitem__(self, at)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(_no_such_name(self._fields, name))
+
+    def keys(self) -> tuple[str, ...]:
+        """The columns' names in order, which makes ``dict(row)`` work."""
+        return self._fields
+
+    def _asdict(self) -> dict[str, Any]:
+        """Name to value. ``KeyError`` when two columns have the same name."""
+        return {name: self[name] for name in self._fields}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle, (self._fields, tuple(self))
+
+    def __repr__(self) -> str:
+        return (
+            f"Row({', '.join(f'{name}={value!r}' for name, value in zip(self._fields, self, strict=True))})"
+        )
+
+
+_OURS = frozenset({"_fields", "_index", "_asdict"})
+
+
+@lru_cache(maxsize=256)
+def row_class(names: tuple[str, ...]) -> type[Row]:
+    """The class of rows with columns of these names; the same one for the same names."""
+    index = {name: at for at, name in enumerate(names) if names.count(name) == 1}
+    space: dict[str, Any] = {"__slots__": (), "_fields": names, "_index": index, "__doc__": Row.__doc__}
+    for name, at in index.items():
+        if (
+            name.isidentifier()
+            and not keyword.iskeyword(name)
+            and not name.startswith("__")
+            and name not in _OURS
+        ):
+            space[name] = property(itemgetter(at))
+    return type("Row", (Row,), space)
+
+
+def _no_such_name(names: tuple[str, ...], name: str) -> str:
+    places = [str(at) for at, other in enumerate(names) if other == name]
+    if places:
+        return f"columns {', '.join(places)} are all called {name!r}: use their positions"
+    return f"no column {name!r}; there are {', '.join(map(repr, names))}"
+
+
+def _unpickle(names: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+    return row_class(names)(values)

@@ -1,0 +1,166 @@
+"""A data source for Spark 4: ``spark.dataSource.register(InformixDataSource)``, ``spark.read.format("informix")``.
+
+Batches are Arrow all the way. Options are those of Spark's JDBC source where it has them: ``url`` (or ``host``,
+``port``, ``user``, ``database``, ``server``), ``password``; ``dbtable`` or ``query``; ``partitionColumn``,
+``lowerBound``, ``upperBound``, ``numPartitions``; and ``partitionBy`` (``auto``, ``range``, ``rowid``, ``fragment``,
+``mod``), ``isolation``, ``lockWait``, ``lobs``. Tables are divided by `informix_arrow.plan_partitions`: each row is
+read by one task.
+
+Extra ``[spark]``; the workers need informix-arrow, too. Reading only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StructType
+
+from .connection import Connection, connect
+from .front.reading import ReadKeywords
+from .parallel import plan_partitions
+from .partitions.partition import Partition
+from .wire.errors import InterfaceError
+
+_LOGIN = ("url", "host", "port", "user", "password", "database", "server")
+_READING = (
+    "dbtable", "query", "partitioncolumn", "lowerbound", "upperbound", "numpartitions", "partitionby", "isolation",
+    "lockwait", "lobs",
+)  # fmt: skip
+_BATCH_BYTES = 4 << 20  # the JVM holds several of each task
+
+
+class InformixDataSource(DataSource):  # type: ignore[misc]
+    """``spark.read.format("informix")``; see the module."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What Spark calls it."""
+        return "informix"
+
+    def schema(self) -> StructType:
+        """Columns as Spark has them, of the table or query."""
+        wanted = _Wanted(self.options)
+        with wanted.connected() as connection, wanted.first(connection) as result:
+            return from_arrow_schema(_for_spark(result.schema), prefer_timestamp_ntz=True)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Who plans and reads."""
+        return InformixReader(_Wanted(self.options), schema)
+
+
+class InformixPartition(InputPartition):  # type: ignore[misc]
+    """One part, as it travels to a worker."""
+
+    def __init__(self, part: Partition) -> None:
+        super().__init__(part.number)
+        self.part = part
+
+
+class InformixReader(DataSourceReader):  # type: ignore[misc]
+    """Plans on the driver, reads on the workers, with a connection for each task."""
+
+    def __init__(self, wanted: _Wanted, schema: StructType) -> None:
+        self._wanted = wanted
+        self._schema = schema
+
+    def partitions(self) -> list[InformixPartition]:
+        """The parts, a task for each."""
+        with self._wanted.connected() as connection:
+            return [InformixPartition(part) for part in self._wanted.plan(connection)]
+
+    def read(self, partition: InformixPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a part, in the types that Spark was told."""
+        part = partition.part
+        schema = to_arrow_schema(self._schema, timezone="UTC")
+        with (
+            self._wanted.connected() as connection,
+            connection.query(part.sql, part.parameters, **self._wanted.options) as result,
+        ):
+            for batch in result.batches():
+                yield _cast(batch, schema)
+
+
+class _Wanted:
+    """The options, checked; nothing is connected here, as it travels to the workers."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        given = {name.lower(): value for name, value in dict(options).items()}
+        unknown = sorted(given.keys() - {*_LOGIN, *_READING})
+        if unknown:
+            raise InterfaceError(
+                f"unknown options: {', '.join(unknown)}; there are {', '.join((*_LOGIN, *_READING))}"
+            )
+        table, query = given.get("dbtable"), given.get("query")
+        if (table is None) == (query is None):
+            raise InterfaceError("say what to read: one of the options dbtable and query")
+        self.source: str = given["dbtable" if query is None else "query"]
+        self._login = {name: given[name] for name in _LOGIN if name in given}
+        self._column = given.get("partitioncolumn")
+        self._by = given.get("partitionby", "auto")
+        self._number = _number("numPartitions", given.get("numpartitions"))
+        bounds = given.get("lowerbound"), given.get("upperbound")
+        if (bounds[0] is None) != (bounds[1] is None):
+            raise InterfaceError("lowerBound and upperBound go together")
+        self._bounds = None if bounds[0] is None else bounds
+        self.options: ReadKeywords = {"batch_bytes": _BATCH_BYTES}
+        if "isolation" in given:
+            self.options["isolation"] = given["isolation"]
+        wait = _number("lockWait", given.get("lockwait"))
+        if wait is not None:
+            self.options["lock_wait"] = wait
+        if "lobs" in given:
+            self.options["lobs"] = given["lobs"]  # type: ignore[typeddict-item]  # checked where it is read
+
+    def connected(self) -> Connection:
+        """A connection of its own."""
+        login: Any = self._login
+        return connect(**login, autocommit=True, application="informix-arrow spark")
+
+    def plan(self, connection: Connection) -> list[Partition]:
+        """The parts: one, unless something is said of parts."""
+        asked = self._column, self._number, self._bounds
+        if asked == (None, None, None) and self._by == "auto":
+            return plan_partitions(connection, self.source, partition_num=1)
+        by: Any = self._by
+        return plan_partitions(connection, self.source, *asked, by)
+
+    def first(self, connection: Connection) -> Any:
+        """A result for its schema."""
+        part = plan_partitions(connection, self.source, partition_num=1)[0]
+        return connection.query(part.sql, **self.options)
+
+
+def _number(name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise InterfaceError(f"{name} must be a whole number, got {text!r}") from None
+
+
+def _for_spark(schema: pa.Schema) -> pa.Schema:
+    """The types in which Spark can have them."""
+    return pa.schema([each.with_type(_type(each.type)) for each in schema])
+
+
+def _type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_time(kind):
+        return pa.time64("us")
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us")
+    return kind
+
+
+def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The columns that Spark expects, by name: it checks the first batch only, and every one must fit."""
+    missing = [name for name in schema.names if name not in batch.schema.names]
+    if missing:
+        there = ", ".join(batch.schema.names)
+        raise InterfaceError(f"the schema asks for {', '.join(missing)}, and there are {there}")
+    columns = [batch.column(field.name).cast(field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -1,0 +1,60 @@
+"""A SQLAlchemy 2 dialect: ``create_engine("informix://user:password@host:9088/stores?server=ol_informix")``.
+
+``informix://`` and ``informix+informix_arrow://`` block, ``informix+aio://`` is for ``create_async_engine``. Importing
+this package also registers the dialect with Alembic, where that is installed.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+try:
+    import sqlalchemy as _sqlalchemy
+except ModuleNotFoundError as missing:
+    if missing.name != "sqlalchemy":
+        raise
+    raise ModuleNotFoundError(
+        "informix_arrow.sqlalchemy needs SQLAlchemy: pip install 'informix-arrow[sqlalchemy]'",
+        name="sqlalchemy",
+    ) from None
+
+if tuple(int(part) for part in _sqlalchemy.__version__.split(".")[:2]) < (2, 1):
+    raise ImportError(
+        f"informix_arrow.sqlalchemy needs SQLAlchemy 2.1 or later, {_sqlalchemy.__version__} is installed: "
+        "pip install --upgrade 'informix-arrow[sqlalchemy]'"
+    )
+
+from .bulk import arrow_insert
+from .dialect import InformixDialect
+from .types import (
+    BIGSERIAL,
+    BYTE,
+    DATETIME,
+    INT8,
+    INTERVAL,
+    LVARCHAR,
+    MONEY,
+    SERIAL,
+    SERIAL8,
+    SMALLFLOAT,
+    DeclaredType,
+)
+
+__all__ = [
+    "BIGSERIAL",
+    "BYTE",
+    "DATETIME",
+    "INT8",
+    "INTERVAL",
+    "LVARCHAR",
+    "MONEY",
+    "SERIAL",
+    "SERIAL8",
+    "SMALLFLOAT",
+    "DeclaredType",
+    "InformixDialect",
+    "arrow_insert",
+]
+
+if find_spec("alembic") is not None:
+    from . import alembic as alembic

@@ -1,0 +1,55 @@
+"""Frames through SQLAlchemy the fast way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+from sqlalchemy.engine import Connection
+from sqlalchemy.util import await_
+
+from ..exchange.transaction import begin
+
+
+def arrow_insert(
+    table: Any, connection: Connection, keys: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> int:
+    """The ``method=`` of ``DataFrame.to_sql``: rows go as Arrow data through ``write_arrow``, in the open transaction.
+
+    ``frame.to_sql("orders", engine, if_exists="append", index=False, method=arrow_insert)``. A value that a column
+    would change is refused as by ``write_arrow``; the row's number in the error counts from the start of a chunk
+    (``chunksize=``).
+
+    Parameters
+    ----------
+    table
+        pandas' ``SQLTable``.
+    connection
+        Whose transaction the rows become a part of.
+    keys, rows
+        Names of columns, and their values row by row.
+
+    Returns
+    -------
+    int
+        The rows that were loaded.
+    """
+    driver: Any = connection.connection.driver_connection
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    if not columns:
+        return 0
+    data = pa.table([pa.array(column, from_pandas=True) for column in columns], names=list(keys))
+    preparer = connection.dialect.identifier_preparer
+    name = preparer.quote(table.name)
+    owned = name if table.schema is None else f"{preparer.quote_schema(table.schema)}.{name}"
+    wait: Any = await_ if connection.dialect.is_async else _done
+    if not driver.autocommit:
+        # SQLAlchemy's transaction, which the driver would begin with the first row: what is loaded is a part of it.
+        wait(driver._run(begin(driver._session)))
+    loaded: int = wait(driver.write_arrow(owned, data, columns=list(keys))).rows
+    return loaded
+
+
+def _done(result: Any) -> Any:
+    return result

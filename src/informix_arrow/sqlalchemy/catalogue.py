@@ -1,0 +1,426 @@
+"""What the catalogue of a database says, as SQLAlchemy's dictionaries: one query for each kind of thing, however many
+tables are asked about.
+
+Each function returns a dictionary by table name. Names end in blanks where the catalogue's columns are CHAR; they are
+taken off. A constraint or an index has its columns as numbers, up to sixteen in columns of their own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import types as sqltypes
+from sqlalchemy.engine import Connection
+
+from ..metadata.types import (
+    NO_EXTENDED,
+    Attribute,
+    ExtendedType,
+    TypeCatalogue,
+    default_text,
+    needs_catalogue,
+)
+from ..wire.column_types import ColumnType, TypeCode
+from .types import (
+    BIGSERIAL,
+    BYTE,
+    DATETIME,
+    DATETIME_QUALIFIER,
+    INT8,
+    INTERVAL,
+    LVARCHAR,
+    MONEY,
+    SERIAL,
+    SERIAL8,
+    SMALLFLOAT,
+    TIME_QUALIFIER,
+    DeclaredType,
+)
+
+FIRST_USER_TABLE = 100
+TABLES, VIEWS, SEQUENCES, SYNONYMS = "TE", "V", "Q", "SP"
+_PARTS = ", ".join(f"i.part{number}" for number in range(1, 17))
+_LIST = 200  # most names in one IN list; more are sorted out here
+
+Row = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The tables that are asked about.
+
+    Attributes
+    ----------
+    names
+        By these names, the catalogue's own among them; None = all that users have made.
+    owner
+        Of this owner; "" = of any.
+    kinds
+        Letters of ``tabtype``.
+    """
+
+    names: frozenset[str] | None = None
+    owner: str = ""
+    kinds: str = TABLES + VIEWS
+
+    def condition(self) -> tuple[str, tuple[str, ...]]:
+        """On systables as ``t``, and its values."""
+        parts = [f"t.tabtype IN ({', '.join(repr(kind) for kind in self.kinds)})"]
+        values: tuple[str, ...] = ()
+        if self.names is None:
+            parts.append(f"t.tabid >= {FIRST_USER_TABLE}")
+        elif len(self.names) <= _LIST:
+            parts.append(f"t.tabname IN ({', '.join('?' * len(self.names)) or 'NULL'})")
+            values += tuple(self.names)
+        if self.owner:
+            parts.append("t.owner = ?")
+            values += (self.owner,)
+        return " AND ".join(parts), values
+
+    def has(self, name: str) -> bool:
+        """Whether a table by this name is among those asked about, as far as the query could not tell."""
+        return self.names is None or name in self.names
+
+
+def rows(connection: Connection, sql: str, values: Iterable[object] = ()) -> list[Row]:
+    """All rows of a query, texts without the blanks behind them."""
+    found = connection.exec_driver_sql(sql, tuple(values)).all()
+    return [[v.rstrip(" ") if isinstance(v, str) else v for v in row] for row in found]
+
+
+def tables(connection: Connection, asked: Asked) -> list[str]:
+    """Names, sorted."""
+    condition, values = asked.condition()
+    found = rows(connection, f"SELECT t.tabname FROM systables t WHERE {condition} ORDER BY 1", values)
+    return [name for (name,) in found if asked.has(name)]
+
+
+def owners(connection: Connection) -> list[str]:
+    """Who owns anything here."""
+    return [
+        owner for (owner,) in rows(connection, "SELECT DISTINCT t.owner FROM systables t ORDER BY 1") if owner
+    ]
+
+
+def view_text(connection: Connection, asked: Asked) -> str:
+    """The CREATE VIEW statement, "" when there is no such view. It is kept in pieces."""
+    condition, values = asked.condition()
+    found = connection.exec_driver_sql(
+        f"SELECT v.viewtext FROM systables t, sysviews v WHERE v.tabid = t.tabid AND {condition} ORDER BY v.seqno",
+        values,
+    ).all()
+    return "".join(piece for (piece,) in found).strip()
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
+
+
+def columns(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+    """The columns of tables in their order."""
+    condition, values = asked.condition()
+    found = rows(
+        connection,
+        "SELECT t.tabname, c.colno, c.colname, c.coltype, c.collength, c.extended_id, c.tabid "
+        f"FROM systables t, syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 7, 2",
+        values,
+    )
+    extended = (
+        _extended_types(connection) if any(needs_catalogue(row[5] or 0) for row in found) else NO_EXTENDED
+    )
+    # DEFAULT is a word of SQL: the table's name in front of it makes a column of it.
+    defaults = {
+        (tabid, number): (kind, text)
+        for tabid, number, kind, text in rows(
+            connection,
+            "SELECT d.tabid, d.colno, d.type, d.default FROM systables t, sysdefaults d "
+            f"WHERE d.tabid = t.tabid AND {condition}",
+            values,
+        )
+    }
+    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for table, number, name, word, length, extended_id, tabid in found:
+        if not asked.has(table):
+            continue
+        declared = extended.column_type(word, length, extended_id or 0)
+        default = defaults.get((tabid, number))
+        text = default_text(default[0], default[1], declared) if default else None
+        made[table].append(_column(name, declared, _standard(text, declared)))
+    return made
+
+
+def _standard(default: str | None, declared: ColumnType) -> str | None:
+    """A default in standard SQL's words, where it has some: so that it can be taken to other databases and back."""
+    if default is None:
+        return None
+    if declared.is_boolean:
+        return {"'t'": "true", "'f'": "false"}.get(default.lower(), default)
+    if declared.code == TypeCode.DATETIME and default.upper().startswith("CURRENT"):
+        return "CURRENT_TIMESTAMP"
+    return default
+
+
+def described_columns(description: Iterable[Any]) -> list[dict[str, Any]]:
+    """The columns of a result, for tables that are in no catalogue: temporary ones, and those behind synonyms."""
+    return [
+        {**_column(name, ColumnType.parse_sql(str(declared)), None), "nullable": nullable}
+        for name, declared, _, _, _, _, nullable in description
+    ]
+
+
+def _column(name: str, declared: ColumnType, default: str | None) -> dict[str, Any]:
+    return {
+        "name": name,
+        "type": column_type(declared),
+        "nullable": not declared.not_null,
+        "default": default,
+        "autoincrement": declared.code in (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL),
+    }
+
+
+def _extended_types(connection: Connection) -> TypeCatalogue:
+    types = rows(connection, "SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM sysxtdtypes x")
+    attributes: dict[int, list[Attribute]] = defaultdict(list)
+    for extended_id, seqno, level, parent, name, word, length, inner in rows(
+        connection,
+        "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
+        "FROM sysattrtypes a ORDER BY 1, 2",
+    ):
+        attributes[extended_id].append(
+            Attribute(seqno, level or 0, parent or 0, name or "", word, length, inner or 0)
+        )
+    return TypeCatalogue(
+        {
+            key: ExtendedType(name or "", owner or "", code, source or 0)
+            for key, name, owner, code, source in types
+        },
+        attributes,
+    )
+
+
+_PLAIN: dict[int, type[sqltypes.TypeEngine[Any]]] = {
+    TypeCode.SMALLINT: sqltypes.SMALLINT,
+    TypeCode.INTEGER: sqltypes.INTEGER,
+    TypeCode.BIGINT: sqltypes.BIGINT,
+    TypeCode.INT8: INT8,
+    TypeCode.SERIAL: SERIAL,
+    TypeCode.SERIAL8: SERIAL8,
+    TypeCode.BIGSERIAL: BIGSERIAL,
+    TypeCode.FLOAT: sqltypes.FLOAT,
+    TypeCode.SMALLFLOAT: SMALLFLOAT,
+    TypeCode.DATE: sqltypes.DATE,
+    TypeCode.BYTE: BYTE,
+    TypeCode.TEXT: sqltypes.TEXT,
+}
+_SIZED: dict[int, type[sqltypes.String]] = {
+    TypeCode.CHAR: sqltypes.CHAR,
+    TypeCode.NCHAR: sqltypes.NCHAR,
+    TypeCode.VARCHAR: sqltypes.VARCHAR,
+    TypeCode.NVARCHAR: sqltypes.NVARCHAR,
+}
+
+
+def column_type(declared: ColumnType) -> sqltypes.TypeEngine[Any]:
+    """SQLAlchemy's type for a declaration; a :class:`DeclaredType` where it has none."""
+    if declared.is_boolean:
+        return sqltypes.BOOLEAN()
+    if declared.is_lvarchar:
+        return LVARCHAR(declared.content_width)
+    if declared.is_blob:
+        return sqltypes.BLOB()
+    if declared.is_clob:
+        return sqltypes.CLOB()
+    if declared.code in _PLAIN:
+        return _PLAIN[declared.code]()
+    if declared.code in _SIZED:
+        return _SIZED[declared.code](declared.content_width)
+    if declared.code == TypeCode.DECIMAL:
+        return sqltypes.DECIMAL(declared.precision, declared.scale)
+    if declared.code == TypeCode.MONEY:
+        return MONEY(declared.precision, declared.scale)
+    qualifier = declared.sql.partition(" ")[2]
+    if declared.code == TypeCode.DATETIME:
+        if qualifier == DATETIME_QUALIFIER:
+            return sqltypes.DATETIME()
+        return sqltypes.TIME() if qualifier == TIME_QUALIFIER else DATETIME(qualifier)
+    if declared.code == TypeCode.INTERVAL:
+        return INTERVAL(qualifier)
+    return DeclaredType(declared.sql)
+
+
+# ---- keys, indexes, checks -------------------------------------------------------------------------------------------
+
+
+def primary_keys(connection: Connection, asked: Asked) -> dict[str, dict[str, Any]]:
+    """The primary key of each table that has one."""
+    names = _column_names(connection, asked)
+    return {
+        table: {"constrained_columns": _named(names, tabid, parts), "name": name}
+        for table, tabid, name, parts in _keys(connection, asked, "P")
+    }
+
+
+def unique_constraints(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+    """UNIQUE constraints by name."""
+    names = _column_names(connection, asked)
+    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for table, tabid, name, parts in _keys(connection, asked, "U"):
+        made[table].append({"name": name, "column_names": _named(names, tabid, parts)})
+    return made
+
+
+def foreign_keys(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+    """Foreign keys by name; ``referred_schema`` is the owner of the other table."""
+    condition, values = asked.condition()
+    others = rows(
+        connection,
+        "SELECT k.constrid, r.delrule, q.owner, q.tabname, q.tabid, "
+        f"{_PARTS} FROM systables t, sysconstraints k, sysreferences r, sysconstraints f, systables q, sysindexes i "
+        "WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid AND f.constrid = r.primary "
+        f"AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname AND {condition}",
+        values,
+    )
+    targets = {row[0]: row for row in others}
+    found = rows(
+        connection,
+        f"SELECT t.tabname, k.tabid, k.constrid, k.constrname, {_PARTS} "
+        "FROM systables t, sysconstraints k, sysindexes i WHERE k.tabid = t.tabid AND k.constrtype = 'R' "
+        f"AND i.tabid = k.tabid AND i.idxname = k.idxname AND {condition} ORDER BY 1, 4",
+        values,
+    )
+    numbers = {row[1] for row in found} | {row[4] for row in others}
+    names = _names_of(connection, numbers)
+    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for table, tabid, number, name, *parts in found:
+        if not asked.has(table) or number not in targets:
+            continue
+        _, rule, owner, referred, other, *referred_parts = targets[number]
+        made[table].append(
+            {
+                "name": name,
+                "constrained_columns": _named(names, tabid, parts),
+                "referred_schema": owner,
+                "referred_table": referred,
+                "referred_columns": _named(names, other, referred_parts),
+                "options": {"ondelete": "CASCADE"} if rule == "C" else {},
+            }
+        )
+    return made
+
+
+def indexes(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+    """Indexes by name, without those that a constraint has made for itself."""
+    condition, values = asked.condition()
+    names = _column_names(connection, asked)
+    of_constraints = {
+        (tabid, index)
+        for tabid, index in rows(
+            connection,
+            "SELECT k.tabid, k.idxname FROM systables t, sysconstraints k "
+            f"WHERE k.tabid = t.tabid AND k.constrtype IN ('P', 'U', 'R') AND {condition}",
+            values,
+        )
+    }
+    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for table, tabid, name, kind, *parts in rows(
+        connection,
+        f"SELECT t.tabname, i.tabid, i.idxname, i.idxtype, {_PARTS} "
+        f"FROM systables t, sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 1, 3",
+        values,
+    ):
+        # The server calls what it makes by itself " 100_1": a name of the user's never begins so.
+        its_own = (tabid, name) in of_constraints and name.lstrip().startswith(f"{tabid}_")
+        places = [part for part in parts if part]
+        if its_own or not places or not asked.has(table):
+            continue
+        index: dict[str, Any] = {
+            "name": name,
+            "unique": kind == "U",
+            "column_names": _named(names, tabid, places),
+        }
+        sorting = {names[tabid, -part]: ("desc",) for part in places if part < 0}
+        if sorting:
+            index["column_sorting"] = sorting
+        made[table].append(index)
+    return made
+
+
+def check_constraints(connection: Connection, asked: Asked) -> dict[str, list[dict[str, Any]]]:
+    """CHECK constraints by name, their texts put together of the pieces that they are kept in."""
+    condition, values = asked.condition()
+    found = connection.exec_driver_sql(
+        "SELECT t.tabname, k.constrname, c.checktext FROM systables t, sysconstraints k, syschecks c "
+        "WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND c.constrid = k.constrid AND c.type IN ('T', 's') "
+        f"AND {condition} ORDER BY t.tabname, k.constrname, c.seqno",
+        values,
+    ).all()
+    texts: dict[tuple[str, str], str] = defaultdict(str)
+    for table, name, piece in found:
+        texts[table.rstrip(" "), name.rstrip(" ")] += piece
+    made: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for (table, name), text in texts.items():
+        if asked.has(table):
+            made[table].append({"name": name, "sqltext": _without_parentheses(text)})
+    return made
+
+
+def _without_parentheses(text: str) -> str:
+    """The condition that a CHECK's text has in parentheses."""
+    text = text.strip()
+    if not text.startswith("("):
+        return text
+    depth, quote = 0, ""
+    for place, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "()":
+            depth += 1 if character == "(" else -1
+            if not depth:
+                return text[1:-1].strip() if place == len(text) - 1 else text
+    return text
+
+
+def _keys(connection: Connection, asked: Asked, kind: str) -> list[tuple[str, int, str, list[int]]]:
+    condition, values = asked.condition()
+    found = rows(
+        connection,
+        f"SELECT t.tabname, k.tabid, k.constrname, {_PARTS} FROM systables t, sysconstraints k, sysindexes i "
+        f"WHERE k.tabid = t.tabid AND k.constrtype = '{kind}' AND i.tabid = k.tabid AND i.idxname = k.idxname "
+        f"AND {condition} ORDER BY 1, 3",
+        values,
+    )
+    return [(table, tabid, name, parts) for table, tabid, name, *parts in found if asked.has(table)]
+
+
+def _column_names(connection: Connection, asked: Asked) -> dict[tuple[int, int], str]:
+    condition, values = asked.condition()
+    return {
+        (tabid, number): name
+        for tabid, number, name in rows(
+            connection,
+            "SELECT c.tabid, c.colno, c.colname FROM systables t, syscolumns c "
+            f"WHERE c.tabid = t.tabid AND {condition}",
+            values,
+        )
+    }
+
+
+def _names_of(connection: Connection, tabids: Collection[int]) -> dict[tuple[int, int], str]:
+    names: dict[tuple[int, int], str] = {}
+    wanted = sorted(tabids)
+    for start in range(0, len(wanted), _LIST):
+        numbers = ", ".join(str(int(tabid)) for tabid in wanted[start : start + _LIST])
+        for tabid, number, name in rows(
+            connection,
+            f"SELECT c.tabid, c.colno, c.colname FROM syscolumns c WHERE c.tabid IN ({numbers})",
+        ):
+            names[tabid, number] = name
+    return names
+
+
+def _named(names: dict[tuple[int, int], str], tabid: int, parts: Iterable[int]) -> list[str]:
+    return [names[tabid, abs(part)] for part in parts if part]

@@ -1,0 +1,582 @@
+"""The dialect: how SQLAlchemy connects, what it may expect, and where it asks."""
+
+from __future__ import annotations
+
+import collections
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import exc
+from sqlalchemy.engine import URL, Connection, cursor, default, reflection
+from sqlalchemy.engine.interfaces import (
+    ConnectArgsType,
+    DBAPIConnection,
+    DBAPICursor,
+    Dialect,
+    IsolationLevel,
+    ReflectedForeignKeyConstraint,
+)
+from sqlalchemy.engine.reflection import ObjectKind, ObjectScope, ReflectionDefaults
+
+from ..connection import Connection as DriverConnection
+from ..connection import open_connection
+from ..dsn import ISOLATIONS, resolve
+from ..dsn.parameters import known
+from ..wire.errors import DataError, Error, InterfaceError
+from . import catalogue
+from .catalogue import SEQUENCES, SYNONYMS, TABLES, VIEWS, Asked
+from .compiler import InformixCompiler, InformixIdentifierPreparer
+from .ddl import InformixDDLCompiler
+from .type_compiler import InformixTypeCompiler
+from .types import COLSPECS
+
+DELIMIDENT = "DELIMIDENT"
+NO_TABLE = -206
+_LEVELS = {
+    "READ UNCOMMITTED": "dirty",
+    "READ COMMITTED": "committed",
+    "LAST COMMITTED": "last committed",
+    "CURSOR STABILITY": "cursor stability",
+    "REPEATABLE READ": "repeatable",
+    "SERIALIZABLE": "repeatable",
+}
+_RETAIN = " RETAIN UPDATE LOCKS"
+
+
+class InformixExecutionContext(default.DefaultExecutionContext):
+    """One execution."""
+
+    _lock_wait_before: int | None = None
+
+    def create_default_cursor(self) -> DBAPICursor:
+        """A cursor whose DECIMALs are Decimals, floating ones too."""
+        made: Any = super().create_default_cursor()
+        made.floating_decimals = "decimal"
+        cursor: DBAPICursor = made
+        return cursor
+
+    def fire_sequence(self, seq: Any, type_: Any) -> Any:
+        """The next number of a sequence, asked for by itself."""
+        return self._execute_scalar(
+            f"SELECT {self.identifier_preparer.format_sequence(seq)}.NEXTVAL FROM sysmaster:sysdual", type_
+        )
+
+    def pre_exec(self) -> None:
+        """FOR UPDATE: its locks are kept to the end of the transaction, and NOWAIT asks for no patience."""
+        arg = self._for_update()
+        if arg is None:
+            return
+        connection: Any = self.root_connection.connection.dbapi_connection
+        dialect: Any = self.dialect
+        dialect.retain_update_locks(connection)
+        if arg.nowait and connection.lock_wait not in (None, 0):
+            self._lock_wait_before = connection.lock_wait
+            connection.lock_wait = 0
+
+    def post_exec(self) -> None:
+        """Rows of a FOR UPDATE are fetched now, as fetching is what locks them. Text that the server has cut is an
+        error: DataError.
+        """
+        if self._for_update() is not None:
+            try:
+                rows = self.cursor.fetchall()
+            finally:
+                self._set_back()
+            self.cursor_fetch_strategy = cursor.FullyBufferedCursorFetchStrategy(
+                self.cursor, initial_buffer=collections.deque(rows)
+            )
+        messages: Any = getattr(self.cursor, "messages", None)
+        if messages:
+            raise DataError(
+                f"{messages[0][1]}: it is stored so; roll back, and remember that a column's length counts bytes"
+            )
+
+    def handle_dbapi_exception(self, e: BaseException) -> None:
+        """After an error the lock mode is what it was."""
+        self._set_back()
+
+    def _set_back(self) -> None:
+        before, self._lock_wait_before = self._lock_wait_before, None
+        if before is not None:
+            connection: Any = self.root_connection.connection.dbapi_connection
+            if not connection.closed:
+                connection.lock_wait = before
+
+    def _for_update(self) -> Any:
+        compiled: Any = self.compiled
+        return getattr(getattr(compiled, "statement", None), "_for_update_arg", None)
+
+
+class InformixDialect(default.DefaultDialect):
+    """``informix://`` and ``informix+informix_arrow://``, blocking."""
+
+    name = "informix"
+    driver = "informix_arrow"
+
+    statement_compiler = InformixCompiler
+    ddl_compiler = InformixDDLCompiler
+    type_compiler_cls = InformixTypeCompiler
+    preparer = InformixIdentifierPreparer
+    execution_ctx_cls = InformixExecutionContext
+    colspecs = COLSPECS
+
+    default_paramstyle = "qmark"
+    supports_statement_cache = True
+    max_identifier_length = 128
+
+    supports_native_boolean = True
+    supports_native_decimal = True
+    returns_native_bytes = True
+    supports_sane_rowcount = True
+    supports_sane_multi_rowcount = True
+
+    postfetch_lastrowid = True
+    supports_sequences = True
+    sequences_optional = True
+    supports_default_values = False
+    supports_empty_insert = True
+    supports_multivalues_insert = False
+    cte_follows_insert = True
+    div_is_floordiv = False
+    supports_is_distinct_from = True
+    supports_for_update_of = True
+
+    supports_schemas = True
+    supports_views = True
+    supports_alter = True
+    supports_comments = False
+
+    #: Whether names may be in double quotes; what the URL says of DELIMIDENT.
+    delimident = True
+    #: Whether the database has transactions, and is of the kind MODE ANSI; known from the first connection on.
+    logged = True
+    ansi = False
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        # SERIALIZABLE is REPEATABLE READ: who has asked for it is told so.
+        self._asked_levels: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+    # ---- connecting --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def get_async_dialect_cls(cls, url: URL) -> type[Dialect]:
+        """What ``create_async_engine("informix://...")`` takes."""
+        return url.set(drivername="informix+aio").get_dialect()
+
+    @classmethod
+    def import_dbapi(cls) -> ModuleType:
+        """PEP 249's module."""
+        from .. import dbapi
+
+        return dbapi
+
+    def create_connect_args(self, url: URL) -> ConnectArgsType:
+        """The keywords of :func:`informix_arrow.connect` that a URL means: upper-case keys are session variables.
+
+        ArgumentError with the nearest name for a key that means nothing.
+        """
+        keywords: dict[str, Any] = {
+            name: value
+            for name, value in (
+                ("user", url.username),
+                ("password", None if url.password is None else str(url.password)),
+                ("host", url.host),
+                ("port", url.port),
+                ("database", url.database),
+            )
+            if value not in (None, "")
+        }
+        env: dict[str, str] = {}
+        for key, value in url.query.items():
+            if not isinstance(value, str):
+                raise exc.ArgumentError(f"the URL gives {key!r} twice")
+            if key.startswith("env."):
+                env[key[4:]] = value
+            elif key.isupper():
+                env[key] = value
+            else:
+                if key.upper() == DELIMIDENT:
+                    raise exc.ArgumentError(
+                        f"session variables are upper-case in the URL: {DELIMIDENT}, not {key}"
+                    )
+                try:
+                    name = known(key, "the URL")
+                except InterfaceError as error:
+                    raise exc.ArgumentError(str(error)) from None
+                if name in keywords:
+                    raise exc.ArgumentError(f"the URL gives {name!r} twice")
+                keywords[name] = value
+        env.setdefault(DELIMIDENT, "y")
+        self.delimident = _is_on(env[DELIMIDENT])
+        keywords["env"] = env
+        return [], keywords
+
+    def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
+        """Open a connection: always a plain one, whatever else was imported. Names in double quotes are names
+        (DELIMIDENT=y) unless ``env`` says otherwise.
+        """
+        cparams["env"] = self._environment(cparams.get("env"))
+        connection: Any = open_connection(resolve(*cargs, **cparams), DriverConnection)
+        return connection  # type: ignore[no-any-return]
+
+    def _environment(self, env: Mapping[str, str] | None) -> dict[str, str]:
+        made = {DELIMIDENT: "y" if self.delimident else "n", **(env or {})}
+        self.delimident = _is_on(made[DELIMIDENT])
+        if not self.delimident:
+            del made[DELIMIDENT]  # to servers it is there, or it is not
+        return made
+
+    def initialize(self, connection: Connection) -> None:
+        """Find out what kind of database this is."""
+        driver_connection: Any = connection.connection.driver_connection
+        self.logged, self.ansi = driver_connection.logged, driver_connection.ansi
+        super().initialize(connection)
+
+    def _get_server_version_info(self, connection: Connection) -> tuple[int, ...]:
+        text = connection.exec_driver_sql(
+            "SELECT DBINFO('version', 'full') FROM systables WHERE tabid = 1"
+        ).scalar_one()
+        found = re.search(r"Version\s+([0-9]+(?:\.[0-9]+)*)", text)
+        return tuple(int(part) for part in found[1].split(".")) if found else ()
+
+    def _get_default_schema_name(self, connection: Connection) -> str:
+        user: str = connection.exec_driver_sql("SELECT USER FROM systables WHERE tabid = 1").scalar_one()
+        return user.rstrip(" ")
+
+    def is_disconnect(self, e: Exception, connection: Any, cursor: DBAPICursor | None) -> bool:
+        """Whether the connection is gone: it knows that of itself."""
+        return connection is not None and isinstance(e, Error) and bool(connection.closed)
+
+    def do_ping(self, dbapi_connection: DBAPIConnection) -> bool:
+        """One round trip that touches nothing."""
+        connection: Any = dbapi_connection
+        connection.ping()
+        return True
+
+    # ---- isolation ---------------------------------------------------------------------------------------------------
+
+    def get_isolation_level_values(self, dbapi_conn: DBAPIConnection) -> list[IsolationLevel]:
+        """All levels; an unlogged database has no transactions, and AUTOCOMMIT only."""
+        connection: Any = dbapi_conn
+        levels: list[Any] = ["AUTOCOMMIT", *_LEVELS] if connection.logged else ["AUTOCOMMIT"]
+        return levels
+
+    def set_isolation_level(self, dbapi_connection: DBAPIConnection, level: IsolationLevel) -> None:
+        """AUTOCOMMIT is the connection's own; others are SET ISOLATION."""
+        connection: Any = dbapi_connection
+        if level == "AUTOCOMMIT":
+            connection.autocommit = True
+            return
+        connection.autocommit = False
+        connection.isolation = _LEVELS[level]
+        self._asked_levels[connection] = level
+
+    def get_isolation_level(self, dbapi_connection: DBAPIConnection) -> IsolationLevel:
+        """By its name here."""
+        connection: Any = dbapi_connection
+        if connection.autocommit or not connection.logged:
+            return "AUTOCOMMIT"
+        now = _isolation(connection)
+        asked: Any = self._asked_levels.get(connection)
+        if asked is None or _LEVELS[asked] != now:
+            asked = next(name for name, value in _LEVELS.items() if value == now)
+        level: IsolationLevel = asked
+        return level
+
+    def detect_autocommit_setting(self, dbapi_conn: DBAPIConnection) -> bool:
+        """Whether every statement is final."""
+        connection: Any = dbapi_conn
+        return bool(connection.autocommit or not connection.logged)
+
+    def retain_update_locks(self, dbapi_connection: Any) -> None:
+        """Let FOR UPDATE hold its locks to the end of the transaction: without that Informix gives up the lock of a row
+        which is not changed as soon as the next one is fetched.
+        """
+        level = _isolation(dbapi_connection)
+        if level == "repeatable" or str(dbapi_connection.isolation).endswith(_RETAIN):
+            return
+        statement = dbapi_connection.cursor()
+        try:
+            statement.execute(f"SET ISOLATION TO {ISOLATIONS[level]}{_RETAIN}")
+        finally:
+            statement.close()
+
+    # ---- reflection --------------------------------------------------------------------------------------------------
+
+    def _asked(
+        self,
+        names: Iterable[str] | None,
+        schema: str | None,
+        kinds: str = TABLES + VIEWS,
+    ) -> Asked:
+        owner = schema or ((self.default_schema_name or "") if self.ansi else "")
+        return Asked(None if names is None else frozenset(names), owner, kinds)
+
+    @reflection.cache
+    def has_table(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> bool:
+        """Whether there is a table, a view, a synonym or a temporary table of this name."""
+        self._ensure_has_table_connection(connection)
+        if catalogue.tables(connection, self._asked([table_name], schema, TABLES + VIEWS + SYNONYMS)):
+            return True
+        return schema is None and self._described(connection, table_name) is not None
+
+    @reflection.cache
+    def has_sequence(
+        self, connection: Connection, sequence_name: str, schema: str | None = None, **kw: Any
+    ) -> bool:
+        """Whether there is a sequence of this name."""
+        return bool(catalogue.tables(connection, self._asked([sequence_name], schema, SEQUENCES)))
+
+    @reflection.cache
+    def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
+        """Owners."""
+        return catalogue.owners(connection)
+
+    @reflection.cache
+    def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+        """Tables of users, without temporary ones, which are in no catalogue."""
+        return catalogue.tables(connection, self._asked(None, schema, TABLES))
+
+    @reflection.cache
+    def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+        """Views of users."""
+        return catalogue.tables(connection, self._asked(None, schema, VIEWS))
+
+    @reflection.cache
+    def get_sequence_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+        """Sequences."""
+        return catalogue.tables(connection, self._asked(None, schema, SEQUENCES))
+
+    @reflection.cache
+    def get_view_definition(
+        self, connection: Connection, view_name: str, schema: str | None = None, **kw: Any
+    ) -> str:
+        """The CREATE VIEW statement, as the server keeps it."""
+        text = catalogue.view_text(connection, self._asked([view_name], schema, VIEWS))
+        if not text:
+            raise exc.NoSuchTableError(f"{schema}.{view_name}" if schema else view_name)
+        return text
+
+    def _many(
+        self,
+        ask: Callable[[Connection, Asked], Mapping[str, Any]],
+        nothing: Callable[[], Any],
+        connection: Connection,
+        schema: str | None,
+        filter_names: Collection[str] | None,
+        kind: ObjectKind = ObjectKind.TABLE,
+        scope: ObjectScope = ObjectScope.DEFAULT,
+        **kw: Any,
+    ) -> list[tuple[tuple[str | None, str], Any]]:
+        """What each of many tables has of something, ``nothing()`` where it has none."""
+        if ObjectScope.DEFAULT not in scope:
+            return []
+        asked = self._asked(filter_names, schema, _kinds(kind))
+        found = ask(connection, asked)
+        return [
+            ((schema, name), found[name] if name in found else nothing())
+            for name in catalogue.tables(connection, asked)
+        ]
+
+    def _one(self, ask: Callable[..., Any], connection: Connection, table: str, schema: str | None) -> Any:
+        """What one table has of something, None when no such table is in the catalogue."""
+        found = ask(
+            connection, schema=schema, filter_names=[table], scope=ObjectScope.ANY, kind=ObjectKind.ANY
+        )
+        return dict(found).get((schema, table))
+
+    def get_multi_columns(
+        self,
+        connection: Connection,
+        *,
+        schema: str | None = None,
+        filter_names: Collection[str] | None = None,
+        **kw: Any,
+    ) -> Any:
+        """The columns of many tables by one query; see :meth:`Inspector.get_multi_columns`."""
+        return self._many(
+            catalogue.columns, ReflectionDefaults.columns, connection, schema, filter_names, **kw
+        )
+
+    def get_multi_pk_constraint(
+        self,
+        connection: Connection,
+        *,
+        schema: str | None = None,
+        filter_names: Collection[str] | None = None,
+        **kw: Any,
+    ) -> Any:
+        """Primary keys, likewise."""
+        return self._many(
+            catalogue.primary_keys, ReflectionDefaults.pk_constraint, connection, schema, filter_names, **kw
+        )
+
+    def get_multi_foreign_keys(
+        self,
+        connection: Connection,
+        *,
+        schema: str | None = None,
+        filter_names: Collection[str] | None = None,
+        **kw: Any,
+    ) -> Any:
+        """Foreign keys, likewise."""
+        found = self._many(
+            catalogue.foreign_keys, ReflectionDefaults.foreign_keys, connection, schema, filter_names, **kw
+        )
+        for _, keys in found:
+            for key in keys:
+                if schema is None and (not self.ansi or key["referred_schema"] == self.default_schema_name):
+                    key["referred_schema"] = None
+        return found
+
+    def get_multi_indexes(
+        self,
+        connection: Connection,
+        *,
+        schema: str | None = None,
+        filter_names: Collection[str] | None = None,
+        **kw: Any,
+    ) -> Any:
+        """Indexes, likewise."""
+        return self._many(
+            catalogue.indexes, ReflectionDefaults.indexes, connection, schema, filter_names, **kw
+        )
+
+    def get_multi_unique_constraints(
+        self,
+        connection: Connection,
+        *,
+        schema: str | None = None,
+        filter_names: Collection[str] | None = None,
+        **kw: Any,
+    ) -> Any:
+        """UNIQUE constraints, likewise."""
+        return self._many(
+            catalogue.unique_constraints,
+            ReflectionDefaults.unique_constraints,
+            connection,
+            schema,
+            filter_names,
+            **kw,
+        )
+
+    def get_multi_check_constraints(
+        self,
+        connection: Connection,
+        *,
+        schema: str | None = None,
+        filter_names: Collection[str] | None = None,
+        **kw: Any,
+    ) -> Any:
+        """CHECK constraints, likewise."""
+        return self._many(
+            catalogue.check_constraints,
+            ReflectionDefaults.check_constraints,
+            connection,
+            schema,
+            filter_names,
+            **kw,
+        )
+
+    def _or_none(
+        self, found: Any, default: Any, connection: Connection, table: str, schema: str | None
+    ) -> Any:
+        """A table that only describing tells about has nothing but columns."""
+        if found is None:
+            if schema is not None or self._described(connection, table) is None:
+                raise exc.NoSuchTableError(f"{schema}.{table}" if schema else table)
+            return default
+        return found
+
+    def _described(self, connection: Connection, table: str) -> list[dict[str, Any]] | None:
+        """The columns of what can be selected from by this name, None when nothing can: of temporary tables, and of
+        what is behind a synonym.
+        """
+        name = self.identifier_preparer.quote(table)
+        try:
+            with connection.exec_driver_sql(f"SELECT * FROM {name} WHERE 1 = 0") as result:
+                return catalogue.described_columns(result.cursor.description)
+        except exc.ProgrammingError as error:
+            if getattr(error.orig, "sqlcode", None) != NO_TABLE:
+                raise
+            return None
+
+    @reflection.cache
+    def get_columns(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> Any:
+        """The columns of one table."""
+        found = self._one(self.get_multi_columns, connection, table_name, schema)
+        if found is None and schema is None:
+            found = self._described(connection, table_name)
+        return self._or_none(found, None, connection, table_name, schema)
+
+    @reflection.cache
+    def get_pk_constraint(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> Any:
+        """The primary key of one table."""
+        found = self._one(self.get_multi_pk_constraint, connection, table_name, schema)
+        return self._or_none(found, ReflectionDefaults.pk_constraint(), connection, table_name, schema)
+
+    @reflection.cache
+    def get_foreign_keys(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> list[ReflectedForeignKeyConstraint]:
+        """The foreign keys of one table."""
+        found = self._one(self.get_multi_foreign_keys, connection, table_name, schema)
+        keys: list[ReflectedForeignKeyConstraint] = self._or_none(found, [], connection, table_name, schema)
+        return keys
+
+    @reflection.cache
+    def get_indexes(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> Any:
+        """The indexes of one table."""
+        found = self._one(self.get_multi_indexes, connection, table_name, schema)
+        return self._or_none(found, [], connection, table_name, schema)
+
+    @reflection.cache
+    def get_unique_constraints(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> Any:
+        """The UNIQUE constraints of one table."""
+        found = self._one(self.get_multi_unique_constraints, connection, table_name, schema)
+        return self._or_none(found, [], connection, table_name, schema)
+
+    @reflection.cache
+    def get_check_constraints(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> Any:
+        """The CHECK constraints of one table."""
+        found = self._one(self.get_multi_check_constraints, connection, table_name, schema)
+        return self._or_none(found, [], connection, table_name, schema)
+
+    def get_table_comment(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> Any:
+        """Informix has no comments."""
+        raise NotImplementedError()
+
+
+def _isolation(connection: Any) -> str:
+    """The level in force by the connection's name for it, what the database begins with included."""
+    now = connection.isolation
+    if now is None:
+        return "repeatable" if connection.ansi else "committed" if connection.logged else "dirty"
+    phrase = str(now).removesuffix(_RETAIN)
+    return next((name for name, words in ISOLATIONS.items() if words == phrase), phrase)
+
+
+def _kinds(kind: ObjectKind) -> str:
+    return (TABLES if ObjectKind.TABLE in kind else "") + (VIEWS if ObjectKind.VIEW in kind else "") or "-"
+
+
+def _is_on(value: str) -> bool:
+    return value.lower() not in ("n", "no", "0", "")

@@ -1,0 +1,46 @@
+"""How SQLAlchemy's own test suite gets databases to work in."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from sqlalchemy.testing import provision
+
+from ..connection import Connection, connect
+from ..wire.errors import Error
+
+_IN_USE = -425
+_PATIENCE = 60.0  # seconds
+
+
+@provision.create_db.for_db("informix")  # type: ignore[untyped-decorator]
+def _create_db(cfg: Any, eng: Any, ident: str) -> None:
+    """A database of one process of several."""
+    with _beside(eng) as connection:
+        connection.execute(f"CREATE DATABASE {ident} WITH LOG")
+
+
+@provision.drop_db.for_db("informix")  # type: ignore[untyped-decorator]
+def _drop_db(cfg: Any, eng: Any, ident: str) -> None:
+    until = time.monotonic() + _PATIENCE
+    with _beside(eng) as connection:
+        while True:
+            try:
+                connection.execute(f"DROP DATABASE {ident}")
+                return
+            except Error as error:  # the server has not yet noticed that the worker's connections are gone
+                if error.sqlcode != _IN_USE or time.monotonic() > until:
+                    raise
+            time.sleep(0.1)
+
+
+def _beside(eng: Any) -> Connection:
+    """A connection of the blocking kind to the same server, in whose session databases are UTF-8."""
+    _, keywords = eng.dialect.create_connect_args(eng.url)
+    return connect(**{**keywords, "database": None, "db_locale": "en_US.utf8", "autocommit": True})
+
+
+@provision.temp_table_keyword_args.for_db("informix")  # type: ignore[untyped-decorator]
+def _temp_table_keyword_args(cfg: Any, eng: Any) -> dict[str, Any]:
+    return {"prefixes": ["TEMP"]}

@@ -1,0 +1,186 @@
+"""SQLAlchemy's types to the declarations of columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import exc
+from sqlalchemy import types as sqltypes
+from sqlalchemy.sql import compiler
+
+from .types import (
+    BIGSERIAL,
+    DATETIME,
+    DATETIME_QUALIFIER,
+    INT8,
+    INTERVAL,
+    INTERVAL_QUALIFIER,
+    LVARCHAR,
+    MONEY,
+    SERIAL,
+    SERIAL8,
+    SMALLFLOAT,
+    TIME_QUALIFIER,
+)
+
+VARCHAR_LIMIT = 255
+LVARCHAR_LIMIT = 32_739
+CHAR_LIMIT = 32_767
+DECIMAL_LIMIT = 32
+
+
+class InformixTypeCompiler(compiler.GenericTypeCompiler):
+    """Declarations. A length counts bytes, as everywhere in Informix; a type that needs one and has none is a
+    CompileError, and so is one that no column can have.
+    """
+
+    # ---- numbers -------------------------------------------------------------------------------------------------
+
+    def visit_SERIAL(self, type_: SERIAL, **kw: Any) -> str:
+        return _counting_from("SERIAL", type_.start)
+
+    def visit_BIGSERIAL(self, type_: BIGSERIAL, **kw: Any) -> str:
+        return _counting_from("BIGSERIAL", type_.start)
+
+    def visit_SERIAL8(self, type_: SERIAL8, **kw: Any) -> str:
+        return _counting_from("SERIAL8", type_.start)
+
+    def visit_INT8(self, type_: INT8, **kw: Any) -> str:
+        return "INT8"
+
+    def visit_SMALLFLOAT(self, type_: SMALLFLOAT, **kw: Any) -> str:
+        return "SMALLFLOAT"
+
+    def visit_REAL(self, type_: sqltypes.REAL[Any], **kw: Any) -> str:
+        return "SMALLFLOAT"
+
+    def visit_FLOAT(self, type_: sqltypes.Float[Any], **kw: Any) -> str:
+        return "FLOAT"
+
+    def visit_DOUBLE(self, type_: sqltypes.Double[Any], **kw: Any) -> str:
+        return "FLOAT"
+
+    def visit_DOUBLE_PRECISION(self, type_: sqltypes.DOUBLE_PRECISION[Any], **kw: Any) -> str:
+        return "FLOAT"
+
+    def visit_NUMERIC(self, type_: sqltypes.Numeric[Any], **kw: Any) -> str:
+        return _decimal("DECIMAL", type_.precision, type_.scale)
+
+    def visit_DECIMAL(self, type_: sqltypes.DECIMAL[Any], **kw: Any) -> str:
+        return _decimal("DECIMAL", type_.precision, type_.scale)
+
+    def visit_MONEY(self, type_: MONEY, **kw: Any) -> str:
+        return _decimal("MONEY", type_.precision or 16, 2 if type_.scale is None else type_.scale)
+
+    # ---- texts and bytes -----------------------------------------------------------------------------------------
+
+    def visit_VARCHAR(self, type_: sqltypes.String, **kw: Any) -> str:
+        return _varying("VARCHAR", type_)
+
+    def visit_NVARCHAR(self, type_: sqltypes.String, **kw: Any) -> str:
+        return _varying("NVARCHAR", type_)
+
+    def visit_LVARCHAR(self, type_: LVARCHAR, **kw: Any) -> str:
+        return _sized("LVARCHAR", 2048 if type_.length is None else type_.length, LVARCHAR_LIMIT)
+
+    def visit_CHAR(self, type_: sqltypes.String, **kw: Any) -> str:
+        return _sized("CHAR", 1 if type_.length is None else type_.length, CHAR_LIMIT)
+
+    def visit_NCHAR(self, type_: sqltypes.String, **kw: Any) -> str:
+        return _sized("NCHAR", 1 if type_.length is None else type_.length, CHAR_LIMIT)
+
+    def visit_enum(self, type_: sqltypes.Enum, **kw: Any) -> str:
+        widest = max((len(name.encode()) for name in type_.enums), default=1)
+        return _varying("VARCHAR", sqltypes.String(max(widest, type_.length or 0)))
+
+    def visit_ENUM(self, type_: sqltypes.Enum, **kw: Any) -> str:
+        return self.visit_enum(type_, **kw)
+
+    def visit_unicode(self, type_: sqltypes.Unicode, **kw: Any) -> str:
+        return self.visit_VARCHAR(type_, **kw)
+
+    def visit_TEXT(self, type_: sqltypes.Text, **kw: Any) -> str:
+        return "TEXT"
+
+    def visit_CLOB(self, type_: sqltypes.CLOB, **kw: Any) -> str:
+        return "CLOB"
+
+    def visit_NCLOB(self, type_: sqltypes.Text, **kw: Any) -> str:
+        return "CLOB"
+
+    def visit_BYTE(self, type_: sqltypes.LargeBinary, **kw: Any) -> str:
+        return "BYTE"
+
+    def visit_large_binary(self, type_: sqltypes.LargeBinary, **kw: Any) -> str:
+        return "BYTE"
+
+    def visit_BINARY(self, type_: sqltypes.BINARY, **kw: Any) -> str:
+        return "BYTE"
+
+    def visit_VARBINARY(self, type_: sqltypes.VARBINARY, **kw: Any) -> str:
+        return "BYTE"
+
+    def visit_UUID(self, type_: sqltypes.Uuid[Any], **kw: Any) -> str:
+        return "CHAR(32)"
+
+    # ---- times ---------------------------------------------------------------------------------------------------
+
+    def visit_DATETIME(self, type_: sqltypes.DateTime, **kw: Any) -> str:
+        return f"DATETIME {DATETIME_QUALIFIER}"
+
+    def visit_TIMESTAMP(self, type_: sqltypes.TIMESTAMP, **kw: Any) -> str:
+        return f"DATETIME {DATETIME_QUALIFIER}"
+
+    def visit_INFORMIX_DATETIME(self, type_: DATETIME, **kw: Any) -> str:
+        return f"DATETIME {type_.qualifier}"
+
+    def visit_TIME(self, type_: sqltypes.Time, **kw: Any) -> str:
+        return f"DATETIME {TIME_QUALIFIER}"
+
+    def visit_interval(self, type_: sqltypes.Interval, **kw: Any) -> str:
+        return f"INTERVAL {INTERVAL_QUALIFIER}"
+
+    def visit_INTERVAL(self, type_: sqltypes.Interval, **kw: Any) -> str:
+        return f"INTERVAL {INTERVAL_QUALIFIER}"
+
+    def visit_INFORMIX_INTERVAL(self, type_: INTERVAL, **kw: Any) -> str:
+        return f"INTERVAL {type_.qualifier}"
+
+
+def _counting_from(name: str, start: int | None) -> str:
+    return name if start is None or start == 1 else f"{name}({int(start)})"
+
+
+def _decimal(name: str, precision: int | None, scale: int | None) -> str:
+    if precision is None:
+        precision = DECIMAL_LIMIT
+    if not 1 <= precision <= DECIMAL_LIMIT:
+        raise exc.CompileError(f"{name} has 1 to {DECIMAL_LIMIT} digits, not {precision}")
+    if scale is None:
+        return f"{name}({precision})"
+    if not 0 <= scale <= precision:
+        raise exc.CompileError(
+            f"{name}({precision}) has 0 to {precision} digits behind the point, not {scale}"
+        )
+    return f"{name}({precision}, {scale})"
+
+
+def _varying(name: str, type_: sqltypes.String) -> str:
+    """VARCHAR(n), LVARCHAR(n) where that is too short."""
+    if type_.length is None:
+        raise exc.CompileError(
+            f"{name} requires a length on dialect informix: String(n), n counting bytes, or Text for an unbounded one"
+        )
+    if type_.length > VARCHAR_LIMIT:
+        if name != "VARCHAR":
+            raise exc.CompileError(
+                f"{name} has at most {VARCHAR_LIMIT} bytes, not {type_.length}; LVARCHAR has more"
+            )
+        return _sized("LVARCHAR", type_.length, LVARCHAR_LIMIT)
+    return _sized(name, type_.length, VARCHAR_LIMIT)
+
+
+def _sized(name: str, length: int, limit: int) -> str:
+    if not 1 <= length <= limit:
+        raise exc.CompileError(f"{name} has 1 to {limit} bytes, not {length}; Text is unbounded")
+    return f"{name}({length})"

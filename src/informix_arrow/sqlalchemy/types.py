@@ -1,0 +1,285 @@
+"""Informix's column types that SQLAlchemy has no name for, and what is peculiar about values of those that it has."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import types as sqltypes
+from sqlalchemy.engine.interfaces import Dialect
+from sqlalchemy.sql import sqltypes as base
+from sqlalchemy.sql.type_api import NativeForEmulated
+
+__all__ = [
+    "BIGSERIAL",
+    "BYTE",
+    "COLSPECS",
+    "DATETIME",
+    "INT8",
+    "INTERVAL",
+    "LVARCHAR",
+    "MONEY",
+    "SERIAL",
+    "SERIAL8",
+    "SMALLFLOAT",
+    "DeclaredType",
+]
+
+Process = Callable[[Any], Any]
+
+DATETIME_QUALIFIER = "YEAR TO FRACTION(5)"
+TIME_QUALIFIER = "HOUR TO FRACTION(5)"
+INTERVAL_QUALIFIER = "DAY(9) TO FRACTION(5)"
+
+
+class SERIAL(sqltypes.Integer):
+    """A self-numbering INTEGER.
+
+    Parameters
+    ----------
+    start
+        The first number; None (default) is 1.
+    """
+
+    __visit_name__ = "SERIAL"
+
+    def __init__(self, start: int | None = None) -> None:
+        super().__init__()
+        self.start = start
+
+
+class BIGSERIAL(sqltypes.BigInteger):
+    """A self-numbering BIGINT; ``start`` as of :class:`SERIAL`."""
+
+    __visit_name__ = "BIGSERIAL"
+
+    def __init__(self, start: int | None = None) -> None:
+        super().__init__()
+        self.start = start
+
+
+class SERIAL8(BIGSERIAL):
+    """The older form of BIGSERIAL."""
+
+    __visit_name__ = "SERIAL8"
+
+
+class INT8(sqltypes.BigInteger):
+    """The older form of BIGINT."""
+
+    __visit_name__ = "INT8"
+
+
+class SMALLFLOAT(sqltypes.REAL[Any]):
+    """A floating-point number of four bytes; Informix's name for REAL."""
+
+    __visit_name__ = "SMALLFLOAT"
+
+
+class MONEY(sqltypes.Numeric[Any]):
+    """A DECIMAL whose values the server shows with a currency; here they are Decimals. MONEY(16,2) by default."""
+
+    __visit_name__ = "MONEY"
+
+    def __init__(self, precision: int | None = None, scale: int | None = None) -> None:
+        super().__init__(precision, scale)
+
+
+class LVARCHAR(sqltypes.String):
+    """Text of up to 32,739 bytes; 2048 by default. The length counts bytes."""
+
+    __visit_name__ = "LVARCHAR"
+
+
+class BYTE(sqltypes.LargeBinary):
+    """A simple large object of bytes."""
+
+    __visit_name__ = "BYTE"
+
+
+class DeclaredType(sqltypes.UserDefinedType[Any]):
+    """A type that SQLAlchemy has nothing for, such as ``SET(INTEGER NOT NULL)`` or a named ROW, by its declaration.
+
+    Values are what the cursor takes and gives.
+    """
+
+    cache_ok = True
+
+    def __init__(self, declaration: str) -> None:
+        self.declaration = declaration
+
+    def get_col_spec(self, **kw: Any) -> str:
+        """The declaration itself."""
+        return self.declaration
+
+
+class DATETIME(sqltypes.DATETIME):
+    """DATETIME with a qualifier: ``DATETIME("YEAR TO MINUTE")``. Those without a year have times as values, or text.
+
+    Digits that the qualifier has no room for are an error, as everywhere in this package.
+    """
+
+    __visit_name__ = "INFORMIX_DATETIME"
+
+    def __init__(self, qualifier: str = DATETIME_QUALIFIER) -> None:
+        super().__init__()
+        self.qualifier = qualifier
+
+    def literal_processor(self, dialect: Dialect) -> Process | None:
+        """``DATETIME (2026-01-31 10:00) YEAR TO MINUTE``"""
+        return lambda value: f"DATETIME ({datetime_text(value, self.qualifier)}) {self.qualifier}"
+
+    @property
+    def python_type(self) -> type[Any]:
+        """datetime, or time for qualifiers that begin with the hour or later."""
+        return dt.datetime if self.qualifier.startswith(("YEAR", "MONTH", "DAY")) else dt.time
+
+
+class INTERVAL(NativeForEmulated, base._AbstractInterval):
+    """INTERVAL with a qualifier: timedelta for ``DAY TO SECOND`` and its like, whole months for ``YEAR TO MONTH``.
+
+    What SQLAlchemy's Interval is here: DAY(9) TO FRACTION(5).
+    """
+
+    __visit_name__ = "INFORMIX_INTERVAL"
+
+    def __init__(self, qualifier: str = INTERVAL_QUALIFIER) -> None:
+        self.qualifier = qualifier
+
+    @classmethod
+    def adapt_emulated_to_native(cls, impl: Any, **kw: Any) -> INTERVAL:
+        """Of SQLAlchemy's generic Interval."""
+        return cls()
+
+    @property
+    def _type_affinity(self) -> type[sqltypes.Interval]:
+        return sqltypes.Interval
+
+    def literal_processor(self, dialect: Dialect) -> Process | None:
+        """``INTERVAL (1 02:03:04.50000) DAY(9) TO FRACTION(5)``"""
+        return lambda value: f"INTERVAL ({interval_text(value)}) {INTERVAL_QUALIFIER}"
+
+    @property
+    def python_type(self) -> type[Any]:
+        """timedelta, or int where the qualifier counts months."""
+        return int if self.qualifier.startswith(("YEAR", "MONTH")) else dt.timedelta
+
+
+# ---- SQLAlchemy's types, as Informix has them ------------------------------------------------------------------------
+
+
+class _DateTime(sqltypes.DateTime):
+    """DATETIME YEAR TO FRACTION(5): microseconds are rounded to five digits, halves up."""
+
+    def bind_processor(self, dialect: Dialect) -> Process | None:
+        return five_digits
+
+    def literal_processor(self, dialect: Dialect) -> Process | None:
+        return lambda value: (
+            f"DATETIME ({datetime_text(five_digits(value), DATETIME_QUALIFIER)}) {DATETIME_QUALIFIER}"
+        )
+
+
+class _Date(sqltypes.Date):
+    def literal_processor(self, dialect: Dialect) -> Process | None:
+        # Not as text, whose order of day and month is the session's DBDATE.
+        return lambda value: f"MDY({value.month}, {value.day}, {value.year})"
+
+
+class _Time(sqltypes.Time):
+    def literal_processor(self, dialect: Dialect) -> Process | None:
+        return lambda value: f"DATETIME ({datetime_text(value, TIME_QUALIFIER)}) {TIME_QUALIFIER}"
+
+
+class _Float(sqltypes.Float[Any]):
+    """Floats are floats already; only a column that is said to hold them and holds DECIMALs has others."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Process | None:
+        if not self.asdecimal and str(coltype).startswith(("FLOAT", "SMALLFLOAT")):
+            return None
+        process: Process | None = super().result_processor(dialect, coltype)
+        return process
+
+
+class _Boolean(sqltypes.Boolean):
+    def literal_processor(self, dialect: Dialect) -> Process | None:
+        return lambda value: "'t'" if self._strict_as_bool(value) else "'f'"
+
+
+COLSPECS: dict[type[sqltypes.TypeEngine[Any]], type[sqltypes.TypeEngine[Any]]] = {
+    sqltypes.Float: _Float,
+    sqltypes.Date: _Date,
+    sqltypes.DateTime: _DateTime,
+    DATETIME: DATETIME,
+    sqltypes.Time: _Time,
+    sqltypes.Interval: INTERVAL,
+    sqltypes.Boolean: _Boolean,
+}
+
+
+def five_digits(value: Any) -> Any:
+    """A datetime rounded to ten microseconds; anything else as it is."""
+    if not isinstance(value, dt.datetime) or not value.microsecond % 10:
+        return value
+    value += dt.timedelta(microseconds=5)
+    return value.replace(microsecond=value.microsecond // 10 * 10)
+
+
+def text_literal(value: str) -> str:
+    """A text as a literal. A line break within quotes is refused by servers with ALLOW_NEWLINE 0, the default."""
+    quoted = "'" + value.replace("'", "''") + "'"
+    if "\n" not in value and "\r" not in value:
+        return quoted
+    for code in (10, 13):
+        quoted = quoted.replace(chr(code), f"' || CHR({code}) || '")
+    return f"({quoted})"
+
+
+def datetime_text(value: dt.datetime | dt.date | dt.time, qualifier: str) -> str:
+    """A date, time or both as Informix writes them in a literal of this qualifier.
+
+    ValueError for digits that it has no room for.
+    """
+    first, _, last = qualifier.upper().partition(" TO ")
+    places = 0
+    if last.startswith("FRACTION"):
+        places = int(last[9:-1]) if "(" in last else 3
+        last = "FRACTION"
+    fields = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "FRACTION")
+    values = [getattr(value, name.lower(), 0) for name in fields[:6]] + [getattr(value, "microsecond", 0)]
+    start, end = fields.index(first.partition("(")[0]), fields.index(last)
+    lost = any(values[end + 1 :]) if end < 6 else values[6] % 10 ** (6 - places)
+    if lost:
+        raise ValueError(f"{value!r} has digits that DATETIME {qualifier} has no room for")
+    text = ""
+    for number in range(start, end + 1):
+        between = (
+            ""
+            if number == start
+            else "-"
+            if number < 3
+            else " "
+            if number == 3
+            else ":"
+            if number < 6
+            else "."
+        )
+        digits = (
+            f"{values[6]:06d}"[:places] if number == 6 else f"{values[number]:0{4 if number == 0 else 2}d}"
+        )
+        text += between + digits
+    return text
+
+
+def interval_text(value: dt.timedelta) -> str:
+    """A timedelta as Informix writes it in a literal DAY TO FRACTION(5); ValueError for a sixth digit."""
+    micros = abs(value) // dt.timedelta(microseconds=1)
+    if micros % 10:
+        raise ValueError(f"{value!r} has six digits of a second, INTERVAL has room for five")
+    seconds, fraction = divmod(micros, 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    day, hour = divmod(hours, 24)
+    sign = "-" if value < dt.timedelta(0) else ""
+    return f"{sign}{day} {hour:02d}:{minute:02d}:{second:02d}.{fraction // 10:05d}"

@@ -1,0 +1,12 @@
+"""Whole databases into directories and back, in the layout of dbexport and dbimport.
+
+A directory ``<database>.exp`` holds ``<database>.sql``, which says in SQL what the database is made of, and a file for
+each table: ``.unl``, as dbexport writes it, or ``.parquet``. See docs/transfer.md.
+"""
+
+from __future__ import annotations
+
+from .exporting import ExportReport, export_database
+from .importing import ImportReport, import_database, open_or_create
+
+__all__ = ["ExportReport", "ImportReport", "export_database", "import_database", "open_or_create"]

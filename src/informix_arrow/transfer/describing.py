@@ -1,0 +1,370 @@
+"""What a database is made of, as SQL that makes it again. What has no place there is listed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from ..connection import Connection
+from ..identifiers import is_plain
+from ..wire.errors import Error
+
+# Names that the server made: they hold numbers of tables, which are others in a copy.
+_MADE_UP = re.compile(r"[purcn]?\d+_\d+")
+_ABSENT = (-206, -217, -272, -329, -387)  # a catalogue table that a release lacks, or that may not be read
+_PRIVILEGES = {
+    "s": "select",
+    "u": "update",
+    "i": "insert",
+    "d": "delete",
+    "x": "index",
+    "a": "alter",
+    "r": "references",
+}
+_FIRST_USER_TABLE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TableDescription:
+    """A table: how it is made, read and sized."""
+
+    owner: str
+    name: str
+    tabid: int
+    create: str
+    columns: int
+    row_size: int
+    index_size: int
+
+    @property
+    def sql(self) -> str:
+        """``"owner".t``."""
+        return f'"{self.owner}".{self.name}'
+
+
+@dataclass(slots=True)
+class Description:
+    """A database: statements in the order in which they can be run, around its tables."""
+
+    database: str
+    before: list[str] = field(default_factory=list)
+    tables: list[TableDescription] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+    omitted: list[str] = field(default_factory=list)
+
+
+def describe(connection: Connection) -> Description:
+    """Describe the connection's database."""
+    return _Describer(connection).run()
+
+
+class _Describer:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._made = Description("")
+
+    def run(self) -> Description:
+        made, connection = self._made, self._connection
+        made.database = str(connection.adbc_current_catalog)
+        listed = connection.tables().to_pylist()
+        tables = [each for each in listed if each["table_type"] == "TABLE"]
+        self._types(tables)
+        self._sequences()
+        keys: list[str] = []
+        foreign: list[str] = []
+        indexes: list[str] = []
+        for table in sorted(tables, key=lambda each: each["table_id"]):
+            if not is_plain(table["table_name"]) or table["table_name"] != table["table_name"].lower():
+                made.omitted.append(
+                    f"table {table['table_name']!r} with its rows: its name needs DELIMIDENT, rename it first"
+                )
+                continue
+            made.tables.append(self._table(table, keys, foreign, indexes))
+        made.after += [*keys, *indexes, *foreign]
+        self._views(listed)
+        self._synonyms(listed)
+        self._routines()
+        self._triggers()
+        self._privileges()
+        for each in listed:
+            if each["table_type"] not in ("TABLE", "VIEW", "SYNONYM", "PRIVATE SYNONYM", "SYSTEM TABLE"):
+                made.omitted.append(f"{each['table_type'].lower()} {each['table_name']}")
+        return made
+
+    # ---- tables ----------------------------------------------------------------------------------------------------
+
+    def _table(
+        self, table: dict[str, Any], keys: list[str], foreign: list[str], indexes: list[str]
+    ) -> TableDescription:
+        owner, name = table["table_schema"].strip(), table["table_name"]
+        qualified = f"{owner}.{name}"
+        sql = f'"{owner}".{name}'
+        columns = self._connection.columns(qualified).to_pylist()
+        lines = [f"    {self._column(sql, column)}" for column in columns]
+        lock = f" lock mode {table['lock_level'].lower()}" if table["lock_level"] in ("ROW", "PAGE") else ""
+        create = f"create table {sql}\n  (\n" + ",\n".join(lines) + f"\n  ){lock}"
+        parts = self._connection.indexes(qualified).to_pylist()
+        index_size = self._indexes(sql, parts, columns, keys, indexes)
+        self._foreign_keys(sql, qualified, foreign)
+        self._checks(sql, table["table_id"], keys)
+        fragments = self._connection.fragments(qualified).to_pylist()
+        if any(
+            each["fragment_type"] == "TABLE" and each["strategy"] not in (None, "IN DBSPACE", "TABLE")
+            for each in fragments
+        ):
+            self._made.omitted.append(f"fragmentation of {sql}: its rows are there, in one piece")
+        return TableDescription(
+            owner, name, table["table_id"], create, len(columns), table["row_size"] or 0, index_size
+        )
+
+    def _column(self, table: str, column: dict[str, Any]) -> str:
+        name, declared = column["column_name"], column["data_type"]
+        if column["is_serial"]:
+            declared = f"{declared}{self._next_serial(table, name)}"
+        text = f"{name} {declared}"
+        if column["column_default"] is not None:
+            text += f" default {column['column_default']}"
+        return text if column["is_nullable"] else f"{text} not null"
+
+    def _next_serial(self, table: str, column: str) -> str:
+        """``(103)``: where numbering goes on. A server tells it only where rows do: behind the greatest number."""
+        ((most,),) = self._rows(f"SELECT MAX({column}) FROM {table}")
+        return f"({most + 1})" if most is not None and 0 < most < 2**31 - 1 else ""
+
+    def _indexes(
+        self,
+        sql: str,
+        parts: list[dict[str, Any]],
+        columns: list[dict[str, Any]],
+        keys: list[str],
+        indexes: list[str],
+    ) -> int:
+        size = 0
+        widths = {column["column_name"]: _width(column) for column in columns}
+        by_name: dict[str, list[dict[str, Any]]] = {}
+        for part in parts:
+            by_name.setdefault(part["index_name"], []).append(part)
+        for index_name, of_index in by_name.items():
+            first = of_index[0]
+            size += 9 + sum(widths.get(part["column_name"], 4) for part in of_index)
+            if any(part["column_name"] is None for part in of_index):
+                self._made.omitted.append(f"index {index_name.strip()} on {sql}: it is over a function")
+                continue
+            of_index.sort(key=lambda part: part["ordinal_position"])
+            if first["constraint_type"] in ("PRIMARY KEY", "UNIQUE"):
+                named = (
+                    ""
+                    if _MADE_UP.fullmatch(first["constraint_name"])
+                    else f" constraint {first['constraint_name']}"
+                )
+                listed = ", ".join(part["column_name"] for part in of_index)
+                keys.append(
+                    f"alter table {sql} add constraint {first['constraint_type'].lower()} ({listed}){named}"
+                )
+            if first["constraint_type"] is None or not _MADE_UP.fullmatch(index_name.strip()):
+                if first["constraint_type"] in ("PRIMARY KEY", "UNIQUE"):
+                    continue  # the constraint makes one of its own
+                kind = ("unique " if first["is_unique"] else "") + (
+                    "cluster " if first["is_clustered"] else ""
+                )
+                listed = ", ".join(
+                    part["column_name"] + (" desc" if part["sort_order"] == "DESC" else "")
+                    for part in of_index
+                )
+                indexes.append(
+                    f'create {kind}index "{first["index_schema"].strip()}".{index_name} on {sql} ({listed})'
+                )
+        return size
+
+    def _foreign_keys(self, sql: str, qualified: str, foreign: list[str]) -> None:
+        by_name: dict[str, list[dict[str, Any]]] = {}
+        for part in self._connection.foreign_keys(qualified).to_pylist():
+            by_name.setdefault(part["constraint_name"], []).append(part)
+        for name, parts in by_name.items():
+            parts.sort(key=lambda part: part["ordinal_position"])
+            first = parts[0]
+            here = ", ".join(part["column_name"] for part in parts)
+            there = ", ".join(part["referenced_column_name"] for part in parts)
+            target = f'"{first["referenced_table_schema"].strip()}".{first["referenced_table_name"]}'
+            cascade = " on delete cascade" if first["delete_rule"] == "CASCADE" else ""
+            named = "" if _MADE_UP.fullmatch(name) else f" constraint {name}"
+            foreign.append(
+                f"alter table {sql} add constraint foreign key ({here}) references {target} ({there}){cascade}{named}"
+            )
+
+    def _checks(self, sql: str, tabid: int, keys: list[str]) -> None:
+        found = self._if_there(
+            "SELECT k.constrid, k.constrname, c.seqno, c.checktext FROM sysconstraints k, syschecks c "
+            f"WHERE k.tabid = {tabid} AND c.constrid = k.constrid AND c.type = 'T' ORDER BY 1, 3"
+        )
+        for (_, name), text in _in_pieces(found, 2):
+            named = "" if _MADE_UP.fullmatch(name) else f" constraint {name}"
+            text = text.strip()
+            keys.append(
+                f"alter table {sql} add constraint check {text if text.startswith('(') else f'({text})'}{named}"
+            )
+
+    # ---- everything else -------------------------------------------------------------------------------------------
+
+    def _types(self, tables: list[dict[str, Any]]) -> None:
+        """DISTINCT types of columns; other types of users are listed."""
+        known: dict[str, str] = {}
+        for table in tables:
+            if not is_plain(table["table_name"]):
+                continue
+            name = f'"{table["table_schema"].strip()}".{table["table_name"]}'
+            with self._connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as result:
+                schema: pa.Schema = result.schema
+            for each in schema:
+                metadata = each.metadata or {}
+                if b"informix.source_type" in metadata:
+                    known[metadata[b"informix.type"].decode()] = metadata[b"informix.source_type"].decode()
+        self._made.before += [f"create distinct type {name} as {source}" for name, source in known.items()]
+        found = self._if_there("SELECT x.name, x.mode FROM sysxtdtypes x WHERE x.extended_id >= 2048")
+        for name, mode in found:
+            if mode in ("D", "R") and name and name not in known:
+                kind = "distinct" if mode == "D" else "row"
+                self._made.omitted.append(f"{kind} type {name}")
+
+    def _sequences(self) -> None:
+        found = self._if_there(
+            "SELECT t.owner, t.tabname, q.start_val, q.inc_val, q.min_val, q.max_val, q.cycle, q.cache "
+            "FROM syssequences q, systables t WHERE t.tabid = q.tabid ORDER BY 1, 2"
+        )
+        for owner, name, start, step, least, most, cycle, cache in found:
+            self._made.before.append(
+                f'create sequence "{owner}".{name} increment by {step} start with {start} maxvalue {most} '
+                f"minvalue {least} {'cycle' if cycle == '1' else 'nocycle'} {f'cache {cache}' if cache else 'nocache'}"
+            )
+            self._made.omitted.append(f"position of the sequence {name}: it begins at {start} again")
+
+    def _views(self, listed: list[dict[str, Any]]) -> None:
+        found = self._if_there(
+            f"SELECT v.tabid, v.seqno, v.viewtext FROM sysviews v WHERE v.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
+        )
+        texts = dict(_in_pieces(found, 1))
+        for each in listed:
+            if each["table_type"] == "VIEW" and (each["table_id"],) not in texts:
+                self._made.omitted.append(f"view {each['table_name']}: the catalogue does not tell its text")
+        self._made.after += _clean(texts[key] for key in sorted(texts))
+
+    def _synonyms(self, listed: list[dict[str, Any]]) -> None:
+        names = {each["table_id"]: each for each in listed}
+        found = self._if_there("SELECT s.tabid, s.btabid FROM syssyntable s ORDER BY 1")
+        for tabid, target in found:
+            here, there = names.get(tabid), names.get(target)
+            if here is None:
+                continue
+            if there is None:
+                self._made.omitted.append(
+                    f"synonym {here['table_name']}: it is for a table of another database"
+                )
+                continue
+            kind = "private " if here["table_type"] == "PRIVATE SYNONYM" else ""
+            self._made.after.append(
+                f'create {kind}synonym "{here["table_schema"].strip()}".{here["table_name"]} '
+                f'for "{there["table_schema"].strip()}".{there["table_name"]}'
+            )
+
+    def _routines(self) -> None:
+        found = self._if_there(
+            "SELECT p.procid, p.procname, b.seqno, b.data FROM sysprocedures p, sysprocbody b "
+            "WHERE p.mode IN ('O', 'D', 'R', 'T') AND b.procid = p.procid AND b.datakey = 'T' ORDER BY 1, 3"
+        )
+        for (_, name), text in _in_pieces(found, 2):
+            if text.strip():
+                self._made.after += _clean([text])
+            else:
+                self._made.omitted.append(f"routine {name}: the catalogue does not tell its text")
+
+    def _triggers(self) -> None:
+        found = self._if_there(
+            "SELECT g.trigid, g.trigname, b.datakey, b.seqno, b.data FROM systriggers g, systrigbody b "
+            "WHERE b.trigid = g.trigid AND b.datakey IN ('D', 'A') ORDER BY 1, 4"
+        )
+        texts: dict[int, dict[str, str]] = {}
+        for trigid, _, key, _, data in found:
+            parts = texts.setdefault(trigid, {"D": "", "A": ""})
+            parts[key] += data
+        self._made.after += _clean(
+            f"{parts['D'].rstrip()} {parts['A']}" for _, parts in sorted(texts.items())
+        )
+
+    def _privileges(self) -> None:
+        there = {table.tabid: table for table in self._made.tables}
+        found = self._if_there(
+            "SELECT a.tabid, a.grantee, a.tabauth FROM systabauth a "
+            f"WHERE a.tabid >= {_FIRST_USER_TABLE} ORDER BY 1, 2"
+        )
+        for tabid, grantee, letters in found:
+            table = there.get(tabid)
+            if table is None or grantee == table.owner:
+                continue
+            for grantable in (False, True):
+                words = [
+                    word
+                    for letter, word in _PRIVILEGES.items()
+                    if (letter.upper() if grantable else letter) in letters
+                ]
+                if words and not (grantee == "public" and not grantable and letters.startswith("su-idx---")):
+                    grant = " with grant option" if grantable else ""
+                    self._made.after.append(f'grant {", ".join(words)} on {table.sql} to "{grantee}"{grant}')
+            if "*" in letters:
+                self._made.omitted.append(f"privileges of {grantee} on single columns of {table.sql}")
+        for table in self._made.tables:
+            if not any(tabid == table.tabid and grantee == "public" for tabid, grantee, _ in found):
+                self._made.after.append(f'revoke all on {table.sql} from "public"')
+        users = self._if_there("SELECT u.username, u.usertype FROM sysusers u ORDER BY 1")
+        names = [name for name, kind in users if name not in ("public", "informix") and kind in "CRDG"]
+        if names:
+            self._made.omitted.append(
+                f"users, roles and their privileges on the database: {', '.join(names)}"
+            )
+
+    # ---- asking ----------------------------------------------------------------------------------------------------
+
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        found = self._connection.read_arrow(sql, char_padding="keep")
+        columns = [column.to_pylist() for column in found.columns]
+        return list(zip(*columns, strict=True))
+
+    def _if_there(self, sql: str) -> list[tuple[Any, ...]]:
+        """Rows of the catalogue, names without their blanks; none where a release has no such table."""
+        try:
+            rows = self._rows(sql)
+        except Error as error:
+            if error.sqlcode not in _ABSENT:
+                raise
+            self._made.omitted.append(
+                f"what {re.findall(r'FROM (?:systables t, )?(sys[a-z]+)', sql)[0]} tells: {error}"
+            )
+            return []
+        # The last column may be a piece of a text, whose blanks count.
+        return [
+            (*(value.rstrip(" ") if isinstance(value, str) else value for value in row[:-1]), row[-1])
+            for row in rows
+        ]
+
+
+def _width(column: dict[str, Any]) -> int:
+    """Bytes of a column in an index, about: nobody but a reader of the file goes by it."""
+    if column["character_maximum_length"]:
+        return int(column["character_maximum_length"])
+    return (column["numeric_precision"] + 3) // 2 if column["numeric_precision"] else 8
+
+
+def _in_pieces(rows: Sequence[tuple[Any, ...]], key: int) -> list[tuple[tuple[Any, ...], str]]:
+    """Texts that the catalogue keeps in pieces, by the first ``key`` columns; pieces come in their order, last."""
+    texts: dict[tuple[Any, ...], str] = {}
+    for row in rows:
+        texts[row[:key]] = texts.get(row[:key], "") + (row[-1] or "")
+    return list(texts.items())
+
+
+def _clean(texts: Iterable[str]) -> list[str]:
+    """Statements without the semicolons and blanks that the catalogue keeps behind them."""
+    return [text.strip().rstrip(";").rstrip() for text in texts]

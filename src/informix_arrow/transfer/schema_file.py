@@ -1,0 +1,132 @@
+"""The ``.sql`` file of an export: statements, and between them comments that say which file belongs to which table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ..shaping.scripts import Statement, split
+from ..wire.errors import DataError
+
+_DATABASE = re.compile(r"\{\s*DATABASE\s+(?P<name>\S+)\s+delimiter\s+(?P<delimiter>\S| )\s*\}")
+_TABLE = re.compile(
+    r"\{\s*TABLE\s+(?P<name>\"[^\"]*\"\.\S+|\S+)\s+row size\s*=\s*\d+\s+number of columns\s*=\s*(?P<columns>\d+)"
+    r"\s+index size\s*=\s*\d+\s*\}"
+)
+_UNLOAD = re.compile(r"\{\s*unload file name\s*=\s*(?P<file>\S+)\s+number of rows\s*=\s*(?P<rows>\d+)\s*\}")
+_CREATE_TABLE = re.compile(
+    r"create\s+(?:standard\s+|raw\s+|static\s+|operational\s+)?table\s+(?:if\s+not\s+exists\s+)?(?P<name>[^\s(]+)",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(
+    r"create\s+((?:standard\s+|raw\s+|static\s+|operational\s+)?table|(?:distinct|row|opaque)\s+type|sequence|schema|role)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table of an export: its statement, its file and how many rows that has."""
+
+    name: str  # as in SQL: "owner".t
+    create: str
+    file: str
+    rows: int
+    row_size: int = 0
+    columns: int = 0
+    index_size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFile:
+    """What an export's ``.sql`` file says."""
+
+    database: str
+    delimiter: str
+    before: tuple[str, ...]  # types and sequences, which tables need
+    tables: tuple[TableEntry, ...]
+    after: tuple[str, ...]  # keys, indexes, views, routines, triggers, privileges
+    omitted: tuple[str, ...] = field(default=())  # what the export could not carry
+
+    def text(self) -> str:
+        """The file as dbexport lays it out."""
+        lines = [f"{{ DATABASE {self.database}  delimiter {self.delimiter} }}", ""]
+        lines += [f"-- not carried over: {each}" for each in self.omitted]
+        lines += [f"{statement};\n" for statement in self.before]
+        for table in self.tables:
+            lines += [
+                f"{{ TABLE {table.name} row size = {table.row_size} number of columns = {table.columns} index size = "
+                f"{table.index_size} }}",
+                "",
+                f"{{ unload file name = {table.file} number of rows = {table.rows} }}",
+                "",
+                f"{table.create};",
+                "",
+            ]
+        lines += [f"{statement};\n" for statement in self.after]
+        return "\n".join(lines) + "\n"
+
+
+def parse(text: str, name: str) -> SchemaFile:
+    """Read a ``.sql`` file of ours or of dbexport. ``DataError``, with the file's name and a line, for what is none."""
+    database = _DATABASE.search(text)
+    if database is None:
+        raise DataError(
+            f"{name}: it has no line {{ DATABASE name  delimiter c }}: it is no file of dbexport's"
+        )
+    before: list[str] = []
+    tables: list[TableEntry] = []
+    after: list[str] = []
+    files = _files(text, name)
+    for statement in split(text):
+        made = _CREATE_TABLE.match(statement.text)
+        if made is not None:
+            tables.append(_entry(statement, made["name"], files, name))
+        elif _FIRST.match(statement.text):
+            before.append(statement.text)
+        else:
+            after.append(statement.text)
+    if files:
+        left = ", ".join(files)
+        raise DataError(
+            f"{name}: there is no CREATE TABLE for {left}, whose rows are in {next(iter(files.values()))[0]}"
+        )
+    return SchemaFile(database["name"], database["delimiter"], tuple(before), tuple(tables), tuple(after))
+
+
+def _files(text: str, name: str) -> dict[str, tuple[str, int]]:
+    """File and number of rows of each table, by its name in the comment."""
+    found: dict[str, tuple[str, int]] = {}
+    tables = list(_TABLE.finditer(text))
+    for number, table in enumerate(tables):
+        end = tables[number + 1].start() if number + 1 < len(tables) else len(text)
+        unload = _UNLOAD.search(text, table.end(), end)
+        if unload is None:
+            line = 1 + text.count("\n", 0, table.start())
+            raise DataError(
+                f"{name}, line {line}: the table {table['name']} has no {{ unload file name = .. }} behind it"
+            )
+        found[table["name"]] = unload["file"], int(unload["rows"])
+    return found
+
+
+def _entry(statement: Statement, name: str, files: dict[str, tuple[str, int]], source: str) -> TableEntry:
+    wanted = plain_name(name)
+    for key in files:
+        if plain_name(key) == wanted:
+            file, rows = files.pop(key)
+            return TableEntry(name, statement.text, file, rows)
+    raise DataError(
+        f"{source}, line {statement.line}: the table {name} has no {{ TABLE .. }} comment before it that names its file"
+    )
+
+
+def plain_name(name: str) -> tuple[str, str]:
+    """Owner and table of a name as SQL has it; no owner is ""."""
+    parts = [part.strip("\"'") for part in re.findall(r"\"[^\"]*\"|'[^']*'|[^.]+", name)]
+    return (parts[0].strip(), parts[1].strip().lower()) if len(parts) == 2 else ("", parts[0].strip().lower())
+
+
+def file_name(table: str, tabid: int, suffix: str) -> str:
+    """``custo00100.unl``: five characters of the table's name and five digits of its number."""
+    return f"{table[:5]:_<5}{tabid:05d}{suffix}"

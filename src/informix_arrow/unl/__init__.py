@@ -1,0 +1,11 @@
+"""``.unl`` files, the text that Informix's LOAD and UNLOAD, dbexport and dbimport read and write, to Arrow and back.
+
+No connection and no Client SDK is needed. The format is described in docs/unl.md.
+"""
+
+from __future__ import annotations
+
+from .reading import RawRow, raw_rows, read_unl
+from .writing import write_unl
+
+__all__ = ["RawRow", "raw_rows", "read_unl", "write_unl"]

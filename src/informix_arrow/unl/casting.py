@@ -1,0 +1,52 @@
+"""Arrow arrays from one type to another, exactly or not at all, and which value it was that could not be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..wire.errors import DataError
+
+Step = Callable[[pa.Array], pa.Array]
+
+UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
+"""What a conversion raises for a value that cannot be converted."""
+
+
+def first_refused(array: pa.Array, step: Step, error: Exception) -> tuple[int, str]:
+    """The first value that a step refuses, found by halving, and why."""
+    start, count = 0, len(array)
+    while count > 1:
+        half = count // 2
+        try:
+            step(array.slice(start, half))
+        except UNFIT as refused:
+            error, count = refused, half
+        else:
+            start, count = start + half, count - half
+            try:
+                step(array.slice(start, count))
+            except UNFIT as refused:
+                error = refused
+    return start, str(error).partition("\n")[0]
+
+
+def to_arrow(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """The same values in another type; ``ArrowInvalid`` for one that it cannot hold."""
+    if array.type == wanted:
+        return array
+    if pa.types.is_dictionary(wanted):
+        return to_arrow(array, wanted.value_type).dictionary_encode().cast(wanted)
+    if pa.types.is_dictionary(array.type) or pa.types.is_run_end_encoded(array.type):
+        plain = pc.run_end_decode(array) if pa.types.is_run_end_encoded(array.type) else array
+        return to_arrow(plain.cast(array.type.value_type), wanted)
+    if pa.types.is_decimal(wanted) and not pa.types.is_decimal(array.type):
+        return array.cast(pa.utf8()).cast(
+            wanted
+        )  # all digits: a cast of floats rounds, one of integers is too careful
+    made = array.cast(wanted)
+    if pa.types.is_temporal(array.type) and not made.cast(array.type).equals(array):
+        raise pa.ArrowInvalid(f"a {array.type} has parts that {wanted} has not")
+    return made

@@ -1,0 +1,145 @@
+"""The columns of a .unl file: their Informix types, what the C codec makes of them, and what users get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from ..bulk.ddl import declared_type
+from ..wire.column_types import ColumnType, TypeCode
+from ..wire.describe import Column, compile_plan
+from ..wire.errors import InterfaceError, NotSupportedError, ProgrammingError
+from ..wire.plan_ops import (
+    FLAG_LARGE,
+    TEXT_KINDS,
+    Kind,
+    PlanOp,
+    TypeOptions,
+    arrow_type_of_op,
+    plan_op,
+)
+
+FLAG_MONEY = 128
+"""A flag of an op besides those of plan.h: amounts may have a currency symbol."""
+
+_FLOATS = (TypeCode.FLOAT, TypeCode.SMALLFLOAT)
+_DECIMALS = (TypeCode.DECIMAL, TypeCode.MONEY)
+
+
+@dataclass(frozen=True, slots=True)
+class UnlColumn:
+    """One column: its name and type, and the Arrow types on both sides of :mod:`informix_arrow._unl`.
+
+    ``plain`` is the type of the codec's arrays, ``final`` that of the user's.
+    """
+
+    name: str
+    type: ColumnType
+    op: PlanOp
+    plain: pa.DataType
+    final: pa.DataType
+
+
+def columns_of(
+    schema: pa.Schema | Mapping[str, str], types: Mapping[str, str] | None = None
+) -> tuple[pa.Schema, tuple[UnlColumn, ...]]:
+    """The Arrow schema and the columns of a file.
+
+    ``schema``: fields, whose ``informix.type`` says what they are, else their Arrow type; or declared types by name.
+    ``types``, by name, overrule both. ``ProgrammingError`` for what is no type, ``NotSupportedError`` for a type that
+    cannot be in a .unl file.
+    """
+    if isinstance(schema, Mapping):
+        described = [Column(name, _parsed(name, text)) for name, text in schema.items()]
+        schema = compile_plan(described).schema
+    if not isinstance(schema, pa.Schema):
+        raise InterfaceError(
+            f"the schema must be a pyarrow.Schema or a dict of Informix types by name, not {type(schema).__name__}"
+        )
+    if not schema.names:
+        raise InterfaceError("the schema has no columns")
+    given = {name.lower(): text for name, text in (types or {}).items()}
+    unknown = sorted(given.keys() - {name.lower() for name in schema.names})
+    if unknown:
+        raise InterfaceError(f"types= names columns that the data lacks: {', '.join(unknown)}")
+    return schema, tuple(_column(each, given.get(each.name.lower())) for each in schema)
+
+
+def _parsed(name: str, text: str) -> ColumnType:
+    try:
+        return ColumnType.parse_sql(text)
+    except ValueError as error:
+        raise ProgrammingError(f"column {name!r}: {error}", column=name) from None
+
+
+def _column(field: pa.Field, given: str | None) -> UnlColumn:
+    source = (field.metadata or {}).get(b"informix.source_type")
+    if given is not None:
+        ct = _parsed(field.name, given)
+    elif source is not None:  # a DISTINCT type is written as its source
+        ct = _parsed(field.name, source.decode())
+    else:
+        ct = _named_row(field) or _parsed(field.name, declared_type(field)[0])
+    op = _op(ct, field)
+    return UnlColumn(field.name, ct, op, arrow_type_of_op(op), field.type)
+
+
+def _named_row(field: pa.Field) -> ColumnType | None:
+    """A named ROW, a collection of unknown members and others that come as their literal: text as it is."""
+    metadata = field.metadata or {}
+    if metadata.get(b"informix.nested") == b"literal" and pa.types.is_large_string(field.type):
+        return ColumnType.text()
+    return ColumnType.lvarchar() if metadata.get(b"informix.nested") == b"literal" else None
+
+
+def _op(ct: ColumnType, field: pa.Field) -> PlanOp:
+    final = _value_type(field.type)
+    if ct.is_blob or ct.is_clob or ct.is_complex or ct.is_json or ct.is_lvarchar or ct.code == TypeCode.TEXT:
+        wide = FLAG_LARGE if not (ct.is_lvarchar or ct.is_json) or _is_large(final) else 0
+        return PlanOp(Kind.LVARCHAR, 32739, 0, wide)
+    if ct.code == TypeCode.BYTE:
+        return PlanOp(Kind.OPAQUE, 32739, 0, FLAG_LARGE)
+    if ct.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED) and not ct.is_boolean:
+        raise NotSupportedError(
+            f"column {field.name!r} is of the opaque type {ct.sql}, whose form in a .unl file is its own: leave it "
+            "out, or cast it to LVARCHAR on the server",
+            column=field.name,
+        )
+    if ct.code in _FLOATS:
+        return PlanOp(Kind.DECIMAL_STRING, 9, 0, 0)
+    if ct.code in _DECIMALS:
+        return _decimal(ct, final)
+    options = TypeOptions(
+        intervals="month_day_nano" if pa.types.is_interval(final) else "native",
+        strings="large" if _is_large(final) else "utf8",
+    )
+    op = plan_op(ct, options, column=field.name)
+    if op.kind in TEXT_KINDS:
+        return op
+    return replace(op, flags=0)
+
+
+def _decimal(ct: ColumnType, final: pa.DataType) -> PlanOp:
+    money = FLAG_MONEY if ct.code == TypeCode.MONEY else 0
+    if ct.scale is not None:
+        op = plan_op(ct)
+        return replace(op, flags=money)
+    if pa.types.is_decimal(final) and 0 <= final.scale <= final.precision <= 38:
+        return PlanOp(Kind.DECIMAL128, 17, final.precision << 8 | final.scale, money)
+    return PlanOp(Kind.DECIMAL_STRING, 9, 0, money)
+
+
+def _value_type(final: pa.DataType) -> pa.DataType:
+    while pa.types.is_dictionary(final) or pa.types.is_run_end_encoded(final):
+        final = final.value_type
+    return final
+
+
+def _is_large(final: pa.DataType) -> bool:
+    return (
+        pa.types.is_large_string(final)
+        or pa.types.is_large_binary(final)
+        or final in (pa.string_view(), pa.binary_view())
+    )

@@ -1,0 +1,165 @@
+"""How a .unl file is written: what DBDELIMITER, DBDATE, DBCENTURY, DBMONEY and the client's locale say."""
+
+from __future__ import annotations
+
+import codecs
+import datetime as dt
+import os
+import re
+from dataclasses import dataclass, field
+
+from ..wire.code_sets import codec_of_locale
+from ..wire.errors import InterfaceError
+
+_DBDATE = re.compile(r"([MDY24]+)([^A-Z0-9]|0)?", re.IGNORECASE)
+_GL_DATE = re.compile(r"%(i?[mdyY])(\D?)%(i?[mdyY])(\D?)%(i?[mdyY])")
+_DBMONEY = re.compile(r"([^.,]*)([.,])([^.,]*)")
+_EPOCH = dt.date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The choices of a file, checked. Made by :meth:`of`."""
+
+    delimiter: str
+    encoding: str  # Python's codec
+    order: str  # "MDY": of the parts of a date
+    year_digits: int
+    separator: str  # of dates; "" for none
+    century: str
+    point: str
+    front: str
+    back: str
+    today: dt.date = field(default_factory=dt.date.today)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        dbdate: str | None = None,
+        dbcentury: str | None = None,
+        dbmoney: str | None = None,
+    ) -> Dialect:
+        """What is None is taken from the environment, as Informix's own programs do, and has their default else.
+
+        ``InterfaceError`` for a value that cannot be, with those that can.
+        """
+        environment = os.environ
+        order, year_digits, separator = _date(
+            _first(dbdate, environment.get("GL_DATE"), environment.get("DBDATE"), "MDY4/")
+        )
+        front, point, back = _money(_first(dbmoney, environment.get("DBMONEY"), "."))
+        return cls(
+            delimiter=check_delimiter(_first(delimiter, environment.get("DBDELIMITER"), "|")),
+            encoding=_codec(_first(encoding, environment.get("CLIENT_LOCALE"), "utf-8")),
+            order=order,
+            year_digits=year_digits,
+            separator=separator,
+            century=_century(_first(dbcentury, environment.get("DBCENTURY"), "R")),
+            point=point,
+            front=front,
+            back=back,
+        )
+
+    def as_tuple(self) -> tuple[int, bytes, int, int, int, int, int, bytes, bytes]:
+        """For the C codec."""
+        return (
+            ord(self.delimiter),
+            self.order.encode(),
+            ord(self.separator) if self.separator else 0,
+            self.year_digits,
+            ord(self.century),
+            (self.today - _EPOCH).days,
+            ord(self.point),
+            self.front.encode(),
+            self.back.encode(),
+        )
+
+
+def _first(*values: str | None) -> str:
+    return next(value for value in values if value)
+
+
+def check_delimiter(delimiter: str) -> str:
+    """The delimiter, if it can be one; ``InterfaceError`` else."""
+    if len(delimiter) != 1 or not (delimiter == "\t" or " " <= delimiter <= "~") or delimiter == "\\":
+        raise InterfaceError(
+            f"delimiter={delimiter!r}: it is one character of ASCII, a tab or a blank too, but no backslash"
+        )
+    if delimiter in "0123456789abcdefABCDEF":
+        raise InterfaceError(
+            f"delimiter={delimiter!r}: hexadecimal digits cannot be one, as contents of BYTE consist of them"
+        )
+    return delimiter
+
+
+def _date(dbdate: str) -> tuple[str, int, str]:
+    """Order, digits of the year and separator of a DBDATE such as ``DMY4.``, or a GL_DATE such as ``%d.%m.%iY``."""
+    parts = _GL_DATE.fullmatch(dbdate)
+    if parts is not None:
+        first, separator, second, other, third = parts.groups()
+        order = "".join(part[-1].upper() for part in (first, second, third))
+        years = 4 if any(part.endswith("Y") for part in (first, second, third)) else 2
+        if sorted(order) == ["D", "M", "Y"] and separator == other:
+            return order, years, separator if separator in ("/", "-", ".", "") else "/"
+    plain = _DBDATE.fullmatch(dbdate)
+    if plain is not None:
+        text = plain[1].upper()
+        order = re.sub("[24]", "", text)
+        years_at = re.search("Y([24])", text)
+        if (
+            sorted(order) == ["D", "M", "Y"]
+            and order != "DYM"
+            and order != "MYD"
+            and years_at
+            and len(text) == 4
+        ):
+            separator = plain[2] or "/"
+            # as Informix does it: another separator means "/"
+            return (
+                order,
+                int(years_at[1]),
+                "" if separator == "0" else separator if separator in "/-." else "/",
+            )
+    raise InterfaceError(
+        f"dbdate={dbdate!r}: expected the order MD or DM with Y2 or Y4 before or behind it, and a separator / - . or "
+        '0 for none, such as "MDY4/", "DMY2." or "Y4MD-"; or a GL_DATE such as "%d.%m.%iY"'
+    )
+
+
+def _century(dbcentury: str) -> str:
+    if dbcentury.upper() in ("R", "P", "F", "C"):
+        return dbcentury.upper()
+    raise InterfaceError(
+        f"dbcentury={dbcentury!r}: expected R (the present century), P (a day in the past), F (in the future) or C "
+        "(the closest)"
+    )
+
+
+def _money(dbmoney: str) -> tuple[str, str, str]:
+    """Currency in front, decimal separator, currency behind: ``$.``, ``,`` and ``.Kr``."""
+    parts = _DBMONEY.fullmatch(dbmoney)
+    if parts is None or any(
+        len(symbol.encode()) > 8 or re.search(r"[\d+\\\n-]", symbol) for symbol in (parts[1], parts[3])
+    ):
+        raise InterfaceError(
+            f"dbmoney={dbmoney!r}: expected a decimal separator, . or , with the currency's symbol before or behind "
+            'it, such as "$." or ",EUR"'
+        )
+    return parts[1], parts[2], parts[3]
+
+
+def _codec(encoding: str) -> str:
+    """Python's codec of a codec's name or an Informix locale."""
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        pass
+    try:
+        return codec_of_locale(encoding)
+    except ValueError as error:
+        raise InterfaceError(
+            f"encoding={encoding!r} is neither one of Python's codecs nor a locale: {error}"
+        ) from None

@@ -1,0 +1,492 @@
+"""What becomes of a Python value that is assigned to a column: the value itself, a rounded one, or a refusal.
+
+A server rounds a number, cuts a fraction of a second or drops a time of day without a word when it converts a
+parameter to its column's type. Here the parameter is held against the type first, as the encoder of ``write_arrow``
+holds Arrow values: this is the plain reference for it, one value at a time. Only what would be lost silently is
+checked; what the server refuses by itself, and the text forms that it reads by its own locale (dates, localised
+numbers), are left to it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import struct
+from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
+
+from .bind_values import plain_value
+from .column_types import ColumnType, TypeCode
+from .datetimes import IntervalValue
+from .errors import DataError, InterfaceError
+from .intervals import YearMonthInterval, interval_of, is_month_day_nano, split_month_day_nano
+from .primitives import encode_strictly
+from .qualifiers import Field, Qualifier
+from .type_codes import DECIMAL_TYPES
+
+#: What happens to digits that a column has no room for: an error, to the nearest (halves away from zero), cut.
+Inexact: TypeAlias = Literal["error", "round", "truncate"]
+INEXACT: tuple[Inexact, ...] = ("error", "round", "truncate")
+
+Assigner: TypeAlias = Callable[[Any], Any]
+
+#: Bits of the types that hold whole numbers only.
+WHOLE_NUMBERS = {
+    TypeCode.SMALLINT: 16,
+    TypeCode.INTEGER: 32,
+    TypeCode.SERIAL: 32,
+    TypeCode.BIGINT: 64,
+    TypeCode.BIGSERIAL: 64,
+    TypeCode.INT8: 64,
+    TypeCode.SERIAL8: 64,
+}
+_EXACT = Context(prec=400, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+_ROUNDING = {"round": ROUND_HALF_UP, "truncate": ROUND_DOWN}  # HALF_UP of decimal goes away from zero
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?")
+_MOMENT = re.compile(
+    r"(?P<whole>[0-9]+(?:[-: T][0-9]+)*)(?:\.(?P<fraction>[0-9]+))?"
+)  # Informix's text, and ISO's
+_SEPARATORS = re.compile(r"[-: T]")
+_LEAST, _MOST = -130, 125  # decimal exponents of a DECIMAL's first digit
+_FIELDS = ("year", "month", "day", "hour", "minute", "second")
+
+HINT = "round it first, or say inexact='round' or inexact='truncate'"
+
+
+@lru_cache(maxsize=1024)
+def assigner(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner | None:
+    """The check for values that go into ``target`` of a database in ``encoding``; None when there is nothing to check.
+
+    It is called with a value that is not None and returns what is to be sent instead: mostly the value itself.
+    ``DataError`` for one that the column would change, naming the option where one helps.
+    """
+    make = _maker(target)
+    return None if make is None else make(target, inexact, encoding)
+
+
+def _maker(ct: ColumnType) -> Callable[[ColumnType, Inexact, str], Assigner] | None:
+    if ct.is_boolean or ct.is_large_object or ct.is_complex or ct.is_json:
+        return None
+    if ct.code in WHOLE_NUMBERS:
+        return _integers
+    if ct.code in DECIMAL_TYPES:
+        return _decimals
+    if ct.code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):
+        return _floats
+    if ct.content_width:
+        return _texts
+    by_code = {TypeCode.DATE: _dates, TypeCode.DATETIME: _datetimes, TypeCode.INTERVAL: _intervals}
+    return by_code.get(TypeCode(ct.code)) if ct.code in by_code else None
+
+
+def inexact_option(value: object) -> Inexact:
+    """``inexact=`` of a call, checked; ``InterfaceError`` for anything else."""
+    for choice in INEXACT:
+        if value == choice:
+            return choice
+    raise InterfaceError(f"inexact={value!r}: expected 'error', 'round' or 'truncate'")
+
+
+def finest(value: Any, inexact: Inexact) -> Any:
+    """A value for a place that nobody describes, where ``inexact`` allows to lose digits: five of a second are left,
+    which is what any DATETIME or INTERVAL holds.
+    """
+    if inexact == "error":
+        return value
+    value = plain_value(value, to_microseconds=True)
+    if isinstance(value, dt.datetime | dt.time) and value == value and value.tzinfo is None:
+        return _fraction(value, 5, "DATETIME", inexact)
+    if isinstance(value, dt.timedelta) and value == value:
+        return _shortened(value, 10_000, inexact)
+    return value
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def _number(value: object) -> Decimal | None:
+    """A number, or text that is a plain one, with all its digits; None for anything else."""
+    if isinstance(value, Decimal):
+        return value
+    if isinstance(value, bool | int):
+        return Decimal(int(value))
+    if isinstance(value, float):
+        return Decimal(float.__repr__(value))  # its shortest text, which is what was meant
+    if isinstance(value, str) and _NUMBER.fullmatch(text := value.strip(" ")):
+        return Decimal(text)
+    return None
+
+
+def _whole(value: Any) -> Any:
+    """True and False as 1 and 0, which is what they are in a number."""
+    return int(value) if isinstance(value, bool) else value
+
+
+def _integers(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
+    name, most = target.sql, (1 << (WHOLE_NUMBERS[TypeCode(target.code)] - 1)) - 1
+
+    def assign(value: Any) -> Any:
+        if type(value) is not int:
+            value = plain_value(value)
+            number = _number(value)
+            if number is None:
+                return value
+            if not number.is_finite():
+                raise DataError(f"{value!r} cannot be {name}")
+            whole = number if number.adjusted() > 20 else number.to_integral_value(
+                _ROUNDING.get(inexact, ROUND_DOWN), _EXACT
+            )  # fmt: skip
+            if whole != number and inexact == "error":
+                raise DataError(f"{value!r} has a fraction, {name} holds whole numbers: {HINT}")
+            if isinstance(value, str) and whole == number and abs(number) <= most:
+                return value
+            value = int(whole) if number.adjusted() <= 20 else most + 2
+            if abs(value) > most:
+                raise DataError(f"{number} is outside {name}'s range of -{most} to {most}")
+            return value
+        if not -most <= value <= most:
+            if value == -most - 1:
+                raise DataError(f"{value} cannot be stored in {name}, where it stands for NULL")
+            raise DataError(f"{value} is outside {name}'s range of -{most} to {most}")
+        return value
+
+    return assign
+
+
+def _decimals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
+    name, precision, scale = target.sql, target.precision or 0, target.scale
+    if scale is None:
+        return _floating_decimals(name, precision, inexact)
+    places = scale
+    limit = 10 ** (precision - places)
+    unit = Decimal((0, (1,), -places))
+
+    def assign(value: Any) -> Any:
+        if type(value) is int and -limit < value < limit:
+            return value
+        value = _whole(plain_value(value))
+        number = _number(value)
+        if number is None:
+            return value
+        if not number.is_finite():
+            raise DataError(f"NaN and infinity cannot be stored in {name}")
+        if number and number.adjusted() >= precision - places:
+            raise DataError(f"{value!r} has more digits than {name} holds")
+        exponent = number.as_tuple().exponent
+        if isinstance(exponent, int) and exponent >= -places:
+            return value
+        fitting = number.quantize(unit, _ROUNDING.get(inexact, ROUND_DOWN), _EXACT)
+        if fitting == number:  # zeros at its end
+            return value if not isinstance(value, Decimal) else fitting
+        if inexact == "error":
+            raise DataError(f"{value!r} has more decimal places than {name} keeps: {HINT}")
+        if fitting and fitting.adjusted() >= precision - places:
+            raise DataError(f"{value!r} has more digits than {name} holds")
+        return fitting
+
+    return assign
+
+
+def _floating_decimals(name: str, precision: int, inexact: Inexact) -> Assigner:
+    nearest = Context(prec=precision, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+    chosen = Context(
+        prec=precision, rounding=_ROUNDING.get(inexact, ROUND_DOWN), Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[]
+    )
+
+    def assign(value: Any) -> Any:
+        value = _whole(plain_value(value))
+        number = _number(value)
+        if number is None:
+            return value
+        if not number.is_finite():
+            raise DataError(f"NaN and infinity cannot be stored in {name}")
+        if number and not _LEAST <= number.adjusted() <= _MOST:
+            raise DataError(f"{value!r} is outside {name}'s range 1E-130 to 9.99E125")
+        fitting = chosen.plus(number)
+        if fitting == number:
+            return value
+        if isinstance(value, float):  # the nearest number of that precision, by the column's nature
+            return nearest.plus(Decimal(value))
+        if inexact == "error":
+            raise DataError(f"{value!r} has more digits than {name} holds: {HINT}")
+        return fitting
+
+    return assign
+
+
+def _floats(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
+    name, code = target.sql, ">d" if target.code == TypeCode.FLOAT else ">f"
+
+    def assign(value: Any) -> Any:
+        if type(value) is float and code == ">d":
+            return value
+        value = _whole(plain_value(value))
+        if isinstance(value, int):
+            return _whole_float(value, name, code, inexact)
+        number = _number(value)
+        if number is None or not number.is_finite():
+            return value
+        made = float(number)
+        try:
+            struct.pack(code, made)
+        except OverflowError:
+            made = float("inf")
+        if made in (float("inf"), float("-inf")):
+            raise DataError(f"{value!r} is beyond the range of {name}")
+        return made if isinstance(value, Decimal) else value
+
+    return assign
+
+
+def _whole_float(value: int, name: str, code: str, inexact: Inexact) -> int | float:
+    """An int for FLOAT or SMALLFLOAT; the digits that it lacks room for are not lost silently."""
+    bits = 53 if code == ">d" else 24
+    spare = abs(value).bit_length() - bits
+    if spare <= 0 or not abs(value) & ((1 << spare) - 1):
+        kept = abs(value)
+    elif inexact == "error":
+        raise DataError(f"the integer {value} has no exact {name}: {HINT}")
+    else:
+        rest, unit = abs(value) & ((1 << spare) - 1), 1 << spare
+        kept = abs(value) - rest + (unit if inexact == "round" and 2 * rest >= unit else 0)
+    try:
+        struct.pack(code, float(kept))
+    except OverflowError:
+        raise DataError(f"{value} is beyond the range of {name}") from None
+    return value if kept == abs(value) and kept.bit_length() < 64 else float(-kept if value < 0 else kept)
+
+
+# ---- text ------------------------------------------------------------------------------------------------------------
+
+
+def _texts(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
+    name, most = target.sql, target.content_width
+    surely = most // 4  # characters that fit in any code set
+    nul = {TypeCode.CHAR: "starts", TypeCode.NCHAR: "starts", TypeCode.VARCHAR: "is", TypeCode.NVARCHAR: "is"}
+    null = nul.get(TypeCode(target.code))
+
+    def assign(value: Any) -> Any:
+        if type(value) is not str:
+            value = plain_value(value)
+            if type(value) is int or type(value) is dt.date:
+                shown = str(value)
+                if len(shown) > most:
+                    raise DataError(f"text of {len(shown)} bytes does not fit {name}")
+                return value
+            if not isinstance(value, str):
+                return value
+        if value[:1] == "\0" and null and (null == "starts" or len(value) == 1):
+            what = "that starts with a NUL byte" if null == "starts" else "of one NUL byte"
+            raise DataError(f"text {what} cannot be stored in {name}, where it stands for NULL")
+        if len(value) > surely:
+            size = len(encode_strictly(value, encoding, "a parameter"))
+            if size > most:
+                raise DataError(f"text of {size} bytes does not fit {name}")
+        return value
+
+    return assign
+
+
+# ---- times -----------------------------------------------------------------------------------------------------------
+
+
+def _dates(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
+    def assign(value: Any) -> Any:
+        if type(value) is dt.date:
+            return value
+        value = plain_value(value)
+        if isinstance(value, dt.datetime) and value == value:
+            if value.time() != dt.time(0) or getattr(value, "nanosecond", 0) != 0:
+                raise DataError(f"{value} has a time of day: a DATE has none")
+            return value.date() if value.tzinfo is None else value
+        return value
+
+    return assign
+
+
+def _datetimes(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
+    qualifier = target.qualifier
+    assert qualifier is not None
+    name, start = target.sql, Field(qualifier.start)
+    digits = qualifier.fraction_digits
+    last = min(int(qualifier.end), int(Field.SECOND)) // 2  # index of the last whole field
+    finer = _FIELDS[last + 1 :]
+
+    def assign(value: Any) -> Any:
+        if type(value) is dt.datetime and start == Field.YEAR and not finer and not value.microsecond:
+            return value
+        value = plain_value(value, to_microseconds=inexact != "error")
+        if isinstance(value, dt.datetime):
+            if value != value or value.tzinfo is not None:  # NaT; what binding refuses
+                return value
+            if start != Field.YEAR:
+                raise DataError(f"{value} has a date, of which {name} would lose a part")
+        elif isinstance(value, dt.time):
+            if start < Field.HOUR or value.tzinfo is not None:
+                return value  # today's date is the server's to add
+            lost = [field for field in _FIELDS[3 : int(start) // 2] if getattr(value, field)]
+            if lost:
+                raise DataError(f"{value} has a part before the first field of {name}, which would be lost")
+        elif isinstance(value, dt.date):
+            if start != Field.YEAR:
+                raise DataError(f"{value} has a year, which {name} would lose")
+            if any(getattr(value, field, 1) != 1 for field in finer if field in ("month", "day")):
+                raise DataError(f"{value} has parts finer than the last field of {name}")
+            return value
+        elif isinstance(value, str) and (text := _MOMENT.fullmatch(value.strip(" "))):
+            return _moment_text(value, text, qualifier, name, inexact)
+        else:
+            return value
+        value = _fraction(value, digits, name, inexact)
+        for field in finer:
+            lowest: object = 1 if field in ("month", "day") else 0
+            if getattr(value, field, lowest) != lowest:
+                raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost")
+        return value
+
+    return assign
+
+
+def _moment_text(value: str, text: re.Match[str], qualifier: Qualifier, name: str, inexact: Inexact) -> Any:
+    """A text, without more digits of a second than there is room for: servers cut them."""
+    fields, fraction = _SEPARATORS.split(text["whole"]), text["fraction"] or ""
+    digits = qualifier.fraction_digits
+    wanted = (min(int(qualifier.end), int(Field.SECOND)) - int(qualifier.start)) // 2 + 1
+    starts_alike = qualifier.start == Field.YEAR or (
+        qualifier.start >= Field.HOUR and "-" not in text["whole"]
+    )
+    if len(fields) > wanted and starts_alike and any(map(int, [*fields[wanted:], fraction or "0"])):
+        if (moved := _whole_second(text, qualifier, wanted, inexact)) is not None:
+            return moved
+        raise DataError(f"{value!r} has parts finer than the last field of {name}, which would be lost")
+    if len(fields) != wanted or qualifier.end < Field.SECOND or not fraction[digits:].strip("0"):
+        return value  # what is odd about it, if anything, is for the server to say
+    if inexact == "error":
+        raise DataError(
+            f"{value!r} has parts finer than the last field of {name}, which would be lost: {HINT}"
+        )
+    nanos = int(fraction[:9].ljust(9, "0"))
+    try:
+        if qualifier.start == Field.YEAR:
+            whole = dt.datetime.fromisoformat(text["whole"])
+            return _moment(whole, nanos, digits, value, name, inexact)
+        if qualifier.start == Field.HOUR:
+            time = dt.time.fromisoformat(text["whole"]).replace(microsecond=nanos // 1000)
+            return _fraction(time, digits, name, inexact)
+    except ValueError:
+        return value
+    head, seconds = text["whole"][: -len(fields[-1])], int(fields[-1])
+    kept = int(fraction[:digits] or 0) + (inexact == "round" and fraction[digits] >= "5")
+    if kept == 10**digits:
+        seconds, kept = seconds + 1, 0
+        if seconds == 60:
+            raise DataError(f"{value!r} cannot be rounded: it is the last moment of a minute")
+    return f"{head}{seconds:02}.{kept:0{digits}}" if digits else f"{head}{seconds:02}"
+
+
+def _whole_second(text: re.Match[str], qualifier: Qualifier, wanted: int, inexact: Inexact) -> Any:
+    """A text whose fraction may be lost as what is left then, when that has no part finer than the last field."""
+    if inexact == "error" or qualifier.end < Field.HOUR or qualifier.start not in (Field.YEAR, Field.HOUR):
+        return None
+    made: Any = dt.datetime if qualifier.start == Field.YEAR else dt.time
+    try:
+        fraction = (text["fraction"] or "")[:6].ljust(6, "0")
+        value = made.fromisoformat(f"{text['whole']}.{fraction}")
+    except ValueError:
+        return None
+    value = _fraction(value, 0, qualifier.sql, inexact)
+    names = _FIELDS if qualifier.start == Field.YEAR else _FIELDS[3:]
+    return None if any(getattr(value, field) for field in names[wanted:]) else value
+
+
+def _fraction(value: Any, digits: int, name: str, inexact: Inexact) -> Any:
+    """A datetime or time without more digits of a second than there is room for."""
+    nanos = value.microsecond * 1000 + getattr(value, "nanosecond", 0)
+    unit = 10 ** (9 - digits)
+    rest = nanos % unit
+    if not rest:
+        return value
+    if isinstance(value, dt.datetime):
+        whole = dt.datetime(value.year, value.month, value.day, value.hour, value.minute, value.second)
+        return _moment(whole, nanos, digits, value, name, inexact)
+    if inexact == "error":
+        raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost: {HINT}")
+    nanos += unit - rest if inexact == "round" and 2 * rest >= unit else -rest
+    if nanos < 10**9:
+        return value.replace(microsecond=nanos // 1000)
+    seconds = value.hour * 3600 + value.minute * 60 + value.second + 1
+    if seconds == 86400:
+        raise DataError(f"{value} cannot be rounded: it is the last moment of a day")
+    return dt.time(seconds // 3600, seconds // 60 % 60, seconds % 60)
+
+
+def _moment(
+    whole: dt.datetime, nanos: int, digits: int, value: object, name: str, inexact: Inexact
+) -> dt.datetime:
+    """A second and its nanoseconds, rounded or cut to ``digits``."""
+    if inexact == "error":
+        raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost: {HINT}")
+    unit = 10 ** (9 - digits)
+    rest = nanos % unit
+    nanos += unit - rest if inexact == "round" and 2 * rest >= unit else -rest
+    try:
+        return whole + dt.timedelta(microseconds=nanos // 1000)
+    except OverflowError:
+        raise DataError(f"{value} cannot be rounded: it is the last moment of {name}") from None
+
+
+def _intervals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
+    qualifier = target.qualifier
+    assert qualifier is not None
+    unit = 10 ** (9 - qualifier.fraction_digits)
+
+    def assign(value: Any) -> Any:
+        value = plain_value(value, to_microseconds=inexact != "error" and not qualifier.is_year_month)
+        if not qualifier.is_year_month and inexact != "error":
+            value = _shortened(value, unit, inexact)
+        if isinstance(value, bool) or not (
+            isinstance(value, int | dt.timedelta | YearMonthInterval | IntervalValue)
+            or is_month_day_nano(value)
+        ):
+            return value
+        if value != value:  # pandas.NaT
+            return value
+        if isinstance(value, int) and qualifier.is_year_month:
+            value = YearMonthInterval(int(value))
+        return _fitting(value, qualifier, unit)
+
+    return assign
+
+
+def _shortened(value: Any, unit: int, inexact: Inexact) -> Any:
+    """A span without parts finer than ``unit`` nanoseconds."""
+    nanos = _span(value)
+    if nanos is None or not nanos % unit:
+        return value
+    rest = abs(nanos) % unit
+    amount = abs(nanos) - rest + (unit if inexact == "round" and 2 * rest >= unit else 0)
+    return dt.timedelta(microseconds=(amount if nanos > 0 else -amount) // 1000)
+
+
+def _fitting(value: Any, qualifier: Qualifier, unit: int) -> Any:
+    try:
+        interval_of(value, qualifier)
+    except DataError as error:
+        nanos = _span(value)
+        helps = nanos is not None and nanos % unit and not qualifier.is_year_month
+        if helps and "inexact=" not in str(error):
+            error.args = (f"{error.args[0]}; {HINT}",)
+        raise
+    return value
+
+
+def _span(value: Any) -> int | None:
+    """Nanoseconds of a span of days and less, None for anything else."""
+    if isinstance(value, dt.timedelta) and value == value:
+        whole = (value.days * 86400 + value.seconds) * 1_000_000 + value.microseconds
+        return whole * 1000 + int(getattr(value, "nanoseconds", 0))
+    if is_month_day_nano(value) and not value.months:
+        return split_month_day_nano(value)[1]
+    return None

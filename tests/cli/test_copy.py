@@ -1,0 +1,56 @@
+"""`informix-arrow copy`: tables into a target, a summary, a log, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from informix_arrow import Connection
+
+from .conftest import Cli
+
+
+def test_tables_are_copied_and_told(conn: Connection, url: str, cli: Cli, tmp_path: Path) -> None:
+    conn.execute("CREATE TABLE orders (id INTEGER, after VARCHAR(9))")
+    conn.execute("INSERT INTO orders VALUES (1, 'é')")
+    log = tmp_path / "log.jsonl"
+    command = ("copy", url, f"{tmp_path}/lake/", "orders", "--mode", "incremental", "--watermark", "id")
+    for rows in (1, 0):
+        ran = cli(*command, "--log", str(log), "--progress", "never")
+        assert ran.code == 0, ran.err
+        title, line = ran.out.splitlines()
+        assert title.split() == ["table", "mode", "rows", "read", "rows", "there", "seconds", "watermark"]
+        assert line.split()[0] == "orders"
+        assert line.split()[2:4] == [str(rows), "1"]
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(each["table"], each["mode"], each["watermark"]) for each in told] == [
+        ("orders", "full", "1"),
+        ("orders", "incremental", "1"),
+    ]
+    assert pq.read_table(tmp_path / "lake" / "orders")["after"].to_pylist() == ["é"]
+
+
+def test_a_table_that_fails_is_told_and_the_others_are_copied(
+    conn: Connection, url: str, cli: Cli, tmp_path: Path
+) -> None:
+    conn.execute("CREATE TABLE orders (id INTEGER, after VARCHAR(9))")
+    ran = cli("copy", url, f"{tmp_path}/lake/", "nowhere", "orders", "--progress", "never")
+    assert ran.code == 1
+    assert [line.split()[:3] for line in ran.out.splitlines()[1:]] == [
+        ["nowhere", "full", "failed"],
+        ["orders", "full", "0"],
+    ]
+    assert "informix-arrow: nowhere: The table 'nowhere' does not exist" in ran.err
+
+
+def test_wrong_arguments_are_told(url: str, cli: Cli, tmp_path: Path) -> None:
+    for words, text in (
+        (("orders.xlsx",), "is no target"),
+        ((f"{tmp_path}/lake/", "--mode", "merge"), "needs key"),
+        ((f"{tmp_path}/lake/", "--overlap", "x"), "--overlap must be a number"),
+    ):
+        ran = cli("copy", url, *words)
+        assert ran.code == 2
+        assert text in ran.err

@@ -1,0 +1,113 @@
+"""``informix-arrow doctor``: all is well on the embedded server, nothing is left behind, and faults are found."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from informix_arrow.cli.doctor import examined
+from informix_arrow.cli.doctor.bench import CHECKS, Bench, Check, Differs, Skipped
+from informix_arrow.cli.doctor.doubts import NOT_ASKED
+from informix_arrow.dsn import resolve
+from informix_arrow.server import Server
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol"
+
+
+def test_each_doubt_of_the_protocol_has_its_line() -> None:
+    doubts = set(re.findall(r"^\| (\d+) \|", (PROTOCOL / "CORRECTIONS.md").read_text(), re.MULTILINE))
+    needed = {f"C{number}" for number in doubts}
+    for page in ("SQLI", "TYPES", "SERVER-BEHAVIOUR", "JDBC"):
+        section = "0"
+        for line in (PROTOCOL / f"{page}.md").read_text().splitlines():
+            heading = re.match(r"#+ (\d+)\.", line)
+            section = heading[1] if heading else section
+            if re.search(r"\[(?:[^\]]*, )?guess|\[check live", line):
+                needed.add(f"{page} {section}")
+    asked = {about for each in CHECKS for about in each.about}
+    assert needed <= asked | NOT_ASKED.keys()
+    assert not asked & NOT_ASKED.keys()
+
+
+@pytest.fixture(scope="module")
+def restricted() -> Iterator[str]:
+    """A server, and a database in which the user may make tables, and no more."""
+    with Server(users={"worker": "secret"}) as running:
+        running.create_database("scratch")
+        import informix_arrow
+
+        with informix_arrow.connect(running.url("scratch"), autocommit=True) as owner:
+            owner.execute("GRANT RESOURCE TO worker")
+        host, port = running.address
+        yield f"informix://worker@{host}:{port}/scratch?server={running.server_name}"
+
+
+def test_all_is_well_on_the_embedded_server_without_dba_rights(
+    restricted: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INFORMIX_ARROW_PASSWORD", "secret")
+    ran = cli("doctor", restricted, "--report", str(tmp_path / "report.json"))
+    assert [line for line in ran.out.splitlines() if line.startswith(("FAILED", "differs"))] == []
+    assert (ran.code, ran.err) == (0, "")
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [each["check"] for each in report["findings"] if each["status"] != "ok"] == ["json"]
+    assert len(report["findings"]) == len(CHECKS) > 70
+    whole = ran.out + (tmp_path / "report.json").read_text()
+    assert "secret" not in whole
+    assert "127.0.0.1" not in whole
+    assert "worker" not in whole
+    assert cli("tables", restricted).out.count("\n") == 1
+
+
+def test_a_check_that_fails_is_told_and_cleaned_up_after(url: str, server: Server) -> None:
+    bench = Bench(resolve(url, password=server.password))
+
+    def failing(bench: Bench) -> str:
+        bench.connection.execute(f"INSERT INTO {bench.table('a INT, tail INT')} VALUES (1)")
+        return "never"
+
+    def losing(bench: Bench) -> str:
+        bench.table("a INT")
+        bench.connection.close()
+        raise AssertionError("it broke")
+
+    def different(bench: Bench) -> str:
+        raise Differs("other\n  words")
+
+    def lacking(bench: Bench) -> str:
+        bench.make("CREATE DATABASE sysmaster", "")
+        return "never"
+
+    def unable(bench: Bench) -> str:
+        raise Skipped("no room")
+
+    found = [
+        examined(bench, Check("x", "y", (), function))
+        for function in (failing, losing, different, lacking, unable)
+    ]
+    assert [each.status for each in found] == ["failed", "failed", "differs", "failed", "skipped"]
+    assert "-236" in found[0].detail
+    assert found[2].detail == "other words"
+    assert bench.connection.tables().num_rows == 0
+    assert bench.left == []
+    bench.close()
+
+
+def test_a_server_that_does_not_answer_is_told_in_one_line(cli: Cli) -> None:
+    ran = cli("doctor", "informix://u@127.0.0.1:1/x")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.count("\n") == 1
+
+
+def test_some_checks_can_be_chosen(cli: Cli, url: str) -> None:
+    ran = cli("doctor", url, "--only", "scroll")
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1] == "1 ok"

@@ -1,0 +1,549 @@
+"""``informix-arrow load``: types from the table, refused rows with their lines, commits, going on after a crash."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import informix_arrow
+from informix_arrow.cli import load
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+    from informix_arrow import Connection
+    from informix_arrow.server import Server
+
+COLUMNS = """id INT PRIMARY KEY, zip CHAR(5), name VARCHAR(10) NOT NULL, d DATE, amount DECIMAL(8,2),
+    digits DECIMAL(16), raw BYTE, l LIST(INT NOT NULL), at DATETIME YEAR TO SECOND, span INTERVAL DAY TO SECOND,
+    ok BOOLEAN"""
+
+GOOD = """zip,name,id,d,amount,digits,raw,l,at,span,ok
+00714,"ab",1,2026-01-31,1.50,1.2345678901234e-20,00ff,"LIST{1,2}",2026-01-02 03:04:05,3 04:05:06,t
+x,"",2,,,,,,,,
+"",é,-2147483647,0001-01-01,-999999.99,,"",LIST{},,,false
+"""
+ROWS = [
+    {
+        "id": -2147483647,
+        "zip": "",
+        "name": "é",
+        "d": date(1, 1, 1),
+        "amount": Decimal("-999999.99"),
+        "digits": None,
+        "raw": b"",
+        "l": [],
+        "at": None,
+        "span": None,
+        "ok": False,
+    },
+    {
+        "id": 1,
+        "zip": "00714",
+        "name": "ab",
+        "d": date(2026, 1, 31),
+        "amount": Decimal("1.50"),
+        "digits": "0.000000000000000000012345678901234",
+        "raw": b"\x00\xff",
+        "l": [1, 2],
+        "at": datetime(2026, 1, 2, 3, 4, 5),
+        "span": 273906,
+        "ok": True,
+    },
+    {
+        **dict.fromkeys(["d", "amount", "digits", "raw", "l", "at", "span", "ok"]),
+        "id": 2,
+        "zip": "x",
+        "name": "",
+    },
+]
+
+
+@pytest.fixture
+def table(conn: Connection) -> str:
+    conn.execute(f"CREATE TABLE o ({COLUMNS})")
+    return "o"
+
+
+@pytest.fixture
+def small(conn: Connection) -> str:
+    conn.execute("CREATE TABLE s (id INT PRIMARY KEY, name VARCHAR(5), tail DATE)")
+    return "s"
+
+
+def rows_of(conn: Connection, table: str = "o") -> list[dict[str, Any]]:
+    found = conn.read_arrow(f"SELECT * FROM {table} ORDER BY id", floating_decimals="string").to_pylist()
+    for row in found:
+        if row.get("span") is not None:
+            row["span"] = int(row["span"].total_seconds())
+    return found
+
+
+def file(tmp_path: Path, text: str | bytes, name: str = "x.csv") -> str:
+    path = tmp_path / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return str(path)
+
+
+def test_the_table_says_what_texts_of_a_csv_become(
+    cli: Cli, url: str, conn: Connection, table: str, tmp_path: Path
+) -> None:
+    ran = cli("load", url, "o", file(tmp_path, GOOD))
+    assert (ran.code, ran.out, ran.err) == (0, "3 rows into o\n", "")
+    assert rows_of(conn) == ROWS
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "json", "jsonl", "parquet", "arrow", "unl", "unl.gz"])
+def test_what_was_unloaded_is_loaded_again(
+    cli: Cli, url: str, conn: Connection, table: str, tmp_path: Path, suffix: str
+) -> None:
+    assert cli("load", url, "o", file(tmp_path, GOOD)).code == 0
+    path = str(tmp_path / f"out.{suffix}")
+    assert cli("unload", url, "o", "-o", path).code == 0
+    conn.execute("DELETE FROM o")
+    ran = cli("load", url, "o", path)
+    assert (ran.code, ran.err) == (0, "")
+    assert rows_of(conn) == ROWS
+
+
+BAD = """id,name,tail
+1,a,2026-01-01
+two,b,2026-01-01
+
+3,toolong,2026-01-01
+4,"c
+d",2026-02-31
+5,e
+1,f,2026-01-01
+7,g,2026-01-07
+"""
+
+
+def test_refused_rows_come_back_in_the_format_of_the_file_with_their_lines(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
+) -> None:
+    path, rejects = file(tmp_path, BAD), tmp_path / "refused.csv"
+    ran = cli("load", url, "s", path, "--rejects", str(rejects))
+    assert (ran.code, ran.out, ran.err) == (3, "2 rows into s, 5 refused\n", "")
+    log = [json.loads(line) for line in (tmp_path / "refused.csv.jsonl").read_text().splitlines()]
+    assert [(each["line"], each["sqlcode"], each["isam"]) for each in log] == [
+        (3, None, None),
+        (5, None, None),
+        (6, None, None),
+        (8, None, None),
+        (9, -268, -100),
+    ]
+    assert [each["column"] for each in log[:3]] == ["id", "name", "tail"]
+    assert all(each["file"] == path for each in log)
+    assert rejects.read_text() == (
+        '"id","name","tail"\n"two","b","2026-01-01"\n"3","toolong","2026-01-01"\n"4","c\nd","2026-02-31"\n5,e\n'
+        '"1","f","2026-01-01"\n'
+    )
+    repaired = rejects.read_text().replace("two", "2").replace("toolong", "t").replace("02-31", "02-28")
+    rejects.write_text(repaired.replace("5,e", "5,e,").replace('"1"', "6"))
+    assert cli("load", url, "s", str(rejects)).code == 0
+    assert [row["id"] for row in rows_of(conn, "s")] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_refused_rows_of_json_and_parquet_keep_their_formats_too(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
+) -> None:
+    lines = [
+        '{"id": 1, "name": "a"}',
+        '{"id":  1.0, "name": "toolong"}',
+        "nonsense",
+        '{"id": 2, "tail": "x"}',
+    ]
+    path = file(tmp_path, "\n".join(lines), "x.jsonl")
+    assert cli("load", url, "s", path, "--rejects", str(tmp_path / "r.jsonl")).code == 3
+    assert (tmp_path / "r.jsonl").read_text().splitlines() == lines[1:]
+    log = [json.loads(line) for line in (tmp_path / "r.jsonl.jsonl").read_text().splitlines()]
+    assert [each["line"] for each in log] == [2, 3, 4]
+    path = file(tmp_path, '[{"id": 5, "name": "toolong"},\n {"id": 6}, {"id": 6}]', "x.json")
+    assert cli("load", url, "s", path, "--rejects", str(tmp_path / "r.json")).code == 3
+    assert json.loads((tmp_path / "r.json").read_text()) == [{"id": 5, "name": "toolong"}, {"id": 6}]
+    frame = pa.table(
+        {"id": [1, 8, 9], "name": ["a", "toolong", None], "tail": [None, None, date(2026, 1, 1)]}
+    )
+    pq.write_table(frame, tmp_path / "x.parquet")
+    ran = cli("load", url, "s", str(tmp_path / "x.parquet"), "--rejects", str(tmp_path / "r.parquet"))
+    assert ran.code == 3
+    assert pq.read_table(tmp_path / "r.parquet").to_pylist() == frame.slice(0, 2).to_pylist()
+    log = [json.loads(line) for line in (tmp_path / "r.parquet.jsonl").read_text().splitlines()]
+    assert [(each["row"], each["sqlcode"]) for each in log] == [(0, -268), (1, None)]
+    assert [row["id"] for row in rows_of(conn, "s")] == [1, 6, 9]
+
+
+def test_rows_of_unl_know_their_lines_and_come_back_as_they_stood(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
+) -> None:
+    path = file(
+        tmp_path,
+        "1|a\\|\\\\|01/02/2026|\n2|b\\\nc||\ntwo|x||\n3|toolong||\n4|d\n1|e|\\ |\n5|\\ |12/31/2026|\n1|f||\n6||",
+        "x.unl",
+    )
+    rejects = tmp_path / "r.unl"
+    ran = cli("load", url, "s", path, "--rejects", str(rejects))
+    assert (ran.code, ran.out, ran.err) == (3, "4 rows into s, 5 refused\n", "")
+    assert [tuple(row.values()) for row in rows_of(conn, "s")] == [
+        (1, "a|\\", date(2026, 1, 2)),
+        (2, "b\nc", None),
+        (5, "", date(2026, 12, 31)),
+        (6, None, None),
+    ]
+    assert rejects.read_text() == "two|x||\n3|toolong||\n4|d\n1|e|\\ |\n1|f||\n"
+    log = [json.loads(line) for line in (tmp_path / "r.unl.jsonl").read_text().splitlines()]
+    assert [(each["line"], each["sqlcode"]) for each in log] == [
+        (4, None),
+        (5, None),
+        (6, None),
+        (7, None),
+        (9, -268),
+    ]
+    conn.execute("DELETE FROM s")
+    ran = cli("load", url, "s", path)
+    assert ran.code == 1
+    assert f"{path}, line 4: column 'id'" in ran.err
+    assert rows_of(conn, "s") == []
+    path = file(tmp_path, "2026-12-31|7|\n", "y.unl")
+    assert cli("load", url, "s", path, "--columns", "tail,id", "--date-format", "Y4MD-").code == 0
+    assert (
+        cli("load", url, "n", path, "--mode", "create", "--types", "a=CHAR(10)", "--types", "b=INT").code == 0
+    )
+    assert [tuple(row.values()) for row in rows_of(conn, "s")] == [(7, None, date(2026, 12, 31))]
+    assert conn.read_arrow("SELECT * FROM n").to_pylist() == [{"a": "2026-12-31", "b": 7}]
+
+
+def test_the_first_refused_row_ends_a_load_unless_told_otherwise(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
+) -> None:
+    path = file(tmp_path, "id,name\n1,a\n\n1,b\n2,c\n")
+    ran = cli("load", url, "s", path)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(f"informix-arrow: {path}, line 4: (id=")
+    assert "nothing of it is in the table" in ran.err
+    assert ran.err.count("\n") == 1
+    assert rows_of(conn, "s") == []
+    ran = cli("load", url, "s", path, "--on-error", "collect")
+    assert (ran.code, ran.out) == (3, "2 rows into s, 1 refused\n")
+    assert "line 4" in ran.err
+    assert cli("load", url, "s", path, "--on-error", "abort", "--rejects", "x").code == 2
+
+
+def test_above_max_errors_nothing_is_loaded(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "_CHUNK_ROWS", 2)
+    path = file(tmp_path, BAD)
+    assert cli("load", url, "s", path, "--max-errors", "5").code == 3
+    assert [row["id"] for row in rows_of(conn, "s")] == [1, 7]
+    conn.execute("DELETE FROM s")
+    ran = cli("load", url, "s", path, "--max-errors", "4", "--rejects", str(tmp_path / "r.csv"))
+    assert ran.code == 1
+    assert "more than --max-errors 4. Nothing was loaded." in ran.err
+    assert rows_of(conn, "s") == []
+    assert len((tmp_path / "r.csv.jsonl").read_text().splitlines()) == 5
+    ran = cli("load", url, "s", path, "--max-errors", "4", "--mode", "upsert", "--key", "id")
+    assert ran.code == 1
+    assert rows_of(conn, "s") == []
+
+
+def test_with_commits_on_the_way_the_rows_before_stay(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
+) -> None:
+    path = file(tmp_path, "id,name\n" + "".join(f"{n},{'toolong' if n > 6 else 'ok'}\n" for n in range(10)))
+    ran = cli(
+        "load",
+        url,
+        "s",
+        path,
+        "--commit-every",
+        "4",
+        "--max-errors",
+        "2",
+        "--rejects",
+        str(tmp_path / "r.csv"),
+    )
+    assert ran.code == 1
+    assert "7 rows are committed, and stay" in ran.err
+    assert [row["id"] for row in rows_of(conn, "s")] == [0, 1, 2, 3, 4, 5, 6]
+    conn.execute("DELETE FROM s")
+    ran = cli("load", url, "s", path, "--commit-every", "4")
+    assert ran.code == 1
+    assert "line 9" in ran.err
+    assert [row["id"] for row in rows_of(conn, "s")] == [0, 1, 2, 3]
+
+
+def test_files_come_from_standard_input_and_patterns(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file(tmp_path, "id,name\n1,a\n", "p1.csv")
+    file(tmp_path, "name,id\nb,2\n", "p2.csv")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id\n3\n")))
+    assert cli("load", url, "s", str(tmp_path / "p*.csv")).code == 0
+    assert cli("load", url, "s", "-").code == 0
+    assert [(row["id"], row["name"]) for row in rows_of(conn, "s")] == [(1, "a"), (2, "b"), (3, None)]
+    assert cli("load", url, "s", str(tmp_path / "q*.csv")).code == 2
+    conn.execute("DELETE FROM s")
+    file(tmp_path, "id,other\n9,b\n", "p3.csv")
+    ran = cli("load", url, "s", str(tmp_path / "p*.csv"))
+    assert ran.code == 1
+    assert "p3.csv has other columns" in ran.err
+    assert rows_of(conn, "s") == []
+
+
+def test_columns_are_named_or_in_order(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
+) -> None:
+    assert cli("load", url, "s", file(tmp_path, "x,y\n1,a\n"), "--columns", "id,name").code == 0
+    assert cli("load", url, "s", file(tmp_path, "x,y,z\n2,b,?\n"), "--columns", "x=id,y=name").code == 0
+    assert [(row["id"], row["name"]) for row in rows_of(conn, "s")] == [(1, "a"), (2, "b")]
+    ran = cli("load", url, "s", file(tmp_path, "id,nome\n1,a\n"))
+    assert ran.code == 1
+    assert "nome" in ran.err
+    assert cli("load", url, "s", file(tmp_path, "id\n1\n"), "--columns", "a=b,c").code == 2
+
+
+def test_dates_nulls_delimiters_and_encodings_can_be_said(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
+) -> None:
+    path = file(tmp_path, 'id;name;tail\n1;ä;31.12.2026\n2;\\N;\\N\n3;"";1.2.2026\n'.encode("latin-1"))
+    words = ["--delimiter", ";", "--encoding", "latin-1", "--null", "\\N", "--date-format", "%d.%m.%Y"]
+    assert cli("load", url, "s", path, *words).code == 0
+    assert [tuple(row.values()) for row in rows_of(conn, "s")] == [
+        (1, "ä", date(2026, 12, 31)),
+        (2, None, None),
+        (3, "", date(2026, 2, 1)),
+    ]
+    path = file(tmp_path, "id;name;tail\n4;ä;31.02.2026\n5;x;2026-01-01\n".encode("latin-1"))
+    ran = cli("load", url, "s", path, *words, "--rejects", str(tmp_path / "r.csv"))
+    assert ran.code == 3
+    assert (tmp_path / "r.csv").read_bytes().decode("latin-1").splitlines()[1:] == [
+        '"4";"ä";"31.02.2026"',
+        '"5";"x";"2026-01-01"',
+    ]
+    assert cli("load", url, "s", path, "--encoding", "nonsense").code == 2
+    ran = cli("load", url, "s", path, *words[:2])
+    assert ran.code == 1
+    assert "line 2" in ran.err
+
+
+def test_modes_make_replace_empty_and_upsert_tables(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path
+) -> None:
+    path = file(tmp_path, "id,name\n1,a\n2,b\n")
+    ran = cli("load", url, "n", path, "--mode", "create")
+    assert ran.code == 2
+    assert "--types id=TYPE --types name=TYPE" in ran.err
+    words = ["--types", "id=INT", "--types", "name=CHAR(3)", "--primary-key", "id"]
+    assert cli("load", url, "n", path, "--mode", "create", *words).code == 0
+    assert conn.columns("n").column("data_type").to_pylist() == ["INTEGER", "CHAR(3)"]
+    assert cli("load", url, "n", path, "--mode", "create", *words).code == 1
+    changed = file(tmp_path, "id,name\n2,c\n3,d\n", "y.csv")
+    assert cli("load", url, "n", changed, "--mode", "upsert", "--key", "id").code == 0
+    assert [row["name"] for row in rows_of(conn, "n")] == ["a", "c", "d"]
+    assert cli("load", url, "n", changed, "--mode", "truncate").code == 0
+    assert [row["name"] for row in rows_of(conn, "n")] == ["c", "d"]
+    assert cli("load", url, "n", path, "--mode", "replace").code == 0
+    assert [row["name"] for row in rows_of(conn, "n")] == ["a", "b"]
+    assert conn.columns("n").column("data_type").to_pylist() == ["INTEGER", "CHAR(3)"]
+    assert cli("load", url, "n", file(tmp_path, "id\n9\n", "z.csv"), "--mode", "create_append").code == 0
+    assert [row["id"] for row in rows_of(conn, "n")] == [1, 2, 9]
+    assert cli("load", url, "n", path, "--mode", "upsert").code == 2
+    assert cli("load", url, "n", path, "--types", "id=INT").code == 2
+
+
+def test_a_dry_run_shows_the_mapping_and_loads_nothing(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
+) -> None:
+    ran = cli("load", url, "s", file(tmp_path, "NAME,id\na,1\n"), "--dry-run")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[1:] == ['"NAME","string","name","VARCHAR(5)"', '"id","string","id","INTEGER"']
+    assert rows_of(conn, "s") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["nowhere", "x.csv"], 1, "'nowhere' does not exist"),
+        (["s", "nothere.csv"], 1, "No such file"),
+        (["s", "."], 2, "--format"),
+        (["s", ".", "--format", "csv"], 1, "is a directory"),
+        (["s", "x.csv", "--format", "parquet"], 1, "no Parquet file"),
+        (["s", "x.csv", "--delimiter", "7"], 2, "--delimiter"),
+        (["s; DROP TABLE s", "x.csv"], 2, "not a table's name"),
+        (["s", "x.csv", "--resume"], 2, "--commit-every"),
+        (["s", "x.csv", "--mode", "upsert", "--commit-every", "1", "--resume"], 2, "--mode append"),
+        (["s", "-", "--commit-every", "1", "--resume"], 2, "standard input"),
+        (["s"], 2, "FILE is missing"),
+        (["s", "x.csv", "--rejects", "y.csv"], 2, "exists already"),
+        (["s", "bad.csv"], 1, "bad.csv, line 3: 1 field in place of 2: '2'"),
+        (["s", "utf.csv"], 1, "utf.csv, line 2:"),
+        (["s", "quote.csv"], 1, "quote.csv: a quote is never closed"),
+    ],
+)
+def test_bad_input_is_one_line_and_loads_nothing(
+    cli: Cli,
+    url: str,
+    conn: Connection,
+    small: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    code: int,
+    says: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id\n3\n")))
+    file(tmp_path, "id,name\n1,a\n")
+    file(tmp_path, "", "y.csv")
+    file(tmp_path, "id,name\n1,a\n2\n", "bad.csv")
+    file(tmp_path, b"id,name\n1,\xff\n", "utf.csv")
+    file(tmp_path, 'id,name\n1,"a\n,b"",\n', "quote.csv")
+    before = sorted(tmp_path.iterdir())
+    ran = cli("load", url, *words)
+    assert (ran.code, ran.out) == (code, "")
+    assert says in ran.err
+    assert ran.err.count("\n") == 1
+    assert rows_of(conn, "s") == []
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_load_into_a_database_without_a_log_says_what_stays(
+    cli: Cli, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.create_database("cli_unlogged", mode="unlogged")
+    monkeypatch.setenv("INFORMIX_ARROW_PASSWORD", server.password)
+    try:
+        url = server.url("cli_unlogged").replace(f":{server.password}@", "@")
+        assert cli("query", url, "CREATE TABLE s (id INT PRIMARY KEY, tail CHAR(1))").code == 0
+        path = file(tmp_path, "id,tail\n1,a\n1,b\n2,c\n")
+        ran = cli("load", url, "s", path, "--max-errors", "0")
+        assert ran.code == 1
+        assert "no log" in ran.err
+        assert cli("load", url, "s", path, "--commit-every", "1", "--resume").code == 1
+    finally:
+        server.drop_database("cli_unlogged")
+
+
+def many(tmp_path: Path, rows: int) -> str:
+    text = io.StringIO()
+    text.write("id,name,tail\n")
+    for row in range(rows):
+        text.write(f"{row},{'toolong' if row % 1000 == 7 else 'x'},2026-01-01\n")
+        if row % 5000 == 11:
+            text.write("broken\n")
+    return file(tmp_path, text.getvalue())
+
+
+@pytest.fixture
+def elsewhere(server_process: str, request: pytest.FixtureRequest) -> Iterator[tuple[str, Connection, str]]:
+    """A table on a server that does not share this process."""
+    name = f"resumed_{os.getpid()}"
+    with informix_arrow.connect(server_process, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE {name} (id INT PRIMARY KEY, name VARCHAR(5), tail DATE)")
+        yield server_process, connection, name
+        connection.execute(f"DROP TABLE {name}")
+
+
+def test_a_load_that_was_killed_goes_on_behind_what_was_committed(
+    cli: Cli, elsewhere: tuple[str, Connection, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, connection, name = elsewhere
+    monkeypatch.setenv("INFORMIX_ARROW_URL", url)
+    rows = 60_000
+    rejects = tmp_path / "r.csv"
+    words = [
+        "load",
+        name,
+        many(tmp_path, rows),
+        "--commit-every",
+        "500",
+        "--resume",
+        "--rejects",
+        str(rejects),
+    ]
+    killed = 0
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "informix_arrow", *words], stdout=subprocess.DEVNULL
+        )
+        before = count(connection, name)
+        while process.poll() is None and count(connection, name) == before:
+            pass  # one of 120 commits: there is time
+        killed += process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait(60)
+        assert not rejects.exists()
+    assert killed
+    assert 0 < count(connection, name) < rows
+    ran = cli(*words)
+    assert (ran.code, ran.err) == (3, "")
+    found = connection.read_arrow(f"SELECT id FROM {name} ORDER BY id").column("id").to_pylist()
+    assert found == [row for row in range(rows) if row % 1000 != 7]
+    log = [json.loads(line) for line in (tmp_path / "r.csv.jsonl").read_text().splitlines()]
+    assert len(log) == 60 + 12
+    assert len({each["line"] for each in log}) == 72
+    assert rejects.read_text().count("broken\n") == 12
+    assert connection.tables("informix_arrow_loads").num_rows == 0
+
+
+def count(connection: Connection, name: str) -> int:
+    with connection.query(f"SELECT COUNT(*) FROM {name}", isolation="dirty") as result:
+        return int(result.read_all().column(0)[0].as_py())
+
+
+def test_going_on_with_a_file_that_has_changed_is_refused(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
+) -> None:
+    path = file(tmp_path, "id,name\n1,a\n2,b\n3,toolong\n")
+    words = ["load", url, "s", path, "--commit-every", "1", "--resume"]
+    ran = cli(*words)
+    assert ran.code == 1
+    assert "2 rows are committed; the same command goes on behind them" in ran.err
+    file(tmp_path, "id,name\n1,a\n2,b\n3,c\n")
+    os.utime(path, (1, 1))
+    ran = cli(*words)
+    assert ran.code == 1
+    assert "DELETE FROM informix_arrow_loads" in ran.err
+    assert len(rows_of(conn, "s")) == 2
+
+
+def test_ctrl_c_ends_a_load_and_says_what_is_in_effect(
+    elsewhere: tuple[str, Connection, str], tmp_path: Path
+) -> None:
+    url, connection, name = elsewhere
+    command = [
+        sys.executable,
+        "-m",
+        "informix_arrow",
+        "load",
+        name,
+        many(tmp_path, 300_000),
+        "--progress",
+        "json",
+    ]
+    command += ["--on-error", "collect", "--commit-every", "1000"]
+    environment = {**os.environ, "INFORMIX_ARROW_URL": url}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read().splitlines()[-1]
+        assert process.wait(60) == 130
+    assert told.startswith("informix-arrow: interrupted")
+    committed = int(told.rpartition(" rows are committed")[0].rpartition(" ")[2].replace(",", ""))
+    assert committed == count(connection, name)

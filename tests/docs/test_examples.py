@@ -1,0 +1,111 @@
+"""Every ```python and ```sql block of README.md and docs/*.md is run, in order, one namespace a page.
+
+A page finds `server`, an embedded server of its own; `url` of an empty database on it; `conn`, a connection to that
+database with autocommit; and `informix_arrow`. What it needs beside those (tables, a data frame) it makes in HTML
+comments, which readers do not see::
+
+    <!-- invisible-code-block: python
+    conn.execute("CREATE TABLE orders (id INT)")
+    -->
+
+Addresses of servers that only exist in the text are those of the embedded one. Blocks that cannot be run say that they
+are something else (```text, ```sh), or why not, before them: ``<!-- skip: next "..." -->``.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import SkipTest
+
+import pytest
+from sybil import Example, Sybil
+from sybil.parsers.markdown import CodeBlockParser, SkipParser
+from tests.tls_certificates import Certificates
+
+import informix_arrow
+from informix_arrow.server import Server
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+# dialect.md has statements of which some are meant to fail: tests/unit/test_sql_document.py runs them.
+WITH_SQL = [page for page in PAGES if page.name != "dialect.md"]
+# architecture.md has drawings only.
+WITH_BLOCKS = [page for page in PAGES if page.name != "architecture.md"]
+LANGUAGES = {"python", "sql", "refused", "text", "sh"}
+
+_ADDRESS = re.compile(r"informix(s?)://\w+:?\w*@[\w.]+:\d+(?:/\w+)?\?server=\w+")
+
+
+class Page:
+    """What the blocks of one page are run with."""
+
+    def __init__(self, plain: Server, secure: Server, loop: asyncio.AbstractEventLoop) -> None:
+        self.plain, self.secure, self.loop = plain, secure, loop
+
+    def python(self, example: Example) -> None:
+        text = _ADDRESS.sub(self._address, str(example.parsed))
+        source = "\n" * (example.line + example.parsed.line_offset) + text
+        code = compile(source, example.path, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        if code.co_flags & inspect.CO_COROUTINE:
+            self.loop.run_until_complete(eval(code, example.namespace))
+        else:
+            exec(code, example.namespace)
+
+    def sql(self, example: Example) -> None:
+        example.namespace["conn"].execute(str(example.parsed))
+
+    def _address(self, found: re.Match[str]) -> str:
+        server = self.secure if found[1] else self.plain
+        return server.url("page").replace("informix://", f"informix{found[1]}://")
+
+
+@pytest.fixture
+def page(certificates: Certificates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    """In a directory of its own, where the server's certificate is `server.pem`."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(certificates.ca, "server.pem")
+    loop = asyncio.new_event_loop()
+    with Server() as plain, Server(tls_cert=certificates.server, tls_key=certificates.server_key) as secure:
+        plain.create_database("page")
+        secure.create_database("page")
+        yield Page(plain, secure, loop)
+    loop.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what a page leaves open
+@pytest.mark.parametrize("path", PAGES, ids=[path.name for path in PAGES])
+def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
+    parsers: list[Any] = [CodeBlockParser("python", page.python), SkipParser()]
+    if path in WITH_SQL:
+        parsers.append(CodeBlockParser("sql", page.sql))
+    document = Sybil(parsers).parse(path)
+    url = page.plain.url("page")
+    with informix_arrow.connect(url, autocommit=True) as conn:
+        document.namespace.update(
+            informix_arrow=informix_arrow, pytest=pytest, server=page.plain, url=url, conn=conn
+        )
+        for example in document.examples():
+            try:
+                example.evaluate()
+            except SkipTest:  # which says why
+                continue
+            except Exception as error:
+                raise AssertionError(
+                    f"{os.path.relpath(path, ROOT)}, line {example.line}: {error!r}"
+                ) from error
+
+
+@pytest.mark.parametrize("path", WITH_BLOCKS, ids=[path.name for path in WITH_BLOCKS])
+def test_every_block_of_a_page_says_what_it_is(path: Path) -> None:
+    fences = re.findall(r"^[ \t]*```([^\n]*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(fences) % 2 == 0
+    assert set(fences[::2]) <= LANGUAGES
+    assert set(fences[1::2]) <= {""}

@@ -1,0 +1,64 @@
+"""What Spark's JDBC source does with our tables; test_spark.py runs it where pyspark is installed.
+
+Arguments: a JDBC URL, and the driver's jars. The tables ``plain`` and ``copied`` are there; it makes ``made``. What it
+finds is printed as JSON, a line for each step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import col
+
+
+def told(what: str, found: object) -> None:
+    print(json.dumps({what: found}, default=str), flush=True)
+
+
+def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in frame.collect())
+
+
+def main(url: str, *jars: str) -> None:
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.extraClassPath", os.pathsep.join(jars))
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -Duser.timezone=UTC")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "1")
+        .getOrCreate()
+    )
+    options = {"url": url, "driver": "com.informix.jdbc.IfxDriver"}
+
+    def table(name: str, **more: Any) -> DataFrame:
+        return spark.read.format("jdbc").options(**options, dbtable=name, **more).load()
+
+    plain = table("plain")
+    told("types", [field.dataType.simpleString() for field in plain.schema])
+    told("rows", rows(plain))
+    told(
+        "partitions", table("plain", partitionColumn="k", lowerBound=0, upperBound=4, numPartitions=2).count()
+    )
+    told(
+        "filter",
+        rows(plain.where((col("i") < 0) & col("v").isNotNull() & (col("d") > "2000-01-01")).select("k")),
+    )
+    plain.write.format("jdbc").options(**options, dbtable="copied", batchsize=2).mode("append").save()
+    told("copied", rows(table("copied")))
+    made = {"dbtable": "made", "createTableColumnTypes": "v VARCHAR(20)"}
+    for mode in ("append", "overwrite"):
+        plain.select("k", "v", "dec", "d", "f").write.format("jdbc").options(**options, **made).mode(
+            mode
+        ).save()
+    told("made", rows(table("made")))
+    spark.stop()
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,109 @@
+"""Our data source in a real Spark: values of all types, each row in one task, errors that say what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from tests.ecosystem.test_spark import COLUMNS, ROWS, environment
+from tests.interop.jdbc import toolchain
+
+import informix_arrow as ifx
+from informix_arrow import _bulk, _decode, _encode
+from informix_arrow.server import Server
+
+JOB = Path(__file__).with_name("spark_source_job.py")
+MORE = ", tm DATETIME HOUR TO MINUTE, iv INTERVAL DAY TO SECOND, te TEXT, li LIST(INTEGER NOT NULL), tail INT"
+TYPES = (
+    ["int", "smallint", "int", "bigint", "bigint", "double", "float", "decimal(12,2)", "decimal(10,2)"]
+    + ["string"] * 4
+    + ["date", "timestamp_ntz", "timestamp_ntz", "boolean", "int"]
+    + ["time(6)", "interval day to second", "string", "array<int>", "int"]
+)
+
+
+@pytest.mark.ecosystem
+@pytest.mark.weekly
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_spark_reads_tables_and_queries_by_our_source() -> None:
+    try:
+        toolchain.program("java", "Spark needs Java 17 (Debian: apt-get install openjdk-17-jre-headless)")
+    except toolchain.Unavailable as missing:
+        pytest.skip(str(missing))
+    python = environment()
+    with Server() as server, tempfile.TemporaryDirectory() as place:
+        server.create_database("shop")
+        with ifx.connect(server.url("shop"), autocommit=True) as connection:
+            connection.execute(f"CREATE TABLE plain ({COLUMNS}{MORE})")
+            marks = ", ".join("?" * (len(ROWS[0])))
+            for number, row in enumerate(ROWS):
+                more = "NULL, NULL, NULL, NULL" if number == 1 else (
+                    "DATETIME(23:59) HOUR TO MINUTE, INTERVAL(-1 00:00:01) DAY TO SECOND, ?, LIST{1, 2}"
+                )  # fmt: skip
+                text = () if number == 1 else ("long é",)
+                connection.execute(f"INSERT INTO plain VALUES ({marks}, {more}, 77)", (*row, *text))
+            connection.execute("CREATE TABLE many (k INT, after INT)")
+            keys = [None if n % 10 == 0 else n for n in range(1000)]
+            connection.write_arrow("many", pa.table({"k": keys, "after": range(1000)}))
+        done = subprocess.run(
+            [str(python), str(JOB), server.url("shop")],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=place,
+            env={
+                **os.environ,
+                "TZ": "UTC",
+                "PYTHONPATH": _packages(Path(place)),
+                "PYSPARK_PYTHON": str(python),
+            },
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        told = dict(item for line in done.stdout.splitlines() for item in json.loads(line).items())
+    assert told["types"] == TYPES
+    width = len(ROWS[0])
+    assert [row[:width] for row in told["rows"]] == json.loads(
+        json.dumps([_stripped(row) for row in ROWS], default=str)
+    )
+    more = [row[width:] for row in told["rows"]]
+    assert more[0] == ["23:59:00", "-2 days, 23:59:59", "long é", [1, 2], 77]
+    assert more[1] == [None, None, None, None, 77]
+    assert told["query"] == [[2, 12], [3, 13]]
+    assert told["partitions"] == 4
+    assert told["many"] == [[1000, sum(range(1000))]]
+    assert told["filter"] == [[7, 7]]
+    assert told["rowid"] == [[1000]]
+    for text, part in zip(
+        told["failures"],
+        ("'nowhere' does not exist", "one of the options dbtable", "there is no column"),
+        strict=True,
+    ):
+        assert part in text
+        assert "in4mix" not in text
+
+
+def _stripped(row: tuple[object, ...]) -> tuple[object, ...]:
+    """CHAR without its blanks."""
+    return tuple(
+        value.rstrip() if place == 9 and isinstance(value, str) else value for place, value in enumerate(row)
+    )
+
+
+def _packages(place: Path) -> str:
+    """A path with this package, its extension modules in it, and the packages that it needs."""
+    package = place / "packages" / "informix_arrow"
+    shutil.copytree(Path(ifx.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    ours = Path(ifx.__file__).parents[1]  # what pyproject's entry points name
+    shutil.copytree(ours / "adbc_driver_informix", package.with_name("adbc_driver_informix"))
+    for module in (_bulk, _decode, _encode):
+        if not (package / Path(module.__file__).name).exists():
+            shutil.copy(module.__file__, package)
+    return os.pathsep.join([str(package.parent), sysconfig.get_paths()["purelib"]])

@@ -1,0 +1,68 @@
+"""SQLAlchemy's own test suite for dialects, all of it, against the embedded server.
+
+It takes pytest over by a plugin of its own, so it runs in a process of its own; as it drops all tables that it finds,
+it gets databases of its own, one for each worker.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from sqlalchemy.testing import exclusions
+
+from informix_arrow.server import Server
+from informix_arrow.sqlalchemy.requirements import CLOSED, OPEN, Requirements
+
+SUITE = Path(__file__).parents[1] / "sqlalchemy_suite"
+LEAST = 800  # cases that run; fewer of them mean that something was closed which was open
+
+
+@pytest.mark.ecosystem
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("driver", ["informix_arrow", "aio"])
+def test_no_case_of_the_suite_fails(tmp_path: Path, driver: str) -> None:
+    report = tmp_path / "report.xml"
+    with Server() as server:
+        server.create_database("suite")
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", "-c", str(SUITE / "setup.cfg"), f"--rootdir={SUITE}"),
+                *("--dburi", server.url("suite").replace("informix:", f"informix+{driver}:", 1)),
+                *("-n", "2", "-q", "--tb=short", f"--junit-xml={report}", str(SUITE / "test_suite.py")),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    said = done.stdout[-20_000:] + done.stderr[-5_000:]
+    assert report.exists(), said
+    cases = ElementTree.parse(report).getroot().findall(".//testcase")
+    failed = [
+        f"{case.get('classname')}::{case.get('name')}"
+        for case in cases
+        if case.find("failure") is not None or case.find("error") is not None
+    ]
+    ran = [case for case in cases if case.find("skipped") is None]
+    assert not failed, "\n".join([*failed, said])
+    assert done.returncode == 0, said
+    assert len(ran) >= LEAST, f"{len(ran)} of {len(cases)} cases ran"
+
+
+def test_every_closed_requirement_has_its_reason() -> None:
+    assert not set(OPEN) & set(CLOSED)
+    asked = Requirements()
+    for name in (*OPEN, *CLOSED):
+        assert hasattr(type(asked).__mro__[1], name), f"SQLAlchemy's suite does not ask for {name}"
+    for name in OPEN:
+        assert getattr(asked, name).enabled
+    # SQLAlchemy closes what most databases lack; what stays closed of it has a reason here.
+    for name in dir(Requirements):
+        if isinstance(getattr(Requirements, name), property) and name not in CLOSED:
+            requirement = getattr(asked, name, None)
+            if isinstance(requirement, exclusions.compound):
+                skips = [skip for skip in requirement.skips if isinstance(skip, exclusions.BooleanPredicate)]
+                assert not any(skip.value for skip in skips), f"{name} is closed, and nothing says why"

@@ -1,0 +1,446 @@
+"""Copies: what is in the source is in the target, once; whenever the program dies, the next run goes on."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow.copies.checks import Checks
+from informix_arrow.copies.state import State, changes
+from informix_arrow.server import Server
+
+_numbers = itertools.count(1)
+DAY = dt.datetime(2026, 1, 31, 12)
+
+
+@pytest.fixture
+def conn(server: Server) -> Iterator[ifx.Connection]:
+    name = f"copies_{next(_numbers)}"
+    server.create_database(name)
+    with ifx.connect(server.url(name), autocommit=True) as connection:
+        yield connection
+    server.drop_database(name)
+
+
+@pytest.fixture(params=["lake/", "shop.duckdb"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    path = str(tmp_path / request.param)
+    return path + "/" if request.param.endswith("/") else path
+
+
+def held(target: str, table: str) -> pa.Table:
+    """What readers of the target find."""
+    if target.endswith("/"):
+        return pa.concat_tables(
+            [pq.read_table(path) for path in sorted(Path(target, table).glob("*.parquet"))],
+            promote_options="default",
+        )
+    with duckdb.connect(target) as file:
+        return file.sql(f'SELECT * FROM "{table}"').to_arrow_table()
+
+
+def ids(target: str, table: str = "orders") -> list[tuple[int, str]]:
+    found = held(target, table)
+    return sorted(zip(found["id"].to_pylist(), found["after"].to_pylist(), strict=True))
+
+
+def orders(conn: ifx.Connection, *ids: int, text: str = "a", day: dt.datetime | None = DAY) -> None:
+    rows = {
+        "id": pa.array(ids, pa.int32()),
+        "changed": [day] * len(ids),
+        "after": [f"{text}{n}" for n in ids],
+    }
+    conn.write_arrow("orders", pa.table(rows), mode="upsert", key="id")
+
+
+@pytest.fixture
+def filled(conn: ifx.Connection) -> ifx.Connection:
+    conn.execute(
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY, changed DATETIME YEAR TO SECOND, after VARCHAR(20))"
+    )
+    orders(conn, 1, 2, 3)
+    return conn
+
+
+TYPES: dict[str, tuple[str, list[Any]]] = {
+    "i": ("INTEGER", [-(2**31) + 1, None, 2**31 - 1]),
+    "b": ("BIGINT", [-(2**63) + 1, None, 2**63 - 1]),
+    "s": ("SMALLINT", [-32767, None, 32767]),
+    "d": ("DECIMAL(32,10)", [Decimal("-1234567890123456789012.0000000001"), None, Decimal("0.0000000001")]),
+    "m": ("MONEY(8,2)", [Decimal("-999999.99"), None, Decimal("0.01")]),
+    "f": ("FLOAT", [-1.5e300, None, 5e-324]),
+    "g": ("SMALLFLOAT", [-1.5, None, 0.25]),
+    "da": ("DATE", [dt.date(1, 1, 1), None, dt.date(9999, 12, 31)]),
+    "ds": ("DATETIME YEAR TO SECOND", [dt.datetime(1, 1, 1), None, dt.datetime(9999, 12, 31, 23, 59, 59)]),
+    "df": ("DATETIME YEAR TO FRACTION(5)", [DAY, None, DAY.replace(microsecond=999990)]),
+    "dh": ("DATETIME HOUR TO SECOND", [dt.time(0), None, dt.time(23, 59, 59)]),
+    "iv": ("INTERVAL DAY(5) TO SECOND", [dt.timedelta(-99999), None, dt.timedelta(seconds=1)]),
+    "bo": ("BOOLEAN", [True, None, False]),
+    "c": ("CHAR(5)", ["äß", None, ""]),
+    "v": ("LVARCHAR(2000)", ["語" * 500, None, ""]),
+    "t": ("TEXT", ["long " * 1000, None, ""]),
+    "y": ("BYTE", [b"\0\xff" * 1000, None, b""]),
+    "l": ("LIST(INTEGER NOT NULL)", [[1, 2], None, []]),
+}
+
+
+def test_values_of_every_type_arrive(conn: ifx.Connection, target: str) -> None:
+    declared = ", ".join(f"{name} {kind}" for name, (kind, _) in TYPES.items())
+    conn.execute(f"CREATE TABLE every (id INTEGER, {declared}, after INTEGER)")
+    marks = ", ".join("?" * (len(TYPES) + 2))
+    rows = zip(range(3), *(values for _, values in TYPES.values()), range(3), strict=True)
+    for row in rows:
+        values = [ifx.dbapi.Binary(value) if isinstance(value, bytes) else value for value in row]
+        values = [
+            f"LIST{{{','.join(map(str, value))}}}" if isinstance(value, list) else value for value in values
+        ]
+        conn.execute(f"INSERT INTO every VALUES ({marks})", values)
+    (report,) = ifx.copy(conn, target, ["every"])
+    assert (report.rows, report.target_rows) == (3, 3)
+    found = held(target, "every").sort_by("id").to_pylist()
+    expected = conn.read_arrow("SELECT * FROM every ORDER BY id").to_pylist()
+    for one, other in zip(found, expected, strict=True):
+        interval = one.pop("iv")  # DuckDB's have months
+        assert other.pop("iv") == (interval if target.endswith("/") else interval and _days(interval))
+        assert one == other
+
+
+def _days(interval: Any) -> dt.timedelta:
+    return (
+        interval
+        if isinstance(interval, dt.timedelta)
+        else dt.timedelta(interval.days, 0, interval.nanoseconds // 1000)
+    )
+
+
+def test_a_whole_database_is_copied_and_copied_again(filled: ifx.Connection, target: str) -> None:
+    filled.execute("CREATE TABLE none (id INTEGER, after VARCHAR(5))")
+    filled.execute("CREATE VIEW seen AS SELECT * FROM orders")
+    done: list[str] = []
+    first = ifx.copy(filled, target, jobs=2, connections=2, done=lambda each: done.append(each.table))
+    assert [(each.table, each.rows, each.target_rows) for each in first] == [("none", 0, 0), ("orders", 3, 3)]
+    assert done == ["none", "orders"]
+    assert held(target, "none").schema.names == ["id", "after"]
+    filled.execute("DELETE FROM orders WHERE id = 2")
+    orders(filled, 4, text="b")
+    ifx.copy(filled, target)
+    assert ids(target) == [(1, "a1"), (3, "a3"), (4, "b4")]
+
+
+def test_an_incremental_copy_takes_what_is_new(filled: ifx.Connection, target: str) -> None:
+    options: dict[str, Any] = {"mode": "incremental", "watermark": "changed", "key": "id", "overlap": 60}
+    (first,) = ifx.copy(filled, target, ["orders"], **options)
+    assert (first.mode, first.rows, first.watermark) == ("full", 3, "2026-01-31 12:00:00")
+    orders(filled, 3, 4, text="late ", day=DAY - dt.timedelta(seconds=59))
+    orders(filled, 2, 5, text="new ", day=DAY + dt.timedelta(seconds=1))
+    orders(filled, 1, text="too late ", day=DAY - dt.timedelta(seconds=61))
+    orders(filled, 6, text="no day ", day=None)
+    (second,) = ifx.copy(filled, target, ["orders"], **options)
+    assert (second.mode, second.rows, second.target_rows) == ("incremental", 4, 5)
+    assert second.watermark == "2026-01-31 12:00:01"
+    expected = [(1, "a1"), (2, "new 2"), (3, "late 3"), (4, "late 4"), (5, "new 5")]
+    assert ids(target) == expected
+    filled.execute("DELETE FROM orders")
+    (third,) = ifx.copy(filled, target, ["orders"], **options)
+    assert (third.rows, third.target_rows, third.watermark) == (0, 5, "2026-01-31 12:00:01")
+    assert ids(target) == expected
+
+
+def test_an_incremental_copy_without_a_key_adds_what_is_above(filled: ifx.Connection, target: str) -> None:
+    for last in (3, 5, 5):
+        orders(filled, *range(1, last + 1))
+        ifx.copy(filled, target, ["orders"], mode="incremental", watermark="id")
+        assert [number for number, _ in ids(target)] == list(range(1, last + 1))
+
+
+def test_append_adds_all_and_merge_takes_the_place_of_the_same_key(
+    filled: ifx.Connection, target: str
+) -> None:
+    for mode, expected in (("append", 3), ("append", 6), ("full", 3)):
+        ifx.copy(filled, target, ["orders"], mode=mode)  # type: ignore[arg-type]
+        assert len(ids(target)) == expected
+    orders(filled, 3, 4, text="b")
+    filled.execute("DELETE FROM orders WHERE id = 1")
+    for _ in range(2):
+        (report,) = ifx.copy(filled, target, ["orders"], mode="merge", key=["ID"])
+        assert (report.rows, report.target_rows) == (3, 4)
+    assert ids(target) == [(1, "a1"), (2, "a2"), (3, "b3"), (4, "b4")]
+
+
+def test_changed_columns_are_an_error_that_names_them_or_are_taken_over(
+    filled: ifx.Connection, target: str
+) -> None:
+    ifx.copy(filled, target, ["orders"])
+    filled.execute("ALTER TABLE orders ADD (extra DECIMAL(5,2))")
+    with pytest.raises(ifx.CopyFailed, match=r"orders: .*extra DECIMAL\(5,2\) is new.*--evolve"):
+        ifx.copy(filled, target, ["orders"])
+    assert "extra" not in held(target, "orders").schema.names
+    orders(filled, 3, 4, text="b")
+    filled.execute("UPDATE orders SET extra = 1.25 WHERE id = 4")
+    ifx.copy(filled, target, ["orders"], mode="merge", key="id", evolve=True)
+    found = held(target, "orders").sort_by("id")
+    assert found["extra"].to_pylist() == [None, None, None, Decimal("1.25")]
+    assert found["after"].to_pylist() == ["a1", "a2", "b3", "b4"]
+    filled.execute("ALTER TABLE orders MODIFY (after VARCHAR(30))")
+    with pytest.raises(ifx.CopyFailed, match=r"after was VARCHAR\(20\) and is VARCHAR\(30\)"):
+        ifx.copy(filled, target, ["orders"], mode="append", evolve=True)
+    ifx.copy(filled, target, ["orders"], evolve=True)
+    assert held(target, "orders").num_rows == 4
+
+
+def test_a_key_that_is_none_is_refused_before_anything_is_written(
+    filled: ifx.Connection, target: str
+) -> None:
+    ifx.copy(filled, target, ["orders"])
+    filled.execute("CREATE TABLE twice (id INTEGER, k INTEGER, after VARCHAR(5))")
+    filled.execute("INSERT INTO twice VALUES (1, 7, 'x')")
+    ifx.copy(filled, target, ["twice"])
+    filled.execute("INSERT INTO twice VALUES (2, 7, 'y')")
+    for change, match in (
+        (None, "two rows have the key k=7"),
+        ("UPDATE twice SET k = NULL WHERE id = 2", "key"),
+    ):
+        if change:
+            filled.execute(change)
+        with pytest.raises(ifx.CopyFailed, match=rf"twice: .*{match}"):
+            ifx.copy(filled, target, ["twice"], mode="merge", key="k")
+        assert ids(target, "twice") == [(1, "x")]
+    ifx.copy(filled, target, ["orders", "twice"])
+    assert ids(target, "twice") == [(1, "x"), (2, "y")]
+
+
+def test_an_error_in_the_middle_leaves_the_target_as_it_was(
+    filled: ifx.Connection, target: str, server: Server
+) -> None:
+    filled.execute("CREATE TABLE bad (id INTEGER, after VARCHAR(9))")
+    ifx.copy(filled, target)
+    orders(filled, 9)
+    server.faults.fail_next(-1202, matching="FROM bad$")
+    with pytest.raises(ifx.CopyFailed, match=r"1 of 2 tables were not copied: bad: ") as caught:
+        ifx.copy(filled, target)
+    assert [each.error is None for each in caught.value.copies] == [False, True]
+    assert (9, "a9") in ids(target)  # the other table was copied
+    assert held(target, "bad").num_rows == 0
+
+
+def test_what_somebody_else_has_made_is_left_alone(
+    filled: ifx.Connection, target: str, server: Server
+) -> None:
+    if target.endswith("/"):
+        Path(target, "orders").mkdir(parents=True)
+        Path(target, "orders", "theirs.parquet").write_bytes(b"precious")
+    else:
+        with duckdb.connect(target) as file:
+            file.execute("CREATE TABLE ORDERS AS SELECT 5 AS precious")
+    with pytest.raises(ifx.CopyFailed, match="that no copy has made"):
+        ifx.copy(filled, target, ["orders"])
+    if target.endswith("/"):
+        assert Path(target, "orders", "theirs.parquet").read_bytes() == b"precious"
+    else:
+        with duckdb.connect(target) as file:
+            assert file.sql("SELECT * FROM orders").fetchall() == [(5,)]
+
+
+def test_a_table_of_another_database_does_not_take_a_copys_place(
+    filled: ifx.Connection, target: str, server: Server
+) -> None:
+    ifx.copy(filled, target, ["orders"])
+    server.create_database("copies_other")
+    with ifx.connect(server.url("copies_other"), autocommit=True) as other:
+        other.execute("CREATE TABLE orders (id INTEGER, changed DATETIME YEAR TO SECOND, after VARCHAR(20))")
+        with pytest.raises(ifx.CopyFailed, match=r"as a copy of .*/orders"):
+            ifx.copy(other, target, ["orders"])
+    server.drop_database("copies_other")
+    assert len(ids(target)) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"mode": "all"}, "mode must be one of"),
+        ({"mode": "incremental"}, "needs watermark"),
+        ({"watermark": "id"}, "others take none"),
+        ({"mode": "merge"}, "needs key"),
+        ({"key": "id"}, "takes no key"),
+        ({"mode": "incremental", "watermark": "id", "overlap": 5}, "say by key"),
+        ({"mode": "incremental", "watermark": "id", "key": "id", "overlap": -5}, "overlap must be"),
+        ({"jobs": 0}, "must be at least 1"),
+        ({"tables": "orders"}, "a sequence of names"),
+        ({"tables": ["orders", "informix.orders"]}, "two tables are called orders"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    filled: ifx.Connection, tmp_path: Path, options: Any, match: str
+) -> None:
+    with pytest.raises(ifx.InterfaceError, match=match):
+        ifx.copy(filled, f"{tmp_path}/lake/", **options)
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_a_target_of_another_kind_is_refused(filled: ifx.Connection, tmp_path: Path) -> None:
+    with pytest.raises(ifx.InterfaceError, match="is no target: write DIR/"):
+        ifx.copy(filled, f"{tmp_path}/orders.xlsx")
+    Path(tmp_path, "text.duckdb").write_text("no database" * 1000)
+    with pytest.raises(ifx.OperationalError, match="cannot be opened as a DuckDB file"):
+        ifx.copy(filled, f"{tmp_path}/text.duckdb")
+
+
+def test_a_column_that_is_no_watermark_is_refused(filled: ifx.Connection, target: str) -> None:
+    for column, match in (("after", "numbers and times can be one"), ("nowhere", "has no column 'nowhere'")):
+        with pytest.raises(ifx.CopyFailed, match=match):
+            ifx.copy(filled, target, ["orders"], mode="incremental", watermark=column)
+
+
+# ---- dying --------------------------------------------------------------------------------------
+
+_CHILD = textwrap.dedent("""
+    import os, pathlib, signal, sys
+    import pyarrow.parquet as pq
+    import informix_arrow as ifx
+    import informix_arrow.copies.duck as duck
+    from informix_arrow.copies.api import copy
+
+    def dying(module, name, left):
+        real = getattr(module, name)
+        def call(*arguments, **options):
+            left[0] -= 1
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*arguments, **options)
+        setattr(module, name, call)
+
+    for line in sys.stdin:
+        url, target, count, mode = line.split()
+        child = os.fork()
+        if not child:
+            left = [int(count)]
+            for module, name in ((os, "replace"), (os, "fsync"), (pathlib.Path, "unlink"), (duck.DuckFile, "_run"),
+                                 (pathlib.Path, "write_text"), (pq.ParquetWriter, "write_table"),
+                                 (pq.ParquetWriter, "close")):
+                dying(module, name, left)
+            options = {"full": {}, "merge": {"key": "id"}, "incremental": {"watermark": "id"}}[mode]
+            copy(url, target, ["orders"], mode=mode, **options)
+            os._exit(0)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+""")
+
+
+@pytest.fixture(scope="module")
+def mortal() -> Iterator[Callable[..., int]]:
+    """Runs a copy in a process that dies at its nth step that reaches the disk; its exit code. None is started anew."""
+    command = [sys.executable, "-c", _CHILD]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def run(url: str, target: str, count: int, mode: str) -> int:
+            print(url, target, count, mode, file=process.stdin, flush=True)
+            return int(process.stdout.readline())  # type: ignore[union-attr]
+
+        yield run
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("mode", ["full", "merge", "incremental"])
+@pytest.mark.skipif(os.name != "posix", reason="nobody can be killed so")
+def test_whenever_the_program_is_killed_the_next_run_goes_on(
+    filled: ifx.Connection, target: str, server: Server, mortal: Callable[..., int], mode: str
+) -> None:
+    """Killed at each of the first steps, run after run: a copy is done by the last one, and what readers of a DuckDB
+    file find meanwhile is the old or the new."""
+    url = server.url(filled.database)
+    start: dict[str, Any] = {"mode": mode, "watermark": "id"} if mode == "incremental" else {"mode": "full"}
+    ifx.copy(filled, target, ["orders"], **start)
+    expected = ids(target)
+    orders(filled, 2, 3, 4, text="b") if mode != "incremental" else orders(filled, 4, 5)
+    if mode == "full":
+        filled.execute("DELETE FROM orders WHERE id = 1")
+    found = filled.read_arrow("SELECT id, after FROM orders")
+    new = sorted(zip(found["id"].to_pylist(), found["after"].to_pylist(), strict=True))
+    for count in (1, 4, 6, 7, 8, 9, 10, 11, 12, 1000):
+        code = mortal(url, target, count, mode)
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        if not target.endswith("/"):
+            assert ids(target) in (expected, new)
+    assert ids(target) == new
+    options: dict[str, Any] = {"mode": mode, "key": "id"} if mode == "merge" else start
+    ifx.copy(filled, target, ["orders"], **options)
+    assert ids(target) == new
+    if target.endswith("/"):
+        left = [path.name for path in Path(target, "orders").iterdir() if not path.name.endswith(".parquet")]
+        assert left == ["_informix_arrow.json"]
+
+
+# ---- sums and states ----------------------------------------------------------------------------
+
+
+def test_sums_tell_other_values_from_the_same_in_another_order() -> None:
+    table = pa.table(
+        {
+            "i": pa.array([1, None, -3], pa.int32()),
+            "d": pa.array([Decimal("1.5"), None, Decimal("-99999999999999999999.25")], pa.decimal128(32, 2)),
+            "f": [0.1, None, -0.0],
+            "t": ["ä", None, ""],
+            "z": pa.array([True, None, False]),
+        }
+    )
+    checks = Checks(table.schema)
+    same = checks.of(table.take([2, 0, 1]).to_batches())
+    (batch,) = table.slice(1).to_batches()
+    pieces = checks.of([table.to_batches()[0].slice(0, 1), batch])
+    for each in table.to_batches():
+        checks.add(each)
+    assert checks.differences(same) == checks.differences(pieces) == []
+    assert checks.differences(Checks(table.schema)) == ["3 rows were read and 0 are there"]
+    for name, other in {"i": 2, "d": Decimal("1.75"), "f": 0.2, "t": "b", "z": False}.items():
+        changed = table.set_column(
+            table.schema.names.index(name),
+            table.schema.field(name),
+            pa.array([other, *table[name].to_pylist()[1:]], table[name].type),
+        )
+        assert checks.differences(checks.of(changed.to_batches())) == [
+            f"the column {name} is not what was read"
+        ]
+    assert checks.to_json()["t"]["values"] == 2
+
+
+def test_a_state_is_kept_as_it_is_and_a_strange_one_refused() -> None:
+    state = State("s/d/t", (("id", "INTEGER"),), ("id", "7"), "run", 3, ("a",), ("b",), ("c",), {"id": {}})
+    assert State.from_json(state.to_json(), "here") == state
+    for strange in ("", "[]", '{"format": 2}', '{"format": 1, "source": "x"}'):
+        with pytest.raises(
+            ifx.OperationalError, match="here: what it says of the last copy is not understood"
+        ):
+            State.from_json(strange, "here")
+    told = changes((("a", "INTEGER"), ("b", "DATE")), (("b", "CHAR(1)"), ("c", "DATE")))
+    assert told == ["c DATE is new", "a is gone", "b was DATE and is CHAR(1)"]
+
+
+def test_two_copies_into_one_folder_do_not_meet(filled: ifx.Connection, tmp_path: Path) -> None:
+    target = f"{tmp_path}/lake/"
+
+    def again(rows: int, size: int) -> None:
+        with pytest.raises(ifx.OperationalError, match="another copy is writing to it"):
+            ifx.copy(filled, target, ["orders"])
+
+    progress: Callable[[int, int], object] = again
+    (report,) = ifx.copy(filled, target, ["orders"], progress=progress)
+    assert report.target_rows == 3

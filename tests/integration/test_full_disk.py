@@ -1,0 +1,152 @@
+"""A full disk: what does not fit is refused, nothing that was told is lost, and once there is room all goes on."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import logging
+import os
+import random
+import resource
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow.server import Server
+
+NO_SPACE = (-271, -131)
+LENGTH = 30_000
+
+Limited = tuple[Path, Callable[[], None]]
+"""A directory in which there is room for some 20 MB, and what makes more."""
+
+
+@pytest.fixture
+def small_file_system(tmp_path: Path) -> Iterator[Limited]:
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=30m", "tmpfs", place], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"a file system cannot be mounted here: {mounted.stderr.decode().strip()}")
+
+    def make_room() -> None:
+        subprocess.run(["mount", "-o", "remount,size=200m", place], check=True)
+
+    try:
+        yield place, make_room
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
+
+
+@pytest.fixture
+def small_files(tmp_path: Path) -> Iterator[Limited]:
+    """No file of this process grows beyond 20 MB: the system refuses the write, as it does on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def make_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, before[1]))
+    try:
+        yield tmp_path, make_room
+    finally:
+        make_room()
+
+
+@pytest.fixture(params=["file system", "file size"])
+def limited(request: pytest.FixtureRequest) -> Limited:
+    name = "small_file_system" if request.param == "file system" else "small_files"
+    place: Limited = request.getfixturevalue(name)
+    return place
+
+
+class Filler:
+    """Inserts texts that cannot be compressed, and knows which the server took."""
+
+    def __init__(self, connection: ifx.Connection) -> None:
+        self.connection = connection
+        self.chance = random.Random(7)
+        self.taken: list[tuple[int, int]] = []
+        self.next = 1
+
+    def text(self) -> str:
+        return base64.b64encode(self.chance.randbytes(LENGTH * 3 // 4)).decode()
+
+    def insert(self) -> None:
+        self.next += 1
+        row = (self.next, self.text(), self.text(), self.text(), -self.next)
+        self.connection.execute("INSERT INTO t VALUES (?, ?, ?, ?, ?)", row)
+        self.taken.append((self.next, -self.next))
+
+    def until_it_is_full(self) -> None:
+        while refusal(self.insert) is None:
+            assert len(self.taken) < 5000
+
+    def there(self, connection: ifx.Connection) -> list[tuple[int, int]]:
+        return [(int(k), int(tail)) for k, tail in connection.execute("SELECT k, tail FROM t ORDER BY k")]
+
+
+def refusal(work: Callable[[], object]) -> ifx.OperationalError | None:
+    """The error of what does not fit, None when it fitted; nothing else may be wrong with it."""
+    try:
+        work()
+    except ifx.OperationalError as problem:
+        if (problem.sqlcode, problem.isamcode) != NO_SPACE:
+            raise
+        return problem
+    return None
+
+
+def test_after_room_was_made_on_a_full_disk_all_goes_on(
+    limited: Limited, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory, make_room = limited[0] / "kept", limited[1]
+    caplog.set_level(logging.WARNING, "informix_arrow.server")
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Server(directory, temp_directory=tmp_path / "spill"))
+
+        def connect() -> ifx.Connection:
+            return stack.enter_context(ifx.connect(server.url("stores_demo"), autocommit=True))
+
+        writer, other, reader = connect(), connect(), connect()
+        writer.execute(
+            "CREATE TABLE t (k INTEGER PRIMARY KEY, v LVARCHAR(30000), w LVARCHAR(30000), "
+            "x LVARCHAR(30000), tail INTEGER)"
+        )
+        other.execute("CREATE TABLE u (k INTEGER PRIMARY KEY, v VARCHAR(20), tail INTEGER)")
+        other.execute("CREATE TEMP TABLE own (k INTEGER, v VARCHAR(20))")
+        other.execute("INSERT INTO own VALUES (1, 'mine')")
+        rows = reader.execute("SELECT a.tabid, b.tabid, c.tabid FROM systables a, systables b, systables c")
+        began = rows.fetchmany(10)
+
+        filler = Filler(writer)
+        for _ in range(3):
+            filler.until_it_is_full()
+            refusal(lambda: other.execute("SELECT count(*), 1 FROM t").fetchall())
+            refusal(lambda: other.execute("DELETE FROM t WHERE k < 0"))
+        rest: list[tuple[object, ...]] = []
+        cannot_be_read_on = refusal(lambda: rest.extend(rows.fetchall()))
+
+        make_room()
+        tables = other.execute("SELECT count(*), 1 FROM systables").fetchall()[0][0]
+        assert cannot_be_read_on or len(began) + len(rest) == int(tables) ** 3
+        assert filler.there(other) == filler.taken
+        assert other.execute("SELECT k, v FROM own").fetchall() == [(1, "mine")]
+        for number, connection in enumerate((writer, other, reader, connect())):
+            connection.execute("INSERT INTO u VALUES (?, 'after it', ?)", (number, -number))
+        for _ in range(70):
+            filler.insert()
+        assert filler.there(connect()) == filler.taken
+    back = [record for record in caplog.records if "is back" in record.getMessage()]
+    assert back, "the case that matters was not met: DuckDB could not write a checkpoint"
+    with Server(directory) as server, ifx.connect(server.url("stores_demo")) as connection:
+        assert filler.there(connection) == filler.taken
+        assert connection.execute("SELECT k, v, tail FROM u ORDER BY 1").fetchall() == [
+            (number, "after it", -number) for number in range(4)
+        ]
+    assert os.path.getsize(directory / "stores_demo.duckdb") > 20 << 20

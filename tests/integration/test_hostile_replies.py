@@ -1,0 +1,327 @@
+"""Servers that mean harm, or count wrongly: whatever they reply, calls end in results or in errors of this package.
+
+Real dialogues with the embedded server are recorded and played back with some of their bytes changed, repeated or
+left out, to both transports. The player sends all that the server had to say and hangs up, so that no round can wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import inspect
+import random
+import socket
+import threading
+import time
+import warnings
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.soaking import SECONDS, rounds
+
+import informix_arrow as ifx
+from informix_arrow import aio
+from informix_arrow.server import Server
+
+#: Times that each dialogue is spoilt in ``make test``, by each transport.
+ROUNDS = 40
+#: Seconds that a playing may take: it waits for nothing but the threads of this machine.
+LIMIT = 15
+
+STAMP = datetime.datetime(2024, 2, 29, 12, 30, 59, 120)
+Transport = Callable[[str, dict[str, Any], Callable[[Any], Awaitable[object]]], object]
+
+QUERY = "SELECT n, b, d, f, v, c, dt, ts, iv, bo, lv, st, tail FROM hr_types ORDER BY n"
+OBJECTS = "SELECT n, bt, tx, bl, cl, tail FROM hr_objects ORDER BY n"
+
+
+@pytest.fixture(scope="module")
+def tables(server: Server) -> Iterator[Server]:
+    with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
+        conn.execute(
+            "CREATE TABLE hr_types (n INTEGER NOT NULL, b BIGINT, d DECIMAL(12,3), f FLOAT, v VARCHAR(90), c CHAR(9), "
+            "dt DATE, ts DATETIME YEAR TO FRACTION(5), iv INTERVAL DAY TO SECOND, bo BOOLEAN, lv LVARCHAR(300), "
+            "st SET(INTEGER NOT NULL), tail INTEGER)"
+        )
+        conn.execute("CREATE TABLE hr_objects (n INTEGER, bt BYTE, tx TEXT, bl BLOB, cl CLOB, tail INTEGER)")
+        conn.execute("CREATE TABLE hr_into (n INTEGER, v VARCHAR(20), tail INTEGER)")
+        conn.execute(
+            "CREATE TABLE hr_times (ts DATETIME YEAR TO FRACTION(5), iv INTERVAL DAY TO SECOND, tail INTEGER)"
+        )
+        for n in range(40):
+            conn.execute(
+                "INSERT INTO hr_types VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, SET{1,2,-3}, 77)",
+                (
+                    *(n, -n, n / 8, 1.5 * n, "é" * n, None if n % 3 else "abc", STAMP.date(), STAMP),
+                    *(datetime.timedelta(days=n), n % 2 == 0, "x" * n),
+                ),
+            )
+        for n in range(5):
+            conn.execute(
+                "INSERT INTO hr_objects VALUES (?, ?, ?, ?, ?, 77)",
+                (n, b"\0\xff" * n, "é" * 3 * n, b"blob" * n * 9, None if n == 2 else "clob" * n),
+            )
+    yield server
+    with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
+        for table in ("hr_types", "hr_objects", "hr_into", "hr_times"):
+            conn.execute(f"DROP TABLE {table}")
+
+
+# ---- the dialogues ----------------------------------------------------------------------------
+
+
+async def of(result: Any) -> Any:
+    """What a call gives, of either transport."""
+    return await result if inspect.isawaitable(result) else result
+
+
+async def rows_of_cursor(conn: Any) -> object:
+    cursor = conn.cursor()
+    await of(cursor.execute(QUERY))
+    return [cursor.description, await of(cursor.fetchmany(7)), await of(cursor.fetchall())]
+
+
+async def objects(conn: Any) -> object:
+    return await of(conn.read_arrow(OBJECTS))
+
+
+async def written(conn: Any) -> object:
+    cursor = conn.cursor()
+    await of(cursor.executemany("INSERT INTO hr_into VALUES (?, ?, 77)", [(n, f"v{n}") for n in range(50)]))
+    await of(conn.execute("UPDATE hr_into SET v = ?, n = n WHERE n < ?", ("w", 3)))
+    await of(conn.execute("INSERT INTO hr_times VALUES (?, ?, 77)", (STAMP, datetime.timedelta(days=3))))
+    await of(conn.write_arrow("hr_into", pa.table({"n": [1, 2], "v": ["a", None], "tail": [77, 77]})))
+    await of(conn.rollback())
+    return cursor.rowcount
+
+
+async def scrolled(conn: Any) -> object:
+    cursor = conn.cursor(scrollable=True)
+    await of(cursor.execute(QUERY))
+    found: list[object] = []
+    with contextlib.suppress(IndexError):  # what PEP 249 says of a result that has fewer rows
+        await of(cursor.scroll(20, mode="absolute"))
+        found = [await of(cursor.fetchone()), await of(cursor.fetchmany(3))]
+    await of(cursor.close())
+    return found
+
+
+async def metadata(conn: Any) -> object:
+    table = "hr_types"
+    return [
+        await of(conn.tables()),
+        await of(conn.columns(table)),
+        await of(conn.indexes(table)),
+        (await of(conn.adbc_get_objects(table_name_filter=table))).read_all(),
+    ]
+
+
+async def databases(conn: Any) -> object:
+    return [await of(conn.databases()), await of(conn.procedures()), await of(conn.adbc_get_info())]
+
+
+DIALOGUES = (rows_of_cursor, objects, written, scrolled, metadata, databases)
+
+
+async def talk(conn: Any, work: Callable[[Any], Awaitable[object]]) -> object:
+    """The work; behind an error, another call: the connection is usable then, or closed, which is an error of ours."""
+    try:
+        try:
+            return await work(conn)
+        except ifx.Error:
+            with contextlib.suppress(ifx.Error):
+                await of(conn.read_arrow("SELECT n, tail FROM hr_into"))
+                assert not conn.closed
+            raise
+    finally:
+        await of(conn.close())
+
+
+def in_threads(url: str, given: dict[str, Any], work: Callable[[Any], Awaitable[object]]) -> object:
+    """The work through blocking calls: nothing in it awaits."""
+    try:
+        talk(ifx.connect(url, **given), work).send(None)
+    except StopIteration as stop:
+        return stop.value
+    raise AssertionError("a blocking call gave something to await")
+
+
+def in_asyncio(url: str, given: dict[str, Any], work: Callable[[Any], Awaitable[object]]) -> object:
+    """The work in an event loop of its own, with a time limit around it."""
+
+    async def main() -> object:
+        return await talk(await aio.connect(url, **given), work)
+
+    return asyncio.run(asyncio.wait_for(main(), 2 * LIMIT))
+
+
+# ---- recording and playing --------------------------------------------------------------------
+
+
+class Player:
+    """Listens; to each connection it says all of :attr:`speech` and hangs up. With ``target`` it passes everything on
+    instead and keeps what the server says.
+    """
+
+    def __init__(self, target: tuple[str, int] | None = None) -> None:
+        self.speech = b""
+        self._target = target
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        self._thread = threading.Thread(target=self._accept, name="player")
+        self._thread.start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:
+                return
+            with client, contextlib.suppress(OSError):
+                if self._target is None:
+                    draining = threading.Thread(target=self._drain, args=(client,))
+                    draining.start()
+                    with contextlib.suppress(OSError):
+                        client.sendall(self.speech)
+                        client.shutdown(socket.SHUT_WR)
+                    draining.join()
+                else:
+                    self._record(client, socket.create_connection(self._target))
+
+    @staticmethod
+    def _drain(client: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while client.recv(1 << 16):
+                pass
+
+    def _record(self, client: socket.socket, server: socket.socket) -> None:
+        def forth() -> None:
+            with contextlib.suppress(OSError):
+                while data := client.recv(1 << 16):
+                    server.sendall(data)
+                server.shutdown(socket.SHUT_WR)
+
+        with server:
+            thread = threading.Thread(target=forth)
+            thread.start()
+            while data := server.recv(1 << 16):
+                self.speech += data
+                client.sendall(data)
+            with contextlib.suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+    def __enter__(self) -> Player:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._thread.join()
+
+
+def options(player: Player) -> dict[str, Any]:
+    return {
+        "host": "127.0.0.1",
+        "port": player.port,
+        "login_timeout": 5,
+        "read_timeout": 5,
+        "call_timeout": 5,
+        "max_reply_bytes": 1 << 20,
+        "db_locale": "en_US.utf8",
+    }
+
+
+INTERESTING = (
+    b"\0\0",
+    b"\xff\xff",
+    b"\x7f\xff",
+    b"\x80\x00",
+    b"\0\x0c",
+    b"\0\x0e",
+    b"\0\x0f",
+    b"\0\x08",
+    b"\0\x38",
+)
+
+
+def spoilt(speech: bytes, rng: random.Random) -> bytes:
+    """The speech with one to three places changed."""
+    data = bytearray(speech)
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        # Half of them behind the login, which else would refuse most.
+        at = rng.randrange(len(data)) if rng.random() < 0.5 else rng.randrange(len(data) // 3, len(data))
+        match rng.randrange(6):
+            case 0 | 1:
+                data[at] ^= rng.randrange(1, 256)
+            case 2:
+                data[at : at + 2] = rng.choice(INTERESTING)
+            case 3:
+                data[at : at + 4] = rng.choice(INTERESTING) + rng.choice(INTERESTING)
+            case 4:
+                del data[at : at + rng.choice((1, 2, 4, 40))]
+            case _:
+                piece = data[at : at + rng.choice((1, 2, 16, 300))]
+                data[at:at] = piece * rng.choice((1, 1, 40))
+    return bytes(data)
+
+
+class Round:
+    """One playing of a spoilt speech: an error of ours is an outcome, any other fails the test and shows the speech."""
+
+    def __init__(self, player: Player, said: bytes, rng: random.Random, outcomes: dict[str, int]) -> None:
+        self._speech, self._outcomes = spoilt(said, rng), outcomes
+        player.speech = self._speech
+
+    def __enter__(self) -> None:
+        self._began = time.monotonic()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
+        took = time.monotonic() - self._began
+        assert took < LIMIT, f"{took} s after {self._speech.hex()}"
+        assert error is None or isinstance(error, ifx.Error), f"{error!r} after {self._speech.hex()}"
+        self._outcomes["result" if error is None else "error"] += 1
+        return True
+
+
+@pytest.mark.parametrize("transport", [in_threads, in_asyncio])
+@pytest.mark.parametrize("work", DIALOGUES)
+def test_spoilt_replies_end_in_results_or_errors_of_ours(
+    tables: Server, transport: Transport, work: Callable[[Any], Awaitable[object]]
+) -> None:
+    spoil(tables, transport, work, random.Random(1))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(SECONDS + 120)
+@pytest.mark.parametrize("transport", [in_threads, in_asyncio])
+@pytest.mark.parametrize("work", DIALOGUES)
+def test_replies_spoilt_in_new_ways_end_in_results_or_errors_of_ours(
+    tables: Server, transport: Transport, work: Callable[[Any], Awaitable[object]]
+) -> None:
+    seed = random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}")
+    spoil(tables, transport, work, random.Random(seed))
+
+
+def spoil(
+    server: Server, transport: Transport, work: Callable[[Any], Awaitable[object]], rng: random.Random
+) -> None:
+    """The dialogue as it is, played back as it was, and spoilt many times."""
+    url = server.url("stores_demo")
+    with Player(server.address) as recorder:
+        expected = transport(url, options(recorder), work)
+    said = bytes(recorder.speech)
+    outcomes = {"result": 0, "error": 0}
+    with Player() as player, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        player.speech = said
+        assert transport(url, options(player), work) == expected
+        for _ in rounds(ROUNDS):
+            with Round(player, said, rng, outcomes):
+                transport(url, options(player), work)
+    assert min(outcomes.values()) > 0, outcomes

@@ -1,0 +1,244 @@
+"""What observers, loggers and OpenTelemetry are told of calls: everything about them, nothing of the data."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import informix_arrow as ifx
+from informix_arrow import aio, observing, otel
+from informix_arrow.observing import Operation, without_values
+from informix_arrow.server import Server
+
+QUERY = "SELECT id, name, sentinel FROM observed WHERE id < ? AND name <> 'Geheimnis' ORDER BY id -- Geheimnis too"
+
+
+@pytest.fixture
+def url(server: Server) -> Iterator[str]:
+    url = server.url("stores_demo")
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("CREATE TABLE observed (id INT PRIMARY KEY, name VARCHAR(20), sentinel INT)")
+    yield url
+    with ifx.connect(url, autocommit=True, lock_wait=30) as conn:
+        conn.execute("DROP TABLE observed")
+
+
+def everything(conn: ifx.Connection) -> None:
+    conn.cursor().executemany("INSERT INTO observed VALUES (?, ?, 7)", [(n, "Geheimnis") for n in range(5)])
+    conn.write_arrow("observed", pa.table({"id": [5, 6], "name": ["x", "y"], "sentinel": [7, 7]}))
+    conn.execute("UPDATE observed SET name = 'Geheimnis2' WHERE id = ?", (3,))
+    conn.commit()
+    assert conn.read_arrow(QUERY, (99,)).num_rows == 3
+    with conn.cursor("one_by_one") as cursor:
+        assert cursor.execute(QUERY, (99,)).fetchone() == (3, "Geheimnis2", 7)
+    with pytest.raises(ifx.IntegrityError):
+        conn.execute("INSERT INTO observed VALUES (?, 'Geheimnis', 7)", (5,))
+    conn.rollback()
+    conn.ping()
+
+
+WANTED = [
+    ("executemany", "INSERT INTO observed VALUES (?, ?, ?)", 5, None),
+    ("load", "observed", 2, None),
+    ("execute", "UPDATE observed SET name = ? WHERE id = ?", 1, None),
+    ("commit", None, None, None),
+    ("execute", "SELECT id, name, sentinel FROM observed WHERE id < ? AND name <> ? ORDER BY id  ", 3, None),
+    (
+        "execute",
+        "SELECT id, name, sentinel FROM observed WHERE id < ? AND name <> ? ORDER BY id  ",
+        None,
+        None,
+    ),
+    ("fetch", "SELECT id, name, sentinel FROM observed WHERE id < ? AND name <> ? ORDER BY id  ", 1, None),
+    ("close", "SELECT id, name, sentinel FROM observed WHERE id < ? AND name <> ? ORDER BY id  ", None, None),
+    ("execute", "INSERT INTO observed VALUES (?, ?, ?)", None, ifx.IntegrityError),
+    ("rollback", None, None, None),
+    ("ping", None, None, None),
+]
+
+
+def test_an_observer_is_told_of_each_call(url: str) -> None:
+    seen: list[Operation] = []
+    with ifx.connect(url) as conn:
+        conn.add_observer(seen.append)
+        everything(conn)
+        conn.remove_observer(seen.append)
+        conn.ping()
+    assert [
+        (each.kind, each.statement, each.rows, each.error and type(each.error)) for each in seen
+    ] == WANTED
+    for each in seen:
+        assert each.seconds > 0
+        assert each.began > 1_700_000_000
+        assert each.database == "stores_demo"
+        assert each.parameters is None
+        assert "Geheimnis" not in f"{each} {each!r}".replace(repr(each.error), "")
+        assert each.target is not None
+        assert each.target.user == "informix"
+    by_kind = {each.kind: each for each in seen}
+    assert by_kind["ping"].round_trips == by_kind["commit"].round_trips == 1
+    assert by_kind["ping"].bytes_sent > 0
+    assert by_kind["ping"].bytes_received > 0
+    assert by_kind["load"].bytes_sent > by_kind["ping"].bytes_sent
+    assert sum(each.round_trips for each in seen if each.kind == "fetch") <= 1
+
+
+def test_values_are_told_where_that_was_asked_for(url: str) -> None:
+    seen: list[Operation] = []
+    with ifx.connect(url, log_parameters=True) as conn:
+        conn.add_observer(seen.append)
+        conn.execute(QUERY, (5,)).fetchall()
+        with pytest.raises(ifx.Error):
+            conn.execute("SET ENCRYPTION PASSWORD 'Geheimnis3' nosuch")
+    assert (seen[0].statement, seen[0].parameters) == (QUERY, (5,))
+    assert "(5,)" in str(seen[0])
+    assert "Geheimnis3" not in str(seen[-1])
+
+
+def test_in_asyncio_an_observer_is_told_too(url: str) -> None:
+    seen: list[Operation] = []
+
+    async def main() -> None:
+        async with aio.connect(url) as conn:
+            conn.add_observer(seen.append)
+            await conn.execute("INSERT INTO observed VALUES (1, 'a', 7)")
+            with pytest.raises(ifx.ProgrammingError):
+                await conn.read_arrow("SELECT nosuch FROM observed")
+
+    asyncio.run(main())
+    assert [(each.kind, each.rows) for each in seen] == [("execute", 1), ("execute", None), ("commit", None)]
+    assert isinstance(seen[1].error, ifx.ProgrammingError)
+
+
+def test_an_observer_that_fails_harms_nothing(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    with ifx.connect(url) as conn:
+        conn.add_observer(lambda operation: 1 // 0)
+        conn.execute("INSERT INTO observed VALUES (1, 'a', 7)")
+        assert conn.read_arrow("SELECT id, sentinel FROM observed").num_rows == 1
+    assert "observer" in caplog.text
+
+
+def test_observers_of_everything_see_logins_good_and_bad(url: str) -> None:
+    seen: list[Operation] = []
+    observing.add_observer(seen.append)
+    try:
+        ifx.connect(url).close()
+        with pytest.raises(ifx.OperationalError):
+            ifx.connect(url, password="Geheimnis")
+    finally:
+        observing.remove_observer(seen.append)
+    assert [(each.kind, bool(each.error), each.database) for each in seen] == [
+        ("connect", False, "stores_demo"),
+        ("connect", True, ""),
+    ]
+    assert seen[0].round_trips >= 2
+    assert "Geheimnis" not in str(seen)
+
+
+def test_the_logs_show_statements_without_values(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "informix_arrow")
+    with ifx.Pool(url, max_size=1) as pool:
+        with pool.connection() as conn:
+            everything(conn)
+        with pytest.raises(ifx.OperationalError), pool.connection() as conn:
+            pool.acquire(timeout=0.01)
+    for name in ("connect", "statement", "load", "pool"):
+        assert f"informix_arrow.{name}" in {record.name for record in caplog.records}
+    assert "UPDATE observed SET name = ? WHERE id = ?" in caplog.text
+    assert "IntegrityError (SQLCODE -268" in caplog.text or "IntegrityError (SQLCODE -239" in caplog.text
+    assert "Geheimnis" not in caplog.text
+    assert "in4mix" not in caplog.text
+
+
+def test_nothing_is_counted_when_nobody_looks(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("an operation was made")
+
+    with ifx.connect(url) as conn:
+        monkeypatch.setattr(observing.Operation, "__post_init__", never)
+        everything(conn)
+
+
+def test_open_telemetry_gets_spans_and_metrics(url: str) -> None:
+    spans, reader = InMemorySpanExporter(), InMemoryMetricReader()
+    tracers = TracerProvider()
+    tracers.add_span_processor(SimpleSpanProcessor(spans))
+    meters = MeterProvider(metric_readers=[reader])
+    otel.instrument(tracer_provider=tracers, meter_provider=meters)
+    try:
+        night = tracers.get_tracer("test").start_as_current_span("load of the night")
+        with night as outer, ifx.Pool(url, max_size=2) as pool, pool.connection() as conn:
+            otel.instrument_pool(pool, "night", meter_provider=meters)
+            everything(conn)
+            metrics = {
+                metric.name: metric
+                for resource in reader.get_metrics_data().resource_metrics  # type: ignore[union-attr]
+                for scope in resource.scope_metrics
+                for metric in scope.metrics
+            }
+    finally:
+        otel.uninstrument()
+    found = [span for span in spans.get_finished_spans() if span.name != "load of the night"]
+    names = [span.name for span in found]
+    assert names[:4] == [
+        "CONNECT stores_demo",
+        "INSERT stores_demo",
+        "LOAD stores_demo",
+        "UPDATE stores_demo",
+    ]
+    assert {"FETCH stores_demo", "COMMIT stores_demo", "ROLLBACK stores_demo"} <= set(names)
+    for span in found:
+        assert span.parent is not None
+        assert span.parent.span_id == outer.get_span_context().span_id
+        assert span.attributes is not None
+        assert span.attributes["db.system.name"] == "ibm.informix"
+        assert span.start_time is not None
+        assert span.end_time is not None
+        assert span.end_time >= span.start_time
+        assert "Geheimnis" not in span.to_json()
+    refused = next(span for span in found if span.status.status_code.name == "ERROR")
+    assert refused.attributes is not None
+    assert refused.attributes["error.type"] == "IntegrityError"
+    assert refused.attributes["db.response.status_code"] in ("-268", "-239")
+    update = next(span for span in found if span.name.startswith("UPDATE"))
+    assert update.attributes is not None
+    assert update.attributes["db.query.text"] == "UPDATE observed SET name = ? WHERE id = ?"
+    assert {
+        "db.client.operation.duration",
+        "db.client.response.returned_rows",
+        "informix_arrow.bytes.sent",
+        "informix_arrow.bytes.received",
+        "db.client.connection.count",
+    } <= metrics.keys()
+    used = {
+        point.attributes["db.client.connection.state"]: point.value
+        for point in metrics["db.client.connection.count"].data.data_points
+    }
+    assert used == {"idle": 0, "used": 1}
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        (
+            "SELECT 'it''s', \"x\"\"y\", 1.5e-3, .5, c1, c_2, t1.c FROM t1",
+            "SELECT ?, ?, ?, ?, c1, c_2, t1.c FROM t1",
+        ),
+        ("INSERT INTO t VALUES (SET{1, 'a'}, -5)", "INSERT INTO t VALUES (SET{?, ?}, -?)"),
+        ("SELECT a /* secret */ FROM t { more } WHERE b = 1 -- secret", "SELECT a   FROM t   WHERE b = ?  "),
+        ("SELECT 'unfinished", "SELECT ?"),
+        ("SELECT $1, :name, ? FROM t", "SELECT $1, :name, ? FROM t"),
+        ("SELECT '" + "x" * 9000 + "' FROM t", "SELECT ? ..."),
+    ],
+)
+def test_literals_and_comments_are_not_shown(sql: str, shown: str) -> None:
+    assert without_values(sql) == shown

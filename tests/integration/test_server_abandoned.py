@@ -1,0 +1,65 @@
+"""What a client leaves open is freed at once: the results of statements and sessions that are over."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.integration.raw import RawClient
+
+from informix_arrow.server import Server
+from informix_arrow.server.dialogue import fetching
+from informix_arrow.server.dialogue.cursors import SelectCursor
+from informix_arrow.wire import messages as m
+
+QUERY = "SELECT tabname, tabid FROM systables"
+
+
+@pytest.fixture
+def results(monkeypatch: pytest.MonkeyPatch) -> Iterator[weakref.WeakSet[Any]]:
+    """The results of queries that are alive, while Python's collector does not run."""
+    alive: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    class Watched(SelectCursor):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            alive.add(self)
+
+    monkeypatch.setattr(fetching, "SelectCursor", Watched)
+    gc.collect()
+    gc.disable()
+    try:
+        yield alive
+    finally:
+        gc.enable()
+
+
+def open_cursors(client: RawClient, count: int) -> list[int]:
+    ids = []
+    for _ in range(count):
+        number = client.prepare(QUERY).statement_id
+        client.must(m.Id(number), m.Open())
+        client.must(m.Id(number), m.Fetch(64))
+        ids.append(number)
+    return ids
+
+
+def test_the_results_of_a_session_go_with_it(results: weakref.WeakSet[Any]) -> None:
+    with Server() as server:
+        with RawClient(server, "sysmaster") as client:
+            open_cursors(client, 3)
+            assert len(results) == 3
+        server.stop()  # waits for its sessions
+        assert len(results) == 0
+
+
+def test_a_result_goes_when_its_statement_is_released(server: Server, results: weakref.WeakSet[Any]) -> None:
+    with RawClient(server, "sysmaster") as client:
+        first, second = open_cursors(client, 2)
+        client.must(m.Id(second), m.Release())
+        assert len(results) == 1
+        client.must(m.Id(first), m.Close())
+        assert len(results) == 0

@@ -1,0 +1,185 @@
+"""The server's memory after results that nobody read: each is given up in another way, and none leaves anything."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import socket
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from tests.soaking import SECONDS, rounds
+
+import informix_arrow as ifx
+from informix_arrow.server import Server
+
+from .test_server_streaming import MIB, resident
+
+ROWS = 20_000
+QUERY = "SELECT id, text, tail FROM wide"  # 12 MB
+LIMIT = 150 * MIB
+A_ROUND = 24
+"""Results in a round: together they are more than the limit."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server in a process of its own, with a wide table."""
+
+    pid: int
+    url: str
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[Serving]:
+    command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0"]
+    environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().removeprefix("listening on ").strip()
+            url = f"informix://informix:in4mix@{address}/stores_demo?server=informix"
+            with ifx.connect(url, autocommit=True) as connection:
+                connection.execute("CREATE TABLE wide (id INTEGER, text CHAR(600), tail INTEGER)")
+                connection.execute("CREATE TABLE aside (id INTEGER, tail INTEGER)")
+                ids = pa.array(range(ROWS), pa.int32())
+                texts = pa.array([f"{n:0600d}" for n in range(ROWS)])
+                connection.write_arrow("wide", pa.table({"id": ids, "text": texts, "tail": ids}))
+            yield Serving(process.pid, url)
+        finally:
+            process.terminate()
+            assert process.wait(30) == 0
+
+
+def _begin(url: str) -> tuple[ifx.Connection, ifx.Cursor]:
+    connection = ifx.connect(url, autocommit=True)
+    cursor = connection.cursor()
+    cursor.execute(QUERY)
+    row = cursor.fetchone()
+    assert row is not None
+    assert row[2] == row[0]
+    return connection, cursor
+
+
+def left_open(url: str) -> None:
+    connection, _ = _begin(url)
+    connection.close()
+
+
+def closed_early(url: str) -> None:
+    connection, cursor = _begin(url)
+    cursor.close()
+    connection.close()
+
+
+def cut_off(url: str) -> None:
+    connection, _ = _begin(url)
+    link = connection._link.transport._socket
+    assert link is not None
+    link.shutdown(socket.SHUT_RDWR)
+    connection.close()
+
+
+def set_aside(url: str) -> None:
+    """The rest of it waits in memory and in a file, as the connection is needed."""
+    connection, _ = _begin(url)
+    connection.execute("INSERT INTO aside VALUES (1, 77)")
+    connection.close()
+
+
+def replaced(url: str) -> None:
+    connection, cursor = _begin(url)
+    cursor.execute(QUERY)
+    assert cursor.fetchone() is not None
+    connection.close()
+
+
+def cancelled(url: str) -> None:
+    connection, _ = _begin(url)
+    connection.cancel()
+    connection.close()
+
+
+WAYS: tuple[Callable[[str], None], ...] = (
+    left_open, closed_early, cut_off, set_aside, replaced, cancelled,
+)  # fmt: skip
+
+
+def _alone(connection: ifx.Connection) -> bool:
+    row = connection.execute("SELECT COUNT(*), 1 FROM sysmaster:syssessions").fetchone()
+    assert row is not None
+    return int(row[0]) == 1
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_a_thousand_results_that_nobody_read_leave_nothing(serving: Serving) -> None:
+    _abandon(serving, _long())
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_results_that_nobody_read_leave_nothing(serving: Serving) -> None:
+    _abandon(serving, range(1))
+
+
+def _long() -> Iterator[int]:
+    """As long as the soak lasts; a thousand results where that is more than a moment."""
+    done = 0
+    for done in rounds(1):
+        yield done
+    yield from range(done + 1, 1000 // A_ROUND + 1 if SECONDS >= 60 else 0)
+
+
+def _abandon(serving: Serving, work: Iterator[int] | range) -> None:
+    quiet = threading.Event()  # is never set
+    with ifx.connect(serving.url, autocommit=True) as watching:
+        for way in WAYS:  # what a process needs once
+            way(serving.url)
+        before, given_up = resident(serving.pid), 0
+        ways = itertools.cycle(WAYS)
+        for _ in work:
+            for way in itertools.islice(ways, A_ROUND):
+                way(serving.url)
+                given_up += 1
+            while not _alone(watching):
+                quiet.wait(0.02)
+            grown = resident(serving.pid) - before
+            assert grown < LIMIT, (given_up, grown / MIB)
+        print(f"{given_up} results given up, {(resident(serving.pid) - before) / MIB:.1f} MiB more")
+
+
+def test_a_session_that_is_over_is_gone_without_the_collector() -> None:
+    """Nothing waits for Python's collector, which does not know how much DuckDB holds."""
+    with Server() as server:
+        engine = server._engine
+        assert engine is not None
+        url = server.url("stores_demo")
+        with ifx.connect(url, autocommit=True) as connection:
+            connection.execute("CREATE FUNCTION twice(n INT) RETURNING INT; RETURN 2 * n; END FUNCTION")
+        gc.collect()
+        gc.disable()
+        try:
+            with ifx.connect(url) as connection:
+                connection.execute("CREATE TEMP TABLE own (k INTEGER, v VARCHAR(20))")
+                connection.execute("INSERT INTO own VALUES (1, 'mine')")
+                assert connection.execute("SELECT twice(k), v FROM own").fetchall() == [(2, "mine")]
+                rows = connection.execute(
+                    "SELECT a.tabid, b.tabid, c.tabid FROM systables a, systables b, systables c"
+                )
+                assert rows.fetchone() is not None
+                (session,) = (one for one in engine.sessions.all() if one.temp_tables)
+                alive = weakref.ref(session)
+                del session
+                connection.rollback()
+            server.stop()  # waits for its sessions
+            assert alive() is None
+        finally:
+            gc.enable()

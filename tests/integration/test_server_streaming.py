@@ -1,0 +1,133 @@
+"""Large results by way of the network: what they cost the server, when they begin, and what comes between."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow.server import Server
+from informix_arrow.wire.errors import QueryCanceled
+
+from .test_server_process import SERVE
+
+MIB = 1 << 20
+ROWS = 10_000_000
+MANY = "SELECT a.id * 4000 + b.id n, a.tail FROM streamed a, streamed b"  # 16,000,000 rows
+
+
+@pytest.fixture(scope="module")
+def url(server: Server) -> str:
+    url = server.url("stores_demo")
+    rows = pa.table({"id": pa.array(range(4000), pa.int32()), "tail": pa.array([77] * 4000, pa.int32())})
+    with ifx.connect(url) as conn:
+        conn.write_arrow("streamed", rows, mode="create")
+        conn.execute("CREATE TABLE streamed_log (id INTEGER PRIMARY KEY, tail INTEGER)")
+    return url
+
+
+def resident(pid: int) -> int:
+    """Bytes of a process that are in memory and its own."""
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(fields["RssAnon"].split()[0]) * 1024
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+@pytest.mark.timeout(300)
+def test_ten_million_rows_cost_the_server_no_memory_and_begin_at_once() -> None:
+    environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
+    with subprocess.Popen(
+        [*SERVE, "--port", "0"], stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().removeprefix("listening on ").strip()
+            with ifx.connect(f"informix://informix:in4mix@{address}/stores_demo?server=informix") as conn:
+                conn.write_arrow("s", pa.table({"id": pa.array(range(10_000), pa.int32())}), mode="create")
+                sql = "SELECT a.id, b.id tail FROM s a, s b WHERE b.id < 1000"
+                conn.query("SELECT * FROM s").read_all()
+                before, peak, rows, firsts = resident(process.pid), 0, 0, []
+                for _ in range(3):
+                    began = time.perf_counter()
+                    cursor = conn.cursor()
+                    cursor.execute(sql)
+                    assert cursor.fetchone() is not None
+                    firsts.append(time.perf_counter() - began)
+                    cursor.close()
+                for batch in conn.query(sql).batches():
+                    rows += batch.num_rows
+                    peak = max(peak, resident(process.pid))
+                assert rows == ROWS
+                assert peak - before < 150 * MIB, (before / MIB, peak / MIB)
+                assert min(firsts) < 0.25  # on a machine that does other things; about 0.02 alone
+        finally:
+            process.terminate()
+            assert process.wait(30) == 0
+
+
+def test_the_first_rows_of_a_query_leave_before_it_is_done(url: str) -> None:
+    """It is never done: 4,000 to the power of 5 rows."""
+    endless = "SELECT a.id n, e.tail FROM streamed a, streamed b, streamed c, streamed d, streamed e"
+    with ifx.connect(url) as conn:
+        with conn.cursor() as cursor:
+            cursor.execute(endless)
+            rows = cursor.fetchmany(3)
+        assert len(rows) == 3
+        assert {tail for _, tail in rows} == {77}
+        assert conn.read_arrow("SELECT COUNT(*) n FROM streamed")["n"].to_pylist() == [4000]
+
+
+def test_statements_run_between_the_fetches_of_a_large_result(url: str) -> None:
+    sql = "SELECT a.id * 100 + b.id n, a.tail FROM streamed a, streamed b WHERE b.id < 100"
+    with ifx.connect(url) as conn:
+        conn.execute("DELETE FROM streamed_log WHERE 1 = 1")
+        total = rows = 0
+        with conn.cursor() as cursor, conn.cursor() as other:
+            cursor.execute(sql)
+            while batch := cursor.fetchmany(50_000):
+                other.execute("INSERT INTO streamed_log VALUES (?, 77)", (rows,))
+                other.execute("SELECT COUNT(*), 77 FROM streamed_log")
+                assert other.fetchone()[1] == 77
+                total += sum(n for n, _ in batch)
+                rows += len(batch)
+        assert rows == 400_000
+        assert total == sum(range(400_000))
+        assert conn.read_arrow("SELECT COUNT(*) n FROM streamed_log")["n"].to_pylist() == [8]
+
+
+def test_a_large_result_that_is_canceled_leaves_the_session_in_order(url: str) -> None:
+    with ifx.connect(url) as conn:
+        over = threading.Event()
+
+        def cancel() -> None:  # again and again: between two fetches nothing runs that could be canceled
+            while not over.wait(0.05):
+                conn.cancel()
+
+        canceling = threading.Thread(target=cancel)
+        batches = conn.query(MANY).batches()
+        assert next(iter(batches)).num_rows
+        canceling.start()
+        try:
+            with pytest.raises(QueryCanceled):
+                for _ in batches:
+                    pass
+        finally:
+            over.set()
+            canceling.join()
+        assert conn.read_arrow("SELECT COUNT(*) n FROM streamed")["n"].to_pylist() == [4000]
+
+
+def test_the_query_log_tells_of_a_result_that_it_is_not_whole(server: Server, url: str) -> None:
+    with ifx.connect(url) as conn:
+        with conn.cursor() as cursor:
+            cursor.execute(MANY)
+            assert cursor.fetchone() is not None
+        conn.read_arrow("SELECT * FROM streamed")
+    assert server.queries.matching("a.tail FROM streamed a")[-1].rows == -1
+    assert server.queries.matching(r"\* FROM streamed")[-1].rows == 4000

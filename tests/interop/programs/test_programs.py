@@ -1,0 +1,57 @@
+"""Programs that nobody here wrote, on the embedded server through IBM's JDBC driver: the verdicts of their cases."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from informix_arrow.server import Server
+
+from ..gate import witness_missing
+from ..jdbc.toolchain import Java, Unavailable
+from .toolchain import PROGRAMS, case_names, compile_programs
+
+#: Seconds that one program may take with all of its cases.
+SECONDS = 300
+#: Flyway and Liquibase know no product whose name begins with IBM.
+RELEASES = {"FlywayCases": "12.10", "LiquibaseCases": "12.10"}
+LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
+
+# A program is one test: its cases build on one another, and wherever tests run side by side they stay together.
+pytestmark = [pytest.mark.witness, pytest.mark.program, pytest.mark.timeout(SECONDS + 100)]
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Java:
+    """The compiled programs with what they need on their class path."""
+    try:
+        return compile_programs(tmp_path_factory.mktemp("programs"))
+    except Unavailable as missing:
+        witness_missing(str(missing))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_case_of_a_program_passes(name: str, programs: Java) -> None:
+    database = name.lower()
+    with Server(version=RELEASES.get(name, "14.10")) as server:
+        server.create_database(database)
+        host, port = server.address
+        arguments = (host, str(port), database, server.user, server.password, server.server_name)
+        done = subprocess.run(
+            programs.command(name, *arguments),
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=SECONDS,
+            check=False,
+        )
+    ended = (
+        f"no verdict; the program ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}"
+    )
+    verdicts = dict.fromkeys(case_names(name), ended)
+    for line in filter(None, map(LINE.fullmatch, done.stdout.splitlines())):
+        verdicts[line[2]] = "passed" if line[1] == "PASS" else line[3]
+    assert verdicts
+    assert {case: said for case, said in verdicts.items() if said != "passed"} == {}

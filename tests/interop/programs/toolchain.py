@@ -1,0 +1,81 @@
+"""Programs that reach the embedded server through IBM's JDBC driver: Flyway, Hibernate, Liquibase, SchemaCrawler.
+
+Their jars are those of ``pom.xml``, fetched by Maven's own client into the same cache as the driver's
+(jdbc/toolchain.py). A second run needs no network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from ..jdbc.toolchain import Java, Unavailable, cache_directory, program
+
+HERE = Path(__file__).parent
+POM = HERE / "pom.xml"
+SOURCES = sorted((HERE / "src").glob("*.java"))
+PROGRAMS = tuple(source.stem for source in SOURCES if source.stem != "Cases")
+_CASE = re.compile(r'\badd\("(\w+)", self::')
+
+
+def case_names(name: str) -> list[str]:
+    """The cases that a program registers, in its order, read from its source: nothing has to be compiled for them."""
+    return _CASE.findall((HERE / "src" / f"{name}.java").read_text(encoding="utf-8"))
+
+
+def fetch_jars() -> Path:
+    """The folder of all jars that the programs need; a changed ``pom.xml`` means another folder."""
+    folder = cache_directory().with_name("programs-" + hashlib.sha256(POM.read_bytes()).hexdigest()[:12])
+    if folder.is_dir():
+        return folder
+    maven = program("mvn", "the programs' jars are fetched with Maven (Debian: apt-get install maven)")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Into a fresh folder first: an interrupted download must not look like a whole one.
+    with tempfile.TemporaryDirectory(dir=folder.parent) as fresh:
+        target = Path(fresh) / "jars"
+        fetched = subprocess.run(
+            [
+                maven,
+                "--quiet",
+                "--batch-mode",
+                "--file",
+                str(POM),
+                "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
+                f"-DoutputDirectory={target}",
+            ],
+            cwd=fresh,
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
+        )
+        if fetched.returncode != 0 or not target.is_dir():
+            said = " ".join((fetched.stdout + fetched.stderr).split())[:300]
+            raise Unavailable(f"Maven could not fetch what {POM.name} names: {said}")
+        try:
+            target.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process has been quicker
+                raise
+    return folder
+
+
+def compile_programs(target: Path) -> Java:
+    """Compile the programs into ``target``."""
+    advice = "a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
+    java, javac = program("java", advice), program("javac", advice)
+    jars = f"{fetch_jars()}{os.sep}*"
+    build = subprocess.run(
+        [javac, "-nowarn", "-encoding", "UTF-8", "-cp", jars, "-d", str(target), *map(str, SOURCES)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if build.returncode != 0:
+        raise RuntimeError(f"javac failed:\n{build.stderr}")
+    return Java(java, os.pathsep.join((str(target), jars)))

@@ -1,0 +1,59 @@
+"""Tests that pass once may fail once in a hundred runs: those that race and those that draw their values, over and over
+with other seeds, two workers at a time so that they disturb each other."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.soaking import rounds
+
+ROOT = Path(__file__).parents[2]
+
+RACING = {
+    "cancels": ["tests/integration/test_client_cancel.py", "tests/integration/test_aio_cancel.py"],
+    "pools": ["tests/integration/test_pool_resilience.py", "tests/unit/test_exchange_transport.py"],
+    "locks": ["tests/unit/test_engine_locks.py", "tests/unit/test_engine_replays.py"],
+    "asyncio": ["tests/integration/test_aio.py", "tests/unit/test_transport_aio.py"],
+    "faults": ["tests/integration/test_client_faults.py", "tests/integration/test_server_urgent.py"],
+}
+DRAWING = sorted(
+    str(file.relative_to(ROOT))
+    for file in (ROOT / "tests" / "unit").glob("test_*.py")
+    if "from hypothesis import" in file.read_text(encoding="utf-8")
+)
+
+
+def run_once(tests: list[str], seed: int) -> None:
+    """One pytest run of its own, without the time that the soak has: each test in it takes its usual time."""
+    of_this_run = ("INFORMIX_ARROW_SOAK_SECONDS", "PYTEST_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(of_this_run)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:benchmark"]
+    options = ["--numprocesses=2", "--dist=loadfile", f"--hypothesis-seed={seed}"]
+    run = subprocess.run(
+        [*command, *options, *tests],
+        cwd=ROOT,
+        env={**environment, "PYTHONHASHSEED": str(seed)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, f"seed {seed}\n{run.stdout[-20_000:]}{run.stderr[-2_000:]}"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("subject", RACING)
+def test_what_races_passes_every_time(subject: str) -> None:
+    for _ in rounds(1):
+        run_once(RACING[subject], random.SystemRandom().randrange(1 << 32))
+
+
+@pytest.mark.soak
+def test_what_draws_its_values_passes_with_every_seed() -> None:
+    assert len(DRAWING) > 5
+    for _ in rounds(1):
+        run_once(DRAWING, random.SystemRandom().randrange(1 << 32))

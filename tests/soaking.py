@@ -1,0 +1,39 @@
+"""How long random work goes on: a moment in ``make test``, INFORMIX_ARROW_SOAK_SECONDS a test in ``make soak``."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import time
+from collections.abc import Iterator
+
+#: Of each test that is marked ``soak``; 0 outside of ``make soak``.
+SECONDS = float(os.environ.get("INFORMIX_ARROW_SOAK_SECONDS") or 0)
+
+
+def seconds(usual: float) -> float:
+    """For how long a test goes on: ``usual`` seconds in ``make test``."""
+    return SECONDS or usual
+
+
+def rounds(usual: int) -> Iterator[int]:
+    """Numbers of rounds from 0 on: ``usual`` of them in ``make test``, at least one of them and for as long as the time
+    lasts in ``make soak``."""
+    if not SECONDS:
+        yield from range(usual)
+        return
+    ends = time.monotonic() + SECONDS
+    for number in itertools.count():
+        yield number
+        if time.monotonic() >= ends:
+            return
+
+
+def seeds(*usual: int) -> Iterator[int]:
+    """Seeds of random work: the usual ones, which are all in ``make test``, then new ones in ``make soak``.
+    Each is printed: pytest shows the last one when the test fails."""
+    for number in rounds(len(usual)):
+        seed = usual[number] if number < len(usual) else random.SystemRandom().randrange(1 << 32)
+        print(f"seed {seed}")
+        yield seed

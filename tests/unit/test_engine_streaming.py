@@ -1,0 +1,382 @@
+"""Results that are made while they are fetched: they are those of their own moment, whatever comes between."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from informix_arrow.server.engine import spool
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.instance import Memory
+from informix_arrow.server.engine.prepared import QueryResult
+from informix_arrow.server.engine.spool import Spool
+from informix_arrow.server.errors import SqlError
+from informix_arrow.server.routines.session_routines import Library
+
+from .engine_support import VERSION, Db, connect, open_engine
+
+ROWS = 200_000
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    yield from open_engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    db = connect(engine)
+    db.run("create table big (id integer, txt varchar(120), tail integer)")
+    db.session.transaction.con.execute(
+        "INSERT INTO big SELECT i - 5, CASE WHEN i % 7 = 0 THEN NULL ELSE 'Öl ' || rpad(i::VARCHAR, 90, ' x') END, 77 "
+        f"FROM range({ROWS}) AS r(i)"
+    )
+    db.run("create table other (id integer primary key, tail integer)")
+    return db
+
+
+def opened(db: Db, sql: str = "select * from big", held: bool = True) -> QueryResult:
+    result = db.session.query(db.session.prepare(sql), ())
+    result.hold(held)
+    return result
+
+
+def taken(batches: Iterator[pa.RecordBatch], number: int | None = None) -> list[tuple[Any, ...]]:
+    """Rows of the next batches, of all with None."""
+    found = []
+    for batch in batches:
+        found += zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        if number is not None and (number := number - 1) == 0:
+            break
+    return found
+
+
+@cache
+def everything() -> list[tuple[Any, ...]]:
+    padding = " x" * 45
+    return [(i - 5, None if i % 7 == 0 else f"Öl {(str(i) + padding)[:90]}", 77) for i in range(ROWS)]
+
+
+def test_a_large_result_is_not_made_whole(db: Db) -> None:
+    result = opened(db)
+    assert result.rows == -1
+    assert taken(result.batches()) == everything()
+
+
+def test_a_small_result_leaves_the_connection_free(db: Db) -> None:
+    result = opened(db, "select * from big where id < 10")
+    assert result.rows == 15
+    assert taken(result.batches()) == everything()[:15]
+
+
+BETWEEN = {
+    "a query": ["select count(*) from big"],
+    "a large query": ["select * from big"],
+    "a write": ["insert into other values (1, 77)"],
+    "a transaction": ["begin work", "insert into other values (2, 77)", "commit work"],
+    "a transaction that is rolled back": ["begin work", "delete from big where 1 = 1", "rollback work"],
+    "a change of its own rows": ["update big set txt = 'x' where 1 = 1"],
+    "its rows deleted": ["delete from big where 1 = 1"],
+    "its table dropped": ["drop table big"],
+    "its table altered": ["alter table big add (more integer)"],
+    "a failing statement": ["select id from nowhere", "insert into other values ('abc', 1)"],
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_statements_of_the_session_run_between_two_fetches(db: Db, between: str) -> None:
+    batches = opened(db).batches()
+    rows = taken(batches, 1)
+    for sql in BETWEEN[between]:
+        try:
+            prepared = db.session.prepare(sql)
+            if prepared.returns_rows:
+                db.session.query(prepared, ())
+            else:
+                db.session.execute(prepared, ())
+        except SqlError:
+            assert "failing" in between
+    assert rows + taken(batches) == everything()
+
+
+@pytest.mark.parametrize(
+    "change", ["delete from big where 1 = 1", "drop table big", "alter table big add (x int)"]
+)
+def test_another_session_changes_the_table_between_two_fetches(engine: Engine, db: Db, change: str) -> None:
+    batches = opened(db).batches()
+    rows = taken(batches, 1)
+    connect(engine).run(change)
+    assert rows + taken(batches) == everything()
+
+
+def test_two_large_results_are_read_by_turns(db: Db) -> None:
+    first, second = opened(db).batches(), opened(db, "select id, tail from big").batches()
+    ones: list[tuple[Any, ...]] = []
+    twos: list[tuple[Any, ...]] = []
+    for _ in range(ROWS // 2048 + 2):
+        ones += taken(first, 1)
+        twos += taken(second, 1)
+    assert ones == everything()
+    assert twos == [(row[0], row[2]) for row in everything()]
+
+
+def test_a_result_shows_what_its_own_transaction_had_written_when_it_was_opened(db: Db) -> None:
+    db.run("begin work")
+    db.run("update big set tail = 78 where id >= 0")
+    batches = opened(db, "select tail from big").batches()
+    rows = taken(batches, 1)
+    db.run("update big set tail = 79 where id >= 0")
+    rows += taken(batches)
+    db.run("rollback work")
+    assert rows == [(77,)] * 5 + [(78,)] * (ROWS - 5)
+
+
+def test_an_open_result_survives_a_transaction_that_has_to_be_put_together_again(db: Db) -> None:
+    """A failing statement aborts DuckDB's transaction; the server does it again from its journal."""
+    db.run("begin work")
+    db.run("insert into other values (1, 77)")
+    batches = opened(db).batches()
+    rows = taken(batches, 1)
+    assert db.fails("insert into other values (1, 78)").sqlcode in (-239, -268)
+    assert db.fails("update other set tail = 1 / 0").sqlcode == -1202
+    rows += taken(batches, 1)
+    db.run("insert into other values (2, 79)")
+    rows += taken(batches)
+    db.run("commit work")
+    assert rows == everything()
+    assert db.rows("select * from other") == [(1, 77), (2, 79)]
+
+
+def test_an_open_result_survives_the_commit_of_another_session_that_its_transaction_must_see(
+    engine: Engine, db: Db
+) -> None:
+    db.run("begin work")
+    db.run("insert into other values (1, 77)")
+    batches = opened(db).batches()
+    rows = taken(batches, 1)
+    connect(engine).run("insert into big values (-1, 'later', 1)")
+    assert db.value("select count(*) from big") == ROWS + 1
+    rows += taken(batches)
+    db.run("commit work")
+    assert rows == everything()
+    assert db.rows("select * from other") == [(1, 77)]
+
+
+@pytest.mark.parametrize("end", ["commit work", "rollback work"])
+def test_a_held_result_goes_on_after_the_end_of_its_transaction(db: Db, end: str) -> None:
+    db.run("begin work")
+    db.run("update big set tail = 78 where 1 = 1")
+    batches = opened(db, "select id, tail from big").batches()
+    rows = taken(batches, 1)
+    db.run(end)
+    rows += taken(batches)
+    assert rows == [(i - 5, 78) for i in range(ROWS)]
+
+
+FAILS_LATE = "select id, 10 / (1500000 - id) from long"
+
+
+@pytest.fixture
+def long(db: Db) -> None:
+    """A table of more rows than DuckDB's threads read ahead."""
+    db.run("create table long (id integer, tail integer)")
+    db.session.transaction.con.execute("INSERT INTO long SELECT i, 77 FROM range(1600000) AS r(i)")
+
+
+@pytest.mark.usefixtures("long")
+def test_an_error_far_behind_the_first_row_is_raised_where_it_is_met(db: Db) -> None:
+    batches = opened(db, FAILS_LATE).batches()
+    assert taken(batches, 1)[0][0] == 0
+    with pytest.raises(SqlError) as caught:
+        taken(batches)
+    assert caught.value.sqlcode == -1202
+
+
+@pytest.mark.usefixtures("long")
+def test_an_error_far_behind_the_first_row_is_no_other_statements(db: Db) -> None:
+    db.run("begin work")
+    db.run("insert into other values (1, 77)")
+    batches = opened(db, FAILS_LATE).batches()
+    taken(batches, 1)
+    db.run("insert into other values (2, 78)")
+    assert db.rows("select * from other") == [(1, 77), (2, 78)]
+    with pytest.raises(SqlError) as caught:
+        taken(batches)
+    assert caught.value.sqlcode == -1202
+    db.run("commit work")
+    assert db.rows("select * from other") == [(1, 77), (2, 78)]
+
+
+def test_an_interrupt_ends_the_result_that_is_fetched_and_nothing_else(db: Db) -> None:
+    db.run("begin work")
+    db.run("insert into other values (1, 77)")
+    slow = opened(
+        db, "select a.id, b.id from big a, big b where a.id + b.id > 1 and a.tail = b.tail"
+    ).batches()
+    taken(slow, 1)
+    over = threading.Event()
+
+    def urge() -> None:  # as the server does: an interrupt that finds the query at rest is not heeded
+        while not over.wait(0.02):
+            db.session.interrupt()
+
+    urging = threading.Thread(target=urge)
+    urging.start()
+    try:
+        with pytest.raises(SqlError) as caught:
+            for _ in slow:
+                pass
+    finally:
+        over.set()
+        urging.join()
+    assert caught.value.sqlcode == -213
+    db.run("commit work")
+    assert db.rows("select * from other") == [(1, 77)]
+
+
+def test_an_interrupt_of_a_statement_that_waits_for_an_open_result_costs_the_result_nothing(db: Db) -> None:
+    batches = opened(db).batches()
+    rows = taken(batches, 1)
+    db.session.start_statement()
+    db.session.interrupt()  # nothing runs that is meant: the result rests
+    rows += taken(batches, 1)
+    db.run("insert into other values (3, 77)")
+    assert rows + taken(batches) == everything()
+
+
+def test_a_result_that_is_closed_is_over_at_once(db: Db) -> None:
+    endless = "select a.id from big a, big b, big c where a.tail = b.tail and b.tail = c.tail"
+    result = opened(db, endless)
+    result.close()
+    began = time.monotonic()
+    db.run("insert into other values (4, 77)")
+    assert time.monotonic() - began < 20
+    assert taken(result.batches()) == []
+
+
+def test_a_result_that_nobody_holds_is_over(db: Db) -> None:
+    endless = "select a.id from big a, big b, big c where a.tail = b.tail and b.tail = c.tail"
+    del_me: QueryResult | None = opened(db, endless)
+    assert del_me is not None
+    del_me = None
+    assert db.value("select count(*) from big") == ROWS
+
+
+def test_a_session_ends_while_a_result_is_open(db: Db, engine: Engine) -> None:
+    db.run("begin work")
+    db.run("insert into other values (1, 77)")
+    result = opened(db)
+    db.session.close()
+    result.close()
+    assert connect(engine).rows("select * from other") == []
+
+
+def test_a_query_through_functions_in_python_can_be_left(db: Db) -> None:
+    db.run("create table f (d decimal(16))")
+    db.run("insert into f select id from big")
+    batches = opened(db, "select d * 2 + 0.5 from f").batches()
+    assert len(taken(batches, 1)) >= 2048
+    db.run("insert into other values (9, 77)")
+    batches.close()  # type: ignore[attr-defined]
+    assert db.value("select count(*) from f") == ROWS
+
+
+def batch(number: int, rows: int = 100) -> pa.RecordBatch:
+    return pa.record_batch(
+        {
+            "n": pa.array([number] * rows, pa.int64()),
+            "t": pa.array([None if i % 3 else "ä" * i for i in range(rows)]),
+        }
+    )
+
+
+@pytest.mark.parametrize("memory", [0, 10_000, 1 << 20])
+def test_a_spool_gives_back_what_was_put_into_it(memory: int) -> None:
+    kept = Spool(memory)
+    for number in range(20):
+        kept.append(batch(number))
+    assert [kept.read(n).equals(batch(n)) for n in (19, 0, 7, 7)] == [True] * 4
+    for number in range(10):
+        assert batch(number).equals(kept.take())
+    kept.append(batch(20, 1))
+    for number in range(10, 20):
+        assert batch(number).equals(kept.take())
+    assert batch(20, 1).equals(kept.take())
+    assert kept.take() is None
+    kept.append(batch(21))
+    assert batch(21).equals(kept.take())
+    assert kept.take() is None
+
+
+def test_rows_that_have_to_wait_are_in_the_directory_for_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = tmp_path / "für Dateien"
+    made: list[object] = []
+    make = spool.tempfile.TemporaryFile
+
+    def note(**options: Any) -> Any:
+        made.append(options["dir"])
+        return make(**options)
+
+    monkeypatch.setattr(spool.tempfile, "TemporaryFile", note)
+    engine = Engine(None, "informix", VERSION, Library(), Memory(temp_directory=wanted))
+    try:
+        db = connect(engine)
+        db.run("create table big (id integer, txt varchar(120), tail integer)")
+        db.session.transaction.con.execute(
+            f"INSERT INTO big SELECT i, rpad(i::VARCHAR, 90, ' x'), 77 FROM range({ROWS}) AS r(i)"
+        )
+        batches = opened(db).batches()
+        rows = taken(batches, 1)
+        assert db.value("select count(*) from big") == ROWS
+        rows += taken(batches)
+    finally:
+        engine.close()
+    assert [row[0] for row in rows] == list(range(ROWS))
+    assert made == [str(wanted)]
+
+
+def test_a_directory_for_temporary_files_that_cannot_be_made_is_an_error_that_loses_nothing(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "taken").write_text("no directory")
+    kept = Spool(0, str(tmp_path / "taken"))
+    batch = pa.record_batch({"id": pa.array([1, 2]), "tail": pa.array([77, 78])})
+    with pytest.raises(SqlError) as caught:
+        kept.append(batch)
+    assert caught.value.sqlcode == -271
+    assert kept.take() == batch
+
+
+def test_a_spool_that_cannot_be_written_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Spool(0)
+    kept.append(batch(0))
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(spool.os, "pwrite", lambda *_: (_ for _ in ()).throw(full))
+    with pytest.raises(SqlError) as caught:
+        kept.append(batch(1))
+    assert (caught.value.sqlcode, caught.value.isamcode) == (-271, -131)
+    monkeypatch.undo()
+    kept.append(batch(2))
+    assert [kept.take().equals(batch(n)) for n in range(3)] == [True] * 3  # type: ignore[union-attr]
+
+
+def test_a_full_disk_fails_the_statement_that_needs_room_and_not_the_open_result(
+    db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = opened(db).batches()
+    rows = taken(batches, 1)
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(spool.os, "pwrite", lambda *_: (_ for _ in ()).throw(full))
+    assert db.fails("insert into other values (5, 77)").sqlcode == -271
+    monkeypatch.undo()
+    assert rows + taken(batches) == everything()
+    assert db.rows("select * from other") == []

@@ -1,0 +1,148 @@
+"""The books of a parallel read: nothing is lost or doubled, memory stays within its room, and nobody waits for ever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from informix_arrow import InterfaceError
+from informix_arrow.front.gathering import Gathering, Shares, Stopped
+
+ROOM = 100
+
+
+@dataclass(frozen=True)
+class Part:
+    number: int
+
+
+class Mark:
+    """A signal that tells whether it was given."""
+
+    given = False
+
+    def set(self) -> None:
+        self.given = True
+
+
+def batch(part: int, place: int, size: int) -> pa.RecordBatch:
+    """Of ``size`` bytes, saying whose it is."""
+    return pa.record_batch({f"{part}.{place}": pa.array([0] * size, pa.int8())})
+
+
+def label(found: pa.RecordBatch) -> tuple[int, int]:
+    part, place = found.schema.names[0].split(".")
+    return int(part), int(place)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 2 * ROOM), max_size=5), min_size=1, max_size=6),
+    st.integers(1, 4),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_every_batch_is_handed_out_once_and_in_order(
+    sizes: list[list[int]], readers: int, ordered: bool, random: object
+) -> None:
+    """Whoever takes turns, with a reader that waits for room until its signal is given."""
+    core = Gathering([Part(number) for number in range(len(sizes))], readers, ROOM, ordered=ordered)
+    reading: list[tuple[int, int] | None] = [None] * readers  # part, and the batch that comes next
+    waits: dict[int, Mark] = {}
+    through: set[int] = set()
+    waiting = 0
+    found: list[tuple[int, int]] = []
+    signal: Mark | None = None
+    for _ in range(10_000):
+        if core.over:
+            break
+        able = [n for n in range(readers) if n not in through and not (n in waits and not waits[n].given)]
+        consumer = signal is None or signal.given
+        assert able or consumer, "everybody waits"
+        who = random.choice([*able, *([-1] * consumer)])  # type: ignore[attr-defined]
+        if who < 0:
+            signal = Mark()
+            taken = core.take(signal)
+            if taken is not None:
+                waiting -= taken.nbytes
+                found.append(label(taken))
+                signal = None
+            continue
+        waits.pop(who, None)
+        at = reading[who]
+        if at is None:
+            part = core.claim()
+            if part is None:
+                through.add(who)
+                core.leave()
+                continue
+            reading[who] = at = (part, 0)
+        part, place = at
+        if place == len(sizes[part]):
+            core.done(part)
+            reading[who] = None
+            continue
+        piece = batch(part, place, sizes[part][place])
+        mark = Mark()
+        if core.put(part, piece, mark):
+            waiting += piece.nbytes
+            assert waiting <= ROOM + 2 * ROOM * (2 if ordered else 1)  # one that is waited for may be larger
+            reading[who] = (part, place + 1)
+        else:
+            waits[who] = mark
+    everything = [(part, place) for part, each in enumerate(sizes) for place in range(len(each))]
+    assert sorted(found) == everything
+    if ordered:
+        assert found == everything
+    for part in range(len(sizes)):
+        assert [place for number, place in found if number == part] == list(range(len(sizes[part])))
+
+
+def test_the_first_failure_counts_and_stops_everybody() -> None:
+    core = Gathering([Part(0), Part(1), Part(2)], 2, ROOM, ordered=False)
+    assert core.claim() == 0
+    first, second = ValueError("first"), ValueError("second")
+    core.fail(first)
+    core.fail(second)
+    assert core.failure is first
+    assert core.over
+    for action in (core.claim, lambda: core.put(0, batch(0, 0, 1), Mark())):
+        with pytest.raises(Stopped):
+            action()
+
+
+def test_who_waits_for_the_others_does_not_wait_for_those_that_connect() -> None:
+    core = Gathering([Part(0), Part(1)], 2, ROOM, ordered=False)
+    core.connects(1)
+    mark = Mark()
+    assert core.left(mark)
+    core.stop()
+    assert mark.given
+    assert not core.leave()
+    assert not core.left()
+    with pytest.raises(Stopped):
+        core.connects(-1)
+    assert core.leave()
+
+
+def test_a_budget_is_divided_among_connections() -> None:
+    usual = Shares.of(256 << 20, 4, 16 << 20, 1 << 20)
+    assert (usual.batch_bytes, usual.fetch_bytes) == (16 << 20, 1 << 20)
+    small = Shares.of(4 << 20, 4, 16 << 20, 1 << 20)
+    assert small.fetch_bytes == 128 << 10
+    for shares, budget in ((usual, 256 << 20), (small, 4 << 20)):
+        assert shares.room >= 0
+        used = shares.connections * (shares.batch_bytes + 2 * shares.fetch_bytes) + shares.room
+        assert used == budget
+
+
+@pytest.mark.parametrize("budget", [0, (4 << 20) - 1, 1e9, True, None])
+def test_a_budget_that_is_too_small_or_none_is_refused(budget: object) -> None:
+    with pytest.raises(
+        InterfaceError, match="memory_budget must be at least 4194304 bytes for 4 connections"
+    ):
+        Shares.of(budget, 4, 16 << 20, 1 << 20)

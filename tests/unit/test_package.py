@@ -1,0 +1,61 @@
+"""What ``import informix_arrow`` gives: names, each made when it is first used."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow import dbapi
+
+TEXT = Path(ifx.__file__).read_text(encoding="utf-8")
+
+
+def test_dir_shows_what_is_public_and_nothing_else() -> None:
+    assert dir(ifx) == sorted([*ifx.__all__, "aio", "dbapi"])
+    for name in dir(ifx):
+        assert getattr(ifx, name) is not None
+
+
+def test_a_type_checker_and_the_interpreter_see_the_same_names() -> None:
+    typed = {
+        (f".{node.module}", alias.name)
+        for node in ast.walk(ast.parse(TEXT))
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+    }
+    made = {(module, name) for module, names in ifx._ROOMS.items() for name in names.split()}
+    assert made == typed
+    assert sorted(name for _, name in made) == sorted(set(ifx.__all__) - {"__version__"})
+    for module, name in made:
+        assert getattr(ifx, name) is getattr(importlib.import_module(module, "informix_arrow"), name)
+
+
+def test_the_module_has_the_globals_of_pep_249() -> None:
+    assert (ifx.apilevel, ifx.paramstyle, ifx.threadsafety) == ("2.0", "qmark", 2)
+    for name in ("Binary", "Date", "Timestamp", "STRING", "NUMBER", "DATETIME", "ROWID", "Error", "connect"):
+        assert getattr(ifx, name) is getattr(dbapi, name)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'informix_arrow' has no attribute 'conect'"):
+        ifx.conect  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(ImportError, match="conect"):
+        from informix_arrow import conect  # type: ignore[attr-defined]  # noqa: F401
+
+
+def test_the_import_alone_loads_neither_pyarrow_nor_the_client() -> None:
+    code = (
+        "import sys, informix_arrow; assert dir(informix_arrow); "
+        "print(*sorted(name for name in sys.modules if name.startswith(('informix', 'pyarrow', 'numpy'))))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["informix_arrow"]
+    code = "from informix_arrow import *; print(connect.__name__, aio.__name__ if 'aio' in dir() else '')"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["connect"]
