@@ -371,8 +371,9 @@ class Readers:
             if connection is not None:
                 self._reading.discard(connection)
                 _quietly_closed(connection)
-            if core.leave() and self._keeper is not None:
+            if core.leaving() and self._keeper is not None:
                 _quietly_closed(self._keeper)
+            core.leave()
 
     def _connected(self) -> Reading:
         self.core.connects(1)

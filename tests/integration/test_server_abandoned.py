@@ -63,3 +63,19 @@ def test_a_result_goes_when_its_statement_is_released(server: Server, results: w
         assert len(results) == 1
         client.must(m.Id(first), m.Close())
         assert len(results) == 0
+
+
+def test_a_session_that_said_goodbye_holds_nothing(server: Server) -> None:
+    """Whoever has the answer to SQ_EXIT meets no lock of the session, and nothing that it had not committed."""
+    with RawClient(server, "sysmaster") as other:
+        other.command("CREATE DATABASE goodbyes WITH LOG")
+        other.command("CREATE TABLE held (a INT, after INT)")
+        for number in range(100):
+            with RawClient(server, "goodbyes") as client:
+                client.must(m.Begin())
+                client.command("LOCK TABLE held IN EXCLUSIVE MODE")
+                client.command(f"INSERT INTO held VALUES ({number}, 1)")
+                client.send(m.Exit())
+                assert isinstance(client.receive(), m.Exit)
+                other.command(f"INSERT INTO held VALUES ({number}, 2)")
+        assert other.number("SELECT COUNT(*)::INT FROM held") == 100

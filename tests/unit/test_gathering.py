@@ -78,6 +78,7 @@ def test_every_batch_is_handed_out_once_and_in_order(
             part = core.claim()
             if part is None:
                 through.add(who)
+                assert core.leaving() == (len(through) == len(reading))
                 core.leave()
                 continue
             reading[who] = at = (part, 0)
@@ -122,11 +123,28 @@ def test_who_waits_for_the_others_does_not_wait_for_those_that_connect() -> None
     assert core.left(mark)
     core.stop()
     assert mark.given
-    assert not core.leave()
+    assert core.leaving()
+    assert core.left(), "it has something to put away yet"
+    core.leave()
     assert not core.left()
     with pytest.raises(Stopped):
         core.connects(-1)
-    assert core.leave()
+    assert not core.leaving(), "once"
+    core.leave()
+
+
+def test_who_connects_may_be_the_last_one_that_reads() -> None:
+    core = Gathering([Part(0), Part(1)], 2, ROOM, ordered=False)
+    core.connects(1)
+    core.claim()
+    core.done(0)
+    assert not core.leaving(), "a part is left, for the one that connects"
+    core.leave()
+    core.connects(-1)
+    core.claim()
+    core.done(1)
+    assert core.leaving()
+    core.leave()
 
 
 def test_a_budget_is_divided_among_connections() -> None:

@@ -417,8 +417,9 @@ class AsyncReaders:
             if connection is not None:
                 self._reading.discard(connection)
                 await _quietly_closed(connection)
-            if core.leave() and self._keeper is not None:
+            if core.leaving() and self._keeper is not None:
                 await _quietly_closed(self._keeper)
+            core.leave()
 
     async def _connected(self) -> AsyncReading:
         self.core.connects(1)

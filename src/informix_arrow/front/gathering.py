@@ -95,6 +95,8 @@ class Gathering:
         self._room = room
         self._bytes = 0
         self._signals: list[AnySignal] = []
+        self._reading = readers  # have not said that they are leaving
+        self._put_away = False
         self.readers = readers  # still at work
         self.connecting = 0  # of these
         self.failure: BaseException | None = None
@@ -191,12 +193,20 @@ class Gathering:
             if change < 0:
                 self._check()
 
-    def leave(self) -> bool:
-        """A reader is through; whether it was the last one."""
+    def leaving(self) -> bool:
+        """A reader has nothing more to read. True once, for the last one that read anything: it may have something to
+        put away before it is gone."""
+        with self._lock:
+            self._reading -= 1
+            last = self._reading <= self.connecting and (self.stopped or not self._unread)
+            first, self._put_away = not self._put_away, self._put_away or last
+            return last and first
+
+    def leave(self) -> None:
+        """A reader is through: nothing of it is left."""
         with self._lock:
             self.readers -= 1
             self._give()
-            return self.readers == 0
 
     def _check(self) -> None:
         if self.stopped:

@@ -85,6 +85,7 @@ class Conversation:
         dialogue: Dialogue | None = None,
     ) -> None:
         self.ended = False
+        self._engine = engine
         self._dialogue = dialogue
         self._agenda = Agenda()
         self._layout = layout = Layout(framing)
@@ -232,6 +233,9 @@ class Conversation:
             self.ended = True
 
     def _exit(self, _: m.Exit) -> None:
+        # Answered when it is so: whoever has the answer finds no lock of this session and nothing uncommitted.
+        self._statements.clear()
+        self._engine.close()
         self._replies.reply(m.Exit())
         self.ended = True
 
