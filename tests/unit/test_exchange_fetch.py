@@ -18,7 +18,7 @@ from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, NotSupportedError, ProgrammingError, ProtocolError
 from informix_arrow.wire.types import ColumnType
 
-from .exchange_peer import COLUMNS, FRAMING, Group, Peer, insert, new_session, rows, select
+from .exchange_peer import COLUMNS, FRAMING, Group, Peer, arrived, insert, new_session, rows, select
 
 DONE = [m.Done(), m.Cost()]
 OPEN = "Id CursorName Open Id Fetch"
@@ -202,6 +202,49 @@ def test_a_closed_cursor_drops_the_rows_on_their_way() -> None:
     assert peer.run(next_batch(session, cursor)) is None
     peer.run(cursor.close(session))
     assert peer.names().count("Id Release") == 1
+
+
+@pytest.mark.parametrize("large", [True, False], ids=["sizes of 4 bytes", "sizes of 2 bytes"])
+@pytest.mark.parametrize("piece", [1, 2, 3, 7, 19, 1 << 20])
+def test_rows_that_nobody_wants_are_passed_over_however_they_are_cut(piece: int, large: bool) -> None:
+    """Rows of even and odd lengths, empty ones and long ones, whose bytes look like headers."""
+    session = new_session(framing=replace(FRAMING, large_fetch=large))
+    sizes = [0, 1, 2, 3, 17, 600, 5, 0, 9001]
+    data = b"".join(m.Tuple(0, b"\0\x0e" * size + b"x" * (size % 2)).encode(session.framing) for size in sizes)
+    data += m.Done().encode(session.framing) + m.EndOfTurn().encode(session.framing)
+    cursor = make_cursor(session, 0, "select", COLUMNS, ReadOptions())
+    cursor.decoder, cursor.in_flight, cursor.released = None, 1, True
+    session.owed.append(cursor)
+    peer = Peer([], piece)
+    peer.outgoing += data
+    peer.run(cursor.take_in(session))
+    assert not peer.outgoing
+    assert len(session.buffer) == 0
+    assert (cursor.ended, cursor.in_flight, list(session.owed)) == (True, 0, [])
+
+
+def test_of_whole_rows_that_nobody_wants_no_messages_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parsed(*_: object) -> m.Tuple:
+        raise AssertionError("a message was made of a row that nobody wants")
+
+    monkeypatch.setattr(m.Tuple, "parse", parsed)
+    peer, session = Peer([select(), rows(*range(5000)), [*rows(5001), *DONE]]), new_session()
+    peer.run(open_query(peer, session).close(session))
+    assert not session.owed
+    assert len(session.buffer) == 0
+
+
+def test_a_negative_length_among_rows_that_nobody_wants_breaks_the_session() -> None:
+    session = new_session()
+    cursor = make_cursor(session, 0, "select", COLUMNS, ReadOptions())
+    cursor.decoder, cursor.in_flight = None, 1
+    session.owed.append(cursor)
+    arrived(session, *rows(1), m.Tuple(0, b"four"))
+    size = session.buffer.end - 8
+    session.buffer.data[size : size + 4] = (-4).to_bytes(4, "big", signed=True)
+    with pytest.raises(ProtocolError, match=f"SQ_TUPLE: negative size -4 at offset {size}") as caught:
+        Peer([]).run(cursor.take_in(session))
+    assert not session.usable_after(caught.value)
 
 
 def test_a_forgotten_cursor_is_released_later() -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from struct import Struct
 
 from .._decode import FULL, NEED_MORE, OTHER, Decoder
 from ..wire import messages as m
@@ -42,6 +43,8 @@ NO_MORE_ROWS = 100  # SQLCODE of "not found"
 _LOCKLESS = ("", "DIRTY READ", "COMMITTED READ", "COMMITTED READ LAST COMMITTED")
 
 _TUPLE, _DONE, _COST, _EOT = b"\x00\x0e", b"\x00\x0f", b"\x00\x37", b"\x00\x0c"
+
+_HEADER, _LARGE_HEADER = Struct(">hhh"), Struct(">hhi")  # of a tuple: tag, warnings, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +227,8 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
             cursor.answered = cursor.last = True
             yield from _reply_ended(session, cursor, ahead)
             return True
+    elif _pass_rows(session, cursor):
+        return False
     message = yield from next_message(session)
     cursor.answered = True
     cursor.reply_bytes += OBJECT_BYTES
@@ -265,6 +270,37 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
         yield from release(session, cursor)
     elif ahead and not cursor.ended and not cursor.in_flight and not wanted(session):
         yield from _request(session, cursor)
+
+
+def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
+    """Pass over the rows that are here as a whole and that nobody wants; whether there were any.
+
+    A cursor that is closed early has a fetch or two on their way: hundreds of thousands of short rows, of which no
+    message is made.
+    """
+    buffer = session.buffer
+    header = _LARGE_HEADER if session.framing.large_fetch else _HEADER
+    read, length, tag = header.unpack_from, header.size, m.Tuple.TAG
+    data, begin, end = buffer.data, buffer.start, buffer.end
+    at, rows, last = begin, 0, end - length
+    while at <= last:
+        kind, _, size = read(data, at)
+        if kind != tag:
+            break
+        if size < 0:
+            raise ProtocolError(f"SQ_TUPLE: negative size {size} at offset {at + 4}")
+        behind = at + length + size + (size & 1)
+        if behind > end:
+            break
+        at = behind
+        rows += 1
+    if not rows:
+        return False
+    buffer.start = at
+    cursor.answered = True
+    cursor.reply_rows += rows
+    cursor.reply_bytes += at - begin
+    return True
 
 
 def _pass_end(session: Session) -> bool:
