@@ -210,7 +210,9 @@ def test_rows_that_nobody_wants_are_passed_over_however_they_are_cut(piece: int,
     """Rows of even and odd lengths, empty ones and long ones, whose bytes look like headers."""
     session = new_session(framing=replace(FRAMING, large_fetch=large))
     sizes = [0, 1, 2, 3, 17, 600, 5, 0, 9001]
-    data = b"".join(m.Tuple(0, b"\0\x0e" * size + b"x" * (size % 2)).encode(session.framing) for size in sizes)
+    data = b"".join(
+        m.Tuple(0, b"\0\x0e" * size + b"x" * (size % 2)).encode(session.framing) for size in sizes
+    )
     data += m.Done().encode(session.framing) + m.EndOfTurn().encode(session.framing)
     cursor = make_cursor(session, 0, "select", COLUMNS, ReadOptions())
     cursor.decoder, cursor.in_flight, cursor.released = None, 1, True

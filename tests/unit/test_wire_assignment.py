@@ -7,7 +7,7 @@ import datetime as dt
 import os
 import random
 import time
-from decimal import Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -75,7 +75,10 @@ def by_column(ct: ColumnType, value: Any, inexact: Inexact) -> bytes | None:
     except (pa.ArrowException, OverflowError):
         return b""  # beyond Arrow's own types
     way = converter(Column("c", ct), "c", array.type, "utf-8", inexact=inexact)
-    batch = pa.RecordBatch.from_arrays([way.convert(array)], ["c"])
+    try:
+        batch = pa.RecordBatch.from_arrays([way.convert(array)], ["c"])
+    except DataError:
+        return None
     encoder = Encoder([way.op.as_tuple()], ["c"])
     encoder.load(*batch.__arrow_c_array__())
     try:
@@ -127,3 +130,41 @@ def test_halves_go_away_from_zero(inexact: Inexact) -> None:
             assign(Decimal("-0.005"))
     else:
         assert assign(Decimal("-0.005")) == (Decimal("-0.01") if inexact == "round" else 0)
+
+
+def test_a_text_for_an_interval_is_read_or_refused_as_its_value_is() -> None:
+    """Texts of one digit more than there is room for, against a Decimal's own rounding; write_arrow does the same."""
+    rng = random.Random(21)
+    seen = dict.fromkeys(("kept", "changed", "refused"), 0)
+    for _ in range(3000):
+        digits = rng.randrange(6)
+        ct = ColumnType.interval(
+            f"DAY({rng.randint(1, 9)}) TO " + (f"FRACTION({digits})" if digits else "SECOND")
+        )
+        inexact, sign = rng.choice(INEXACT), rng.choice(["", "-"])
+        days, second = rng.choice([0, 3, 9]), rng.choice([0, 4, 59])
+        fraction = "".join(rng.choice("059") for _ in range(rng.randint(1, 7)))
+        text = f"{sign}{days} 23:59:{second:02}.{fraction}"
+        exact = Decimal(days * 86400 + 86340 + second) + Decimal(f"0.{fraction}")
+        rounding = ROUND_HALF_UP if inexact == "round" else ROUND_DOWN
+        wanted = exact.quantize(Decimal(1).scaleb(-digits), rounding)
+        limit = 10 ** (ct.qualifier.leading if ct.qualifier else 0) * 86400
+        assign = assigner(ct, inexact, "utf-8")
+        assert assign is not None
+        column = by_column(ct, text, inexact)
+        if wanted >= limit or (wanted != exact and inexact == "error"):
+            with pytest.raises(DataError):
+                assign(text)
+            assert column is None
+            seen["refused"] += 1
+            continue
+        micros = int(wanted * 10**6) * (-1 if sign else 1)
+        assert column == by_column(ct, dt.timedelta(microseconds=micros), "error")
+        made = assign(text)
+        if wanted == exact:
+            assert made is text
+            seen["kept"] += 1
+        else:
+            assert made.microseconds == micros
+            seen["changed"] += 1
+    assert min(seen.values()) > 100

@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._encode import Encoder
-from ..wire.assignment import Inexact
+from ..wire.assignment import Inexact, interval_of_text
 from ..wire.code_sets import is_multibyte
 from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
 from ..wire.describe import Column
 from ..wire.errors import DataError, ProgrammingError
-from ..wire.intervals import parse_interval, to_month_day_nano
+from ..wire.intervals import to_month_day_nano
 from ..wire.nested import format_literal
 from ..wire.plan_ops import FLAG_ROUND, FLAG_TRUNCATE, Kind, PlanOp, TypeOptions, plan_op
 from ..wire.qualifiers import Qualifier
@@ -274,7 +274,7 @@ def _cast(op: PlanOp, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> 
         return lambda array: array.cast(pa.binary())
     if kind == Kind.DATE and pa.types.is_timestamp(source) and source.tz is None:
         return _to_date
-    return _from_text(kind, ct, source)
+    return _from_text(kind, ct, source, inexact)
 
 
 def _to_integer(wanted: pa.DataType, source: pa.DataType) -> Step | None:
@@ -327,7 +327,7 @@ def _to_date(array: pa.Array) -> pa.Array:
     return days
 
 
-def _from_text(kind: Kind, ct: ColumnType, source: pa.DataType) -> Step | None:
+def _from_text(kind: Kind, ct: ColumnType, source: pa.DataType, inexact: Inexact) -> Step | None:
     if not _is_text(source):
         return None
     if kind == Kind.BOOL:
@@ -336,7 +336,7 @@ def _from_text(kind: Kind, ct: ColumnType, source: pa.DataType) -> Step | None:
         return _times
     if kind == Kind.INTERVAL_MDN and ct.qualifier is not None:
         qualifier = ct.qualifier
-        return lambda array: _intervals(array, qualifier)
+        return lambda array: _intervals(array, qualifier, inexact)
     wanted = {
         Kind.DATE: pa.date32(),
         Kind.DATETIME_DATE32: pa.date32(),
@@ -366,11 +366,11 @@ def _times(array: pa.Array) -> pa.Array:
     )
 
 
-def _intervals(array: pa.Array, qualifier: Qualifier) -> pa.Array:
+def _intervals(array: pa.Array, qualifier: Qualifier, inexact: Inexact) -> pa.Array:
     """Informix's literals (``5-03``, ``-3 04:05:06``) as intervals. One Python object per value: they are parsed."""
     return pa.array(
         [
-            None if text is None else to_month_day_nano(parse_interval(text, qualifier))
+            None if text is None else to_month_day_nano(interval_of_text(text, qualifier, inexact))
             for text in array.to_pylist()
         ],
         pa.month_day_nano_interval(),

@@ -183,8 +183,8 @@ def _texts(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -
         return None
     if target.content_width and not target.is_complex and not target.is_json:
         return _into(target, inexact), array
-    if target.qualifier is not None and target.code == TypeCode.DATETIME:
-        coarse = target.qualifier.end < Field.SECOND
+    if target.qualifier is not None:
+        coarse = target.qualifier.end < Field.SECOND and target.code == TypeCode.DATETIME
         if coarse or pc.any(pc.match_substring(array, ".")).as_py():  # there may be too much of it
             return None
     return _TEXT, array

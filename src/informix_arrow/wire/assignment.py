@@ -21,7 +21,7 @@ from .bind_values import plain_value
 from .column_types import ColumnType, TypeCode
 from .datetimes import IntervalValue
 from .errors import DataError, InterfaceError
-from .intervals import YearMonthInterval, interval_of, is_month_day_nano, split_month_day_nano
+from .intervals import YearMonthInterval, interval_of, is_month_day_nano, parse_interval, split_month_day_nano
 from .primitives import encode_strictly
 from .qualifiers import Field, Qualifier
 from .type_codes import DECIMAL_TYPES
@@ -48,6 +48,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?
 _MOMENT = re.compile(
     r"(?P<whole>[0-9]+(?:[-: T][0-9]+)*)(?:\.(?P<fraction>[0-9]+))?"
 )  # Informix's text, and ISO's
+_SPAN = re.compile(r"(?P<head>[-+]?[0-9 :]*)\.(?P<fraction>[0-9]+)")
 _SEPARATORS = re.compile(r"[-: T]")
 _LEAST, _MOST = -130, 125  # decimal exponents of a DECIMAL's first digit
 _FIELDS = ("year", "month", "day", "hour", "minute", "second")
@@ -440,12 +441,18 @@ def _moment(
 def _intervals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
     qualifier = target.qualifier
     assert qualifier is not None
-    unit = 10 ** (9 - qualifier.fraction_digits)
+    digits = qualifier.fraction_digits
+    unit = 10 ** (9 - digits)
 
     def assign(value: Any) -> Any:
         value = plain_value(value, to_microseconds=inexact != "error" and not qualifier.is_year_month)
         if not qualifier.is_year_month and inexact != "error":
             value = _shortened(value, unit, inexact)
+        if isinstance(value, str):
+            text = _SPAN.fullmatch(value.strip(" "))
+            if text is None or qualifier.end < Field.SECOND or not text["fraction"][digits:].strip("0"):
+                return value  # what is odd about it, if anything, is for the server to say
+            return interval_of_text(value, qualifier, inexact)
         if isinstance(value, bool) or not (
             isinstance(value, int | dt.timedelta | YearMonthInterval | IntervalValue)
             or is_month_day_nano(value)
@@ -458,6 +465,28 @@ def _intervals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         return _fitting(value, qualifier, unit)
 
     return assign
+
+
+def interval_of_text(value: str, qualifier: Qualifier, inexact: Inexact) -> IntervalValue:
+    """Informix's literal (``5-03``, ``-3 04:05:06.75``) as an INTERVAL; ``DataError`` where it is none, or has digits
+    of a second that there is no room for and that ``inexact`` does not allow to lose.
+    """
+    text = _SPAN.fullmatch(value.strip(" "))
+    if text is None or qualifier.end < Field.SECOND:
+        return parse_interval(value, qualifier)
+    head, digits = text["head"], qualifier.fraction_digits
+    kept, lost = text["fraction"][:digits], text["fraction"][digits:]
+    if lost.strip("0") and inexact == "error":
+        raise DataError(
+            f"{value!r} has parts finer than the last field of INTERVAL {qualifier.interval_sql}, which would be "
+            f"lost: {HINT}"
+        )
+    whole = parse_interval(f"{head}.{kept}" if digits else head, qualifier)
+    if inexact != "round" or lost < "5":
+        return whole
+    assert whole.microseconds is not None
+    amount = abs(whole.microseconds) + 10 ** (6 - digits)
+    return interval_of(dt.timedelta(microseconds=-amount if head[:1] == "-" else amount), qualifier)
 
 
 def _shortened(value: Any, unit: int, inexact: Inexact) -> Any:
