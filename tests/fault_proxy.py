@@ -31,12 +31,14 @@ class Fault:
     """What happens to a connection when ``after`` bytes of one side were passed on.
 
     ``"cut"`` closes both ends in good order, ``"reset"`` without, ``"hang"`` passes on nothing more in either direction
-    and leaves both ends open (half-open connections look so).
+    and leaves both ends open (half-open connections look so). ``"spoil"`` passes the next byte on with some of its bits
+    turned, those of ``bits``, and then everything as it comes.
     """
 
     side: Side
     after: int
-    action: Literal["cut", "reset", "hang"] = "cut"
+    action: Literal["cut", "reset", "hang", "spoil"] = "cut"
+    bits: int = 0xFF
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ class _Link:
     def _strike(self, side: Side, passed: int) -> bool:
         """Do what the fault says, if its moment has come; True: pass on nothing more."""
         fault = self._fault
-        if fault is None or fault.side != side or passed < fault.after:
+        if fault is None or fault.action == "spoil" or fault.side != side or passed < fault.after:
             return self._hangs
         if fault.action == "hang":
             self._hangs = True
@@ -182,7 +184,7 @@ class _Link:
         try:
             while not self._ended.is_set():
                 most = self._piece
-                if self._fault is not None and self._fault.side == side:
+                if self._fault is not None and self._fault.side == side and self._fault.action != "spoil":
                     most = max(1, min(most, self._fault.after - self._passed[side]))
                 data = source.recv(most)
                 if self._hangs:
@@ -196,6 +198,7 @@ class _Link:
                 if self._delay:
                     self._ended.wait(self._delay)
                 self._note(side, other)
+                data = self._spoilt(side, data)
                 self._passed[side] += len(data)
                 sink.sendall(data)
                 if self._strike(side, self._passed[side]):
@@ -204,6 +207,15 @@ class _Link:
             pass
         finally:
             self._leave(side == "client" or self._hangs or self._ended.is_set())
+
+    def _spoilt(self, side: Side, data: bytes) -> bytes:
+        fault = self._fault
+        if fault is None or fault.action != "spoil" or fault.side != side:
+            return data
+        at = fault.after - self._passed[side]
+        if not 0 <= at < len(data):
+            return data
+        return data[:at] + bytes([data[at] ^ fault.bits]) + data[at + 1 :]
 
     def _note(self, side: Side, other: Side) -> None:
         with self._lock:

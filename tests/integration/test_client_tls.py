@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import ssl
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from tests.fault_proxy import Fault, FaultProxy
 from tests.tls_certificates import PASSWORD
 
 import informix_arrow as ifx
@@ -264,3 +266,28 @@ def test_no_secret_is_shown(url: str, certificates: Certificates) -> None:
         assert PASSWORD not in repr(conn)
         assert PASSWORD not in repr(conn._parameters)
         assert PASSWORD not in repr(vars(conn._link))
+
+
+@pytest.mark.parametrize("side", ["server", "client"])
+def test_what_was_changed_on_the_way_is_found_out_and_is_an_error_of_ours(
+    tls_server: Server, url: str, certificates: Certificates, side: Any
+) -> None:
+    """Of the handshake, the login and a result: any byte, any of its bits, by whoever sits in between."""
+    rng = random.Random(f"tls {side}")
+    with FaultProxy(tls_server.address) as proxy:
+        options: dict[str, Any] = {"host": proxy.host, "port": proxy.port, "login_timeout": 2}
+        ends = {"refused": 0, "right": 0}
+        for _ in range(25):
+            after = rng.choice([rng.randrange(200), rng.randrange(4000), rng.randrange(40_000)])
+            proxy.fault = Fault(side, after, "spoil", 1 << rng.randrange(8))
+            try:
+                with ifx.connect(url, tls=True, tls_ca=certificates.ca, **options) as conn:
+                    found = conn.read_arrow("SELECT id, sentinel FROM tls_rows ORDER BY id", timeout=2)
+            except ifx.Error as error:
+                assert tls_server.password not in str(error)  # noqa: PT017 - which error it is, is open
+                ends["refused"] += 1
+            else:  # it came too late, or beside the point
+                assert found["id"].to_pylist() == list(range(2000))
+                assert set(found["sentinel"].to_pylist()) == {12345}
+                ends["right"] += 1
+        assert ends["refused"] > 5

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import random
+from dataclasses import replace
 
 import pytest
 
+from informix_arrow.exchange.cancel import interruptible
 from informix_arrow.exchange.connect import connect
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
 from informix_arrow.exchange.run import run
+from informix_arrow.exchange.steps import Call, Reason
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.capabilities import server_answer
 from informix_arrow.wire.errors import Error
+from informix_arrow.wire.primitives import NeedMoreData
 
-from .exchange_peer import Peer, insert, new_session, rows, select
+from .exchange_peer import FRAMING, Peer, insert, new_session, rows, select
 from .test_exchange_connect import PARAMETERS, LoginPeer
 
 ROUNDS = 1500
@@ -86,3 +91,81 @@ def test_a_damaged_login_ends_in_a_session_or_in_an_error_of_ours() -> None:
         damaged(peer, rng, 330)
         with contextlib.suppress(Error):
             peer.run(connect(PARAMETERS))
+
+
+PAM = [
+    [m.Challenge(4, "Hello"), m.EndOfTurn(), m.Challenge(1, "Password: ")],
+    [m.Challenge(3, "Nearly"), m.EndOfTurn(), m.Challenge(2, "Code: ")],
+    [m.Accept()],
+]
+
+
+class DamagingPamPeer(DamagingLoginPeer):
+    """A listener that asks questions before it lets a client in."""
+
+    def __init__(self, piece: int) -> None:
+        super().__init__(piece=piece)
+        self.asked = 0
+        mask = bytearray(server_answer(bytes(8)))
+        mask[5] |= 0x08  # bit 44
+        self.mask = bytes(mask)
+
+    def _take(self, data: bytes) -> None:
+        with contextlib.suppress(NeedMoreData):  # the client was told of another protocol: hang up
+            super()._take(data)
+
+    def _answer(self, group: list[m.Message]) -> None:
+        if not isinstance(group[0], m.Ack | m.Response):
+            super()._answer(group)
+            return
+        said = PAM[self.asked] if self.asked < len(PAM) else [m.Exit()]
+        self.asked += 1
+        self.outgoing += b"".join(message.encode(FRAMING) for message in (*said, m.EndOfTurn()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_questions_of_pam_end_in_a_session_or_in_an_error_of_ours(seed: int) -> None:
+    """And the answers, which are secrets, are in no error."""
+    rng = random.Random(f"pam {seed}")
+    ends = {"session": 0, "error": 0}
+    for _ in range(ROUNDS // 5):
+        peer = DamagingPamPeer(rng.choice((1, 9, 1 << 20)))
+        damaged(peer, rng, 480)
+        try:
+            peer.run(connect(replace(PARAMETERS, pam=lambda prompt, echo: "an answer nobody may see")))
+        except Error as error:
+            assert "nobody may see" not in repr(error)  # noqa: PT017 - which error it is, is open
+            ends["error"] += 1
+        else:
+            ends["session"] += 1
+    assert min(ends.values()) > 10
+
+
+@pytest.mark.parametrize("reason", [None, Reason.CANCEL, Reason.TIMEOUT], ids=str)
+def test_damage_behind_a_cancel_ends_in_rows_or_in_an_error_of_ours(reason: Reason | None) -> None:
+    """A byte was sent for the call before: a harmless statement absorbs it. Its answers, or the next query's, or those
+    of a call that is to end itself, are damaged.
+    """
+    rng = random.Random(f"cancel {reason}")
+    ends = {"rows": 0, "error": 0}
+    for _ in range(ROUNDS // 3):
+        hit = rng.random() < 0.5
+        absorbed = [[m.Err(-213, -157)]] if hit else [select(7), [*rows(1), m.Done()]]
+        script = [*absorbed, select(), rows(1, 2, 3), [*rows(4, 5), m.Done(), m.Cost()]]
+        before, now = Call(), Call()
+        before.sent = True
+        now.wanted = reason
+        peer, session = DamagingPeer(script, piece=rng.choice((7, 50, 1 << 20))), new_session(call=before)
+        damaged(peer, rng, 500)
+        try:
+            query = run(session, "select", 0, (), ReadOptions())
+            cursor = peer.run(interruptible(session, now, query))
+            while isinstance(cursor, ServerCursor) and peer.run(next_batch(session, cursor)) is not None:
+                pass
+            ends["rows"] += 1
+        except Error as error:
+            ends["error"] += 1
+            if session.usable_after(error):
+                assert session.own == 0
+    assert ends["error"] > 10
+    assert (ends["rows"] > 10) == (reason is None)
