@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-import fcntl
 import json
 import os
-import shutil
 import subprocess
-import sys
 import tempfile
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.ecosystem.environments import environment
 from tests.interop.jdbc import toolchain
 
 import informix_arrow as ifx
@@ -46,21 +44,6 @@ ROWS: list[tuple[Any, ...]] = [
 ]  # fmt: skip
 
 
-def environment() -> Path:
-    """The python of an environment with pyspark, made once and kept beside the driver's jars."""
-    home = toolchain.cache_directory().with_name(PYSPARK.replace("==", "-"))
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with home.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (home / "whole").exists():
-            shutil.rmtree(home, ignore_errors=True)
-            subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-            pip = [str(home / "bin" / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-            subprocess.run([*pip, "install", "--no-cache-dir", PYSPARK], check=True)
-            (home / "whole").touch()
-    return home / "bin" / "python"
-
-
 @pytest.mark.ecosystem
 @pytest.mark.weekly
 @pytest.mark.slow
@@ -71,7 +54,7 @@ def test_spark_reads_and_writes_tables_of_plain_types() -> None:
         jars = toolchain.fetch_jars(toolchain.cache_directory())
     except toolchain.Unavailable as missing:
         pytest.skip(str(missing))
-    python = environment()
+    python = environment(PYSPARK)
     with Server() as server, tempfile.TemporaryDirectory() as place:
         server.create_database("shop")
         with ifx.connect(server.url("shop"), autocommit=True) as connection:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-import sysconfig
 import tempfile
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.ecosystem.test_spark import COLUMNS, ROWS, environment
+from tests.ecosystem.environments import environment, packages
+from tests.ecosystem.test_spark import COLUMNS, PYSPARK, ROWS
 from tests.interop.jdbc import toolchain
 
 import informix_arrow as ifx
-from informix_arrow import _bulk, _decode, _encode
 from informix_arrow.server import Server
 
 JOB = Path(__file__).with_name("spark_source_job.py")
@@ -38,7 +36,7 @@ def test_spark_reads_tables_and_queries_by_our_source() -> None:
         toolchain.program("java", "Spark needs Java 17 (Debian: apt-get install openjdk-17-jre-headless)")
     except toolchain.Unavailable as missing:
         pytest.skip(str(missing))
-    python = environment()
+    python = environment(PYSPARK)
     with Server() as server, tempfile.TemporaryDirectory() as place:
         server.create_database("shop")
         with ifx.connect(server.url("shop"), autocommit=True) as connection:
@@ -62,7 +60,7 @@ def test_spark_reads_tables_and_queries_by_our_source() -> None:
             env={
                 **os.environ,
                 "TZ": "UTC",
-                "PYTHONPATH": _packages(Path(place)),
+                "PYTHONPATH": packages(Path(place)),
                 "PYSPARK_PYTHON": str(python),
             },
         )
@@ -95,15 +93,3 @@ def _stripped(row: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(
         value.rstrip() if place == 9 and isinstance(value, str) else value for place, value in enumerate(row)
     )
-
-
-def _packages(place: Path) -> str:
-    """A path with this package, its extension modules in it, and the packages that it needs."""
-    package = place / "packages" / "informix_arrow"
-    shutil.copytree(Path(ifx.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    ours = Path(ifx.__file__).parents[1]  # what pyproject's entry points name
-    shutil.copytree(ours / "adbc_driver_informix", package.with_name("adbc_driver_informix"))
-    for module in (_bulk, _decode, _encode):
-        if not (package / Path(module.__file__).name).exists():
-            shutil.copy(module.__file__, package)
-    return os.pathsep.join([str(package.parent), sysconfig.get_paths()["purelib"]])

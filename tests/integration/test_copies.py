@@ -14,14 +14,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from tests.integration import copy_targets
+from tests.integration.copy_targets import held, kind_of
 
 import informix_arrow as ifx
 from informix_arrow.copies.checks import Checks
-from informix_arrow.copies.state import State, changes
+from informix_arrow.copies.state import Rows, State, changes
+from informix_arrow.copies.targets import open_target
 from informix_arrow.server import Server
 
 _numbers = itertools.count(1)
@@ -37,21 +38,10 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
     server.drop_database(name)
 
 
-@pytest.fixture(params=["lake/", "shop.duckdb"])
-def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    path = str(tmp_path / request.param)
-    return path + "/" if request.param.endswith("/") else path
-
-
-def held(target: str, table: str) -> pa.Table:
-    """What readers of the target find."""
-    if target.endswith("/"):
-        return pa.concat_tables(
-            [pq.read_table(path) for path in sorted(Path(target, table).glob("*.parquet"))],
-            promote_options="default",
-        )
-    with duckdb.connect(target) as file:
-        return file.sql(f'SELECT * FROM "{table}"').to_arrow_table()
+@pytest.fixture(params=copy_targets.KINDS)
+def target(request: pytest.FixtureRequest, tmp_path: Path, server: Server) -> Iterator[str]:
+    with copy_targets.made(request.param, tmp_path, server, f"target_{next(_numbers)}") as text:
+        yield text
 
 
 def ids(target: str, table: str = "orders") -> list[tuple[int, str]]:
@@ -115,17 +105,16 @@ def test_values_of_every_type_arrive(conn: ifx.Connection, target: str) -> None:
     found = held(target, "every").sort_by("id").to_pylist()
     expected = conn.read_arrow("SELECT * FROM every ORDER BY id").to_pylist()
     for one, other in zip(found, expected, strict=True):
-        interval = one.pop("iv")  # DuckDB's have months
-        assert other.pop("iv") == (interval if target.endswith("/") else interval and _days(interval))
+        interval = one.pop("iv")
+        assert other.pop("iv") == (interval and _span(interval))
         assert one == other
 
 
-def _days(interval: Any) -> dt.timedelta:
-    return (
-        interval
-        if isinstance(interval, dt.timedelta)
-        else dt.timedelta(interval.days, 0, interval.nanoseconds // 1000)
-    )
+def _span(interval: Any) -> dt.timedelta:
+    """Intervals of databases have months."""
+    if isinstance(interval, dt.timedelta):
+        return interval
+    return dt.timedelta(interval.days, 0, interval.nanoseconds // 1000)
 
 
 def test_a_whole_database_is_copied_and_copied_again(filled: ifx.Connection, target: str) -> None:
@@ -241,19 +230,10 @@ def test_an_error_in_the_middle_leaves_the_target_as_it_was(
 def test_what_somebody_else_has_made_is_left_alone(
     filled: ifx.Connection, target: str, server: Server
 ) -> None:
-    if target.endswith("/"):
-        Path(target, "orders").mkdir(parents=True)
-        Path(target, "orders", "theirs.parquet").write_bytes(b"precious")
-    else:
-        with duckdb.connect(target) as file:
-            file.execute("CREATE TABLE ORDERS AS SELECT 5 AS precious")
+    still_there = copy_targets.theirs(target)
     with pytest.raises(ifx.CopyFailed, match="that no copy has made"):
         ifx.copy(filled, target, ["orders"])
-    if target.endswith("/"):
-        assert Path(target, "orders", "theirs.parquet").read_bytes() == b"precious"
-    else:
-        with duckdb.connect(target) as file:
-            assert file.sql("SELECT * FROM orders").fetchall() == [(5,)]
+    assert still_there()
 
 
 def test_a_table_of_another_database_does_not_take_a_copys_place(
@@ -306,14 +286,129 @@ def test_a_column_that_is_no_watermark_is_refused(filled: ifx.Connection, target
             ifx.copy(filled, target, ["orders"], mode="incremental", watermark=column)
 
 
+# ---- databases as targets ----------------------------------------------------------------------
+
+
+def only(kind: str) -> Any:
+    """Tests of one target, which run where it is."""
+    return pytest.mark.parametrize("target", [kind] if kind in copy_targets.KINDS else [], indirect=True)
+
+
+@only("informix")
+def test_a_table_arrives_in_another_informix_with_its_declared_types(
+    filled: ifx.Connection, target: str
+) -> None:
+    filled.execute(
+        "CREATE TABLE made (id SERIAL, m MONEY(8,2), c CHAR(3) NOT NULL, v NVARCHAR(9), after BIGINT)"
+    )
+    filled.execute("INSERT INTO made VALUES (7, 1.25, 'é', NULL, 5)")
+    for _ in range(2):
+        ifx.copy(filled, target, ["made"], connections=2)
+    with ifx.connect(target) as there:
+        sql = "SELECT * FROM made"
+        with filled.query(sql) as one, there.query(sql) as other:
+            assert [each.type.sql for each in other.columns] == [each.type.sql for each in one.columns]
+            assert other.read_all().to_pylist() == one.read_all().to_pylist()
+
+
+@only("informix")
+def test_a_full_copy_of_the_same_columns_keeps_what_belongs_to_the_table(
+    filled: ifx.Connection, target: str
+) -> None:
+    ifx.copy(filled, target, ["orders"])
+    with ifx.connect(target, autocommit=True) as there:
+        there.execute("CREATE INDEX ix_after ON orders (after)")
+        ifx.copy(filled, target, ["orders"])
+        assert "ix_after" in there.indexes("orders")["index_name"].to_pylist()
+    assert len(ids(target)) == 3
+
+
+def test_a_target_without_a_log_is_refused(filled: ifx.Connection, server: Server) -> None:
+    server.create_database("copies_unlogged", mode="unlogged")
+    try:
+        with pytest.raises(ifx.NotSupportedError, match="copies_unlogged is a database without logging"):
+            ifx.copy(filled, server.url("copies_unlogged"), ["orders"])
+        with ifx.connect(server.url("copies_unlogged"), autocommit=True) as there:
+            assert there.tables(types=("TABLE",)).num_rows == 0
+    finally:
+        server.drop_database("copies_unlogged")
+
+
+def test_a_copy_that_another_one_has_overtaken_is_refused(filled: ifx.Connection, target: str) -> None:
+    """What is due was asked of the state that the target had: nobody may have changed it since."""
+    if kind_of(target) in ("folder", "duckdb"):
+        pytest.skip("a second copy is refused at once")
+    options: dict[str, Any] = {"mode": "incremental", "watermark": "id"}
+    ifx.copy(filled, target, ["orders"], **options)
+    orders(filled, 4)
+    twice = open_target(target)
+    there = twice.state("orders")
+    assert there is not None
+    ifx.copy(filled, target, ["orders"], **options)
+    table = filled.read_arrow("SELECT * FROM orders WHERE id = 4")
+    checks = Checks(table.schema)
+    checks.add(table.to_batches()[0])
+    rows = Rows(table.schema, iter(table.to_batches()), checks)
+    with pytest.raises(ifx.OperationalError, match="another copy has written orders meanwhile"):
+        twice.append("orders", rows, lambda: there)
+    twice.close()
+    assert [number for number, _ in ids(target)] == [1, 2, 3, 4]
+
+
+@only("postgresql")
+def test_what_postgresql_cannot_hold_is_refused(filled: ifx.Connection, target: str) -> None:
+    filled.execute("CREATE TABLE notes (id INTEGER, note TEXT, after INTEGER)")
+    filled.execute("INSERT INTO notes VALUES (1, ?, 1)", ["fine"])
+    ifx.copy(filled, target, ["notes"])
+    filled.execute("INSERT INTO notes VALUES (2, ?, 2)", ["x\0y"])
+    filled.execute("CREATE TABLE nested (id INTEGER, pair ROW(a INTEGER, b INTEGER), after INTEGER)")
+    with pytest.raises(ifx.CopyFailed) as caught:
+        ifx.copy(filled, target, ["notes", "nested"])
+    texts = [str(each.error) for each in caught.value.copies]
+    assert "notes: note has the character U+0000" in texts[0]
+    assert "id=2" in texts[0]
+    assert "nested.pair: PostgreSQL has no type for struct" in texts[1]
+    assert held(target, "notes").to_pylist() == [{"id": 1, "note": "fine", "after": 1}]
+
+
+@only("postgresql")
+def test_a_full_copy_keeps_indexes_and_views_of_the_table(filled: ifx.Connection, target: str) -> None:
+    ifx.copy(filled, target, ["orders"])
+    with copy_targets.postgres_cursor("CREATE UNIQUE INDEX ix ON orders (id)", target) as cursor:
+        cursor.execute("CREATE VIEW seen AS SELECT id FROM orders")
+    orders(filled, 4)
+    ifx.copy(filled, target, ["orders"])
+    with copy_targets.postgres_cursor("SELECT count(*) FROM seen", target) as cursor:
+        assert cursor.fetchone() == (4,)
+        cursor.execute("SELECT count(*) FROM pg_indexes WHERE indexname = 'ix'")
+        assert cursor.fetchone() == (1,)
+
+
+@only("postgresql")
+def test_a_password_is_in_no_error(filled: ifx.Connection, target: str) -> None:
+    bad = target.replace("user=ifx", "user=nobody").replace("postgresql:///", "postgresql://ifx:se%20cret@/")
+    for url in (bad, bad.replace("?host=", "?nonsense=")):
+        with pytest.raises(ifx.OperationalError) as caught:
+            ifx.copy(filled, url, ["orders"])
+        assert "cret" not in str(caught.value)
+
+
 # ---- dying --------------------------------------------------------------------------------------
 
 _CHILD = textwrap.dedent("""
     import os, pathlib, signal, sys
     import pyarrow.parquet as pq
     import informix_arrow as ifx
-    import informix_arrow.copies.duck as duck
+    import informix_arrow.copies.informix as informix
+    from informix_arrow.copies import duck
     from informix_arrow.copies.api import copy
+
+    FURTHER = []
+    try:
+        from informix_arrow.copies import postgres
+        FURTHER += [(postgres.PostgresSession, "run")]
+    except ImportError:
+        pass
 
     def dying(module, name, left):
         real = getattr(module, name)
@@ -330,8 +425,9 @@ _CHILD = textwrap.dedent("""
         if not child:
             left = [int(count)]
             for module, name in ((os, "replace"), (os, "fsync"), (pathlib.Path, "unlink"), (duck.DuckFile, "_run"),
-                                 (pathlib.Path, "write_text"), (pq.ParquetWriter, "write_table"),
-                                 (pq.ParquetWriter, "close")):
+                                 (informix.InformixSession, "_run"), (ifx.Connection, "write_arrow"),
+                                 (ifx.Connection, "commit"), (pathlib.Path, "write_text"),
+                                 (pq.ParquetWriter, "write_table"), (pq.ParquetWriter, "close"), *FURTHER):
                 dying(module, name, left)
             options = {"full": {}, "merge": {"key": "id"}, "incremental": {"watermark": "id"}}[mode]
             copy(url, target, ["orders"], mode=mode, **options)
@@ -362,8 +458,8 @@ def mortal() -> Iterator[Callable[..., int]]:
 def test_whenever_the_program_is_killed_the_next_run_goes_on(
     filled: ifx.Connection, target: str, server: Server, mortal: Callable[..., int], mode: str
 ) -> None:
-    """Killed at each of the first steps, run after run: a copy is done by the last one, and what readers of a DuckDB
-    file find meanwhile is the old or the new."""
+    """Killed at each of the first steps, run after run: a copy is done by the last one, and what readers of a
+    database find meanwhile is the old or the new."""
     url = server.url(filled.database)
     start: dict[str, Any] = {"mode": mode, "watermark": "id"} if mode == "incremental" else {"mode": "full"}
     ifx.copy(filled, target, ["orders"], **start)
@@ -373,18 +469,18 @@ def test_whenever_the_program_is_killed_the_next_run_goes_on(
         filled.execute("DELETE FROM orders WHERE id = 1")
     found = filled.read_arrow("SELECT id, after FROM orders")
     new = sorted(zip(found["id"].to_pylist(), found["after"].to_pylist(), strict=True))
-    for count in (1, 4, 6, 7, 8, 9, 10, 11, 12, 1000):
+    for count in (1, 4, 6, 7, 8, 9, 10, 11, 12, 14, 1000):
         code = mortal(url, target, count, mode)
         if code == 0:
             break
         assert code == -signal.SIGKILL
-        if not target.endswith("/"):
+        if kind_of(target) != "folder":
             assert ids(target) in (expected, new)
     assert ids(target) == new
     options: dict[str, Any] = {"mode": mode, "key": "id"} if mode == "merge" else start
     ifx.copy(filled, target, ["orders"], **options)
     assert ids(target) == new
-    if target.endswith("/"):
+    if kind_of(target) == "folder":
         left = [path.name for path in Path(target, "orders").iterdir() if not path.name.endswith(".parquet")]
         assert left == ["_informix_arrow.json"]
 

@@ -25,13 +25,14 @@ EXAMPLE = """\
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(
-        commands, "copy", "copy tables into Parquet or DuckDB, and go on from the last copy", EXAMPLE
+        commands, "copy", "copy tables into Parquet or other databases, and go on from the last copy", EXAMPLE
     )
     parser.add_argument(
         "words",
         nargs="*",
         metavar="URL TARGET TABLE",
-        help=f"{connecting.URL_HELP}; DIR/ or FILE.duckdb; and the tables (default: all of the database)",
+        help=f"{connecting.URL_HELP}; DIR/, FILE.duckdb, postgresql://.. or informix://..; and the tables (default: "
+        "all of the database)",
     )
     parser.add_argument(
         "--mode",

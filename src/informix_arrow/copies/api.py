@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
@@ -25,8 +24,8 @@ from ..result import Result
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, OperationalError
 from .checks import Checks
-from .parquet import ParquetFolder
 from .state import Rows, State, Target, changes
+from .targets import open_target
 
 Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
 MODES = ("full", "incremental", "append", "merge")
@@ -96,7 +95,7 @@ def copy(
     progress: Callable[[int, int], object] | None = None,
     done: Callable[[TableCopy], object] | None = None,
 ) -> tuple[TableCopy, ...]:
-    """Copy tables into a folder of Parquet files or a DuckDB file, which remembers how far the copy is.
+    """Copy tables into a folder of Parquet files or another database, which remembers how far the copy is.
 
     ``copy(url, "lake/")``, and the same again the next day. Each table is taken over as a whole or not at all, whenever
     this program dies; the next run goes on from what the target holds.
@@ -106,7 +105,9 @@ def copy(
     source
         A URL, or an open connection: others like it are opened.
     target
-        ``"DIR/"``: a folder with a folder for each table. ``"FILE.duckdb"``: a table for each (needs duckdb).
+        ``"DIR/"``: a folder with a folder for each table. ``"FILE.duckdb"`` (needs duckdb),
+        ``"postgresql://user@host/database"`` (extra ``[postgresql]``), ``"informix://user@host:9088/database"``: a
+        table for each.
     tables
         Names, ``table`` or ``owner.table``. None (default): all tables of the database.
     mode
@@ -157,7 +158,7 @@ def copy(
     assert isinstance(connection, Connection)
     try:
         chosen = _tables(connection, tables)
-        there = _target(target)
+        there = open_target(target)
         try:
             run = _Run(connection, there, plan, progress or (lambda rows, size: None))
             with ThreadPoolExecutor(jobs, "copy") as pool:
@@ -424,17 +425,3 @@ def _tables(connection: Connection, wanted: Sequence[str] | None) -> list[str]:
     found = connection.tables(types=("TABLE",))
     delimident = connection._parameters.delimident
     return [quote(name, delimident) for name in found["table_name"].to_pylist()]
-
-
-def _target(text: str) -> Target:
-    if text.endswith((".duckdb", ".ddb")):
-        try:
-            from .duck import DuckFile
-        except ImportError:
-            raise InterfaceError("a DuckDB file needs the package duckdb: pip install duckdb") from None
-        return DuckFile(text)
-    if text.endswith(("/", "\\")) or Path(text).is_dir():
-        return ParquetFolder(text)
-    raise InterfaceError(
-        f"{text!r} is no target: write DIR/ for a folder of Parquet files, or FILE.duckdb for a DuckDB file"
-    )

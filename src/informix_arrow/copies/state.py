@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
@@ -87,6 +88,32 @@ class Rows:
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
     checks: Checks
+
+    @contextmanager
+    def stream(
+        self,
+        schema: pa.Schema | None = None,
+        made: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda batch: batch,
+    ) -> Iterator[pa.RecordBatchReader]:
+        """The rows for who takes an Arrow stream, ``made`` to have that schema.
+
+        An error of the source is raised as what it was, and not as what the taker has made of it.
+        """
+        failed: list[BaseException] = []
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from map(made, self.batches)
+            except BaseException as error:
+                failed.append(error)
+                raise
+
+        try:
+            yield pa.RecordBatchReader.from_batches(self.schema if schema is None else schema, batches())
+        except Exception:
+            if failed:
+                raise failed[0] from None
+            raise
 
 
 class Target(Protocol):

@@ -1,0 +1,160 @@
+"""A database as a target: a table for each, and their states in ``informix_arrow_copies``; a transaction for each.
+
+What is the same in all of them is here. `duck`, `postgres` and `informix` say how theirs is spoken to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from ..wire.errors import DataError, InterfaceError, OperationalError
+from .state import Rows, State, reconcile
+
+STATES = "informix_arrow_copies"
+STAGE = "informix_arrow_stage"
+LOCK_SECONDS = 60  # how long a server may take to see that a program which held locks is dead
+
+
+class Session(Protocol):
+    """A transaction in the target. Names of tables come as they are called, unless they are ``quoted``."""
+
+    def quoted(self, name: str) -> str:
+        """A name for a statement."""
+
+    def has(self, table: str) -> bool:
+        """Whether there is such a table, made by whomever."""
+
+    def columns(self, table: str) -> list[tuple[str, str]]:
+        """Names and declared types of a table's columns, in order."""
+
+    def first(self, sql: str) -> tuple[Any, ...] | None:
+        """The first row of a query; None when there is none."""
+
+    def change(self, sql: str) -> None:
+        """Run any other statement."""
+
+    def claim(self, table: str) -> str | None:
+        """The state of a table, which nobody else can change until the end of the transaction; None if there is none.
+
+        One without a state has an empty one then.
+        """
+
+    def state(self, table: str) -> str | None:
+        """The state of a table."""
+
+    def keep(self, table: str, state: str) -> None:
+        """A new state, in place of the one that was claimed."""
+
+    def fill(self, table: str, rows: Rows) -> None:
+        """The table with these rows, in place of what was there."""
+
+    def stage(self, rows: Rows) -> None:
+        """These rows as the temporary table ``STAGE``."""
+
+    def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """All rows, in columns that can be cast to those of the schema."""
+
+
+class Server(Protocol):
+    """Where transactions are made."""
+
+    name: str
+
+    def session(self) -> AbstractContextManager[Session]:
+        """A transaction, committed when the block ends well, else undone."""
+
+    def close(self) -> None:
+        """Nothing more comes."""
+
+
+class Database:
+    """See the module."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._seen: dict[str, str | None] = {}
+
+    def state(self, table: str) -> State | None:
+        name = self._server.name
+        if table.lower() == STATES:
+            raise InterfaceError(
+                f"a table cannot be called {table} in {name}: the states of copies are there"
+            )
+        with self._server.session() as session:
+            text = self._seen[table] = session.state(table)
+            if text is not None:
+                return State.from_json(text, f"{name}: {STATES}")
+            if session.has(table):
+                raise OperationalError(
+                    f"{name} has a table {table} that no copy has made: drop it, or choose another target"
+                )
+        return None
+
+    def replace(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+        with self._changing(table) as session:
+            session.fill(table, rows)
+            reconcile(table, rows.checks, rows.checks.of(session.read(table, rows.schema)))
+            return _kept(session, table, state)
+
+    def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+        return self.merge(table, rows, state, ())
+
+    def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
+        with self._changing(table) as session:
+            session.stage(rows)
+            reconcile(table, rows.checks, rows.checks.of(session.read(STAGE, rows.schema)))
+            columns = session.columns(STAGE)
+            there = {name.lower() for name, _ in session.columns(table)}
+            for name, kind in columns:  # whether they may be new was found out before
+                if name.lower() not in there:
+                    session.change(f"ALTER TABLE {session.quoted(table)} ADD {session.quoted(name)} {kind}")
+            if key:
+                _remove(session, table, key)
+            names = ", ".join(session.quoted(name) for name, _ in columns)
+            session.change(f"INSERT INTO {session.quoted(table)} ({names}) SELECT {names} FROM {STAGE}")
+            session.change(f"DROP TABLE {STAGE}")
+            return _kept(session, table, state)
+
+    def close(self) -> None:
+        self._server.close()
+
+    @contextmanager
+    def _changing(self, table: str) -> Iterator[Session]:
+        with self._server.session() as session:
+            if session.claim(table) != self._seen[table]:
+                raise OperationalError(
+                    f"{self._server.name}: another copy has written {table} meanwhile: copy it again"
+                )
+            yield session
+
+
+def _remove(session: Session, table: str, key: Sequence[str]) -> None:
+    """The rows that new ones take the place of."""
+    names = [session.quoted(each) for each in key]
+    none = " OR ".join(f"{name} IS NULL" for name in names)
+    missing = session.first(f"SELECT COUNT(*) FROM {STAGE} WHERE {none}")
+    if missing is not None and missing[0]:
+        raise DataError(
+            f"{table}: a row has no value in its key ({', '.join(key)}): rows cannot be merged by it"
+        )
+    listed = ", ".join(names)
+    twice = session.first(f"SELECT {listed} FROM {STAGE} GROUP BY {listed} HAVING COUNT(*) > 1")
+    if twice:
+        text = ", ".join(f"{name}={value!r}" for name, value in zip(key, twice, strict=True))
+        raise DataError(f"{table}: two rows have the key {text}: {', '.join(key)} is no key")
+    target = session.quoted(table)
+    same = " AND ".join(f"{STAGE}.{name} = {target}.{name}" for name in names)
+    session.change(f"DELETE FROM {target} WHERE EXISTS (SELECT {STAGE}.{names[0]} FROM {STAGE} WHERE {same})")
+
+
+def _kept(session: Session, table: str, state: Callable[[], State]) -> State:
+    counted = session.first(f"SELECT COUNT(*) FROM {session.quoted(table)}")
+    assert counted is not None
+    kept = replace(state(), rows=int(counted[0]))
+    session.keep(table, kept.to_json())
+    return kept

@@ -1,0 +1,115 @@
+"""Another Informix database as a target: a connection for each table. The database must be logged.
+
+Tables are made of the declared types of their source. A full copy of a table whose columns are the same empties it and
+keeps what belongs to it: keys, indexes, grants. A table is locked while rows are put into it: a lock for each of them
+might be more than the server has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from ..bulk.target import quote
+from ..connection import Connection, open_plain
+from ..dsn import resolve
+from ..wire.errors import InterfaceError, NotSupportedError
+from .database import LOCK_SECONDS, STAGE, STATES
+from .state import Rows
+
+
+class Informix:
+    """Where it is; every session has a connection of its own."""
+
+    def __init__(self, url: str) -> None:
+        self._settings = replace(resolve(url), autocommit=False)
+        if not self._settings.database:
+            raise InterfaceError(
+                "the target names no database: write informix://user@host:9088/database?server=.."
+            )
+        with open_plain(self._settings) as connection:
+            self.name = f"{connection.server_name or self._settings.server}/{connection.database}"
+            if not connection.logged:
+                raise NotSupportedError(
+                    f"{self.name} is a database without logging, where no copy can be undone: give it a log, or "
+                    "choose another"
+                )
+            if not InformixSession(connection).has(STATES):
+                connection.execute(f"CREATE TABLE {STATES} (name VARCHAR(128) PRIMARY KEY, state TEXT)")
+            connection.commit()
+
+    @contextmanager
+    def session(self) -> Iterator[InformixSession]:
+        with open_plain(self._settings) as connection:  # what was not committed is undone
+            connection.lock_wait = LOCK_SECONDS
+            yield InformixSession(connection)
+            connection.commit()
+
+    def close(self) -> None:
+        """Nothing is open between sessions."""
+
+
+class InformixSession:
+    """A transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def quoted(self, name: str) -> str:
+        return quote(name, self._connection._parameters.delimident)
+
+    def has(self, table: str) -> bool:
+        found = self._run("SELECT COUNT(*) FROM systables WHERE tabname = ?", [table])
+        return bool(found and found[0])
+
+    def columns(self, table: str) -> list[tuple[str, str]]:
+        with self._connection.query(f"SELECT * FROM {self.quoted(table)} WHERE 1 = 0") as result:
+            return [(column.name, column.type.sql) for column in result.columns]
+
+    def first(self, sql: str) -> tuple[Any, ...] | None:
+        return self._run(sql)
+
+    def change(self, sql: str) -> None:
+        self._run(sql)
+
+    def claim(self, table: str) -> str | None:
+        count = self._connection.execute(f"UPDATE {STATES} SET name = name WHERE name = ?", [table]).rowcount
+        if not count:
+            self._run(f"INSERT INTO {STATES} VALUES (?, ?)", [table, ""])
+            return None
+        if self.has(table):
+            self._lock(table)
+        return self.state(table)
+
+    def state(self, table: str) -> str | None:
+        found = self._run(f"SELECT state FROM {STATES} WHERE name = ?", [table])
+        return None if found is None else str(found[0])
+
+    def keep(self, table: str, state: str) -> None:
+        self._run(f"UPDATE {STATES} SET state = ? WHERE name = ?", [state, table])
+
+    def fill(self, table: str, rows: Rows) -> None:
+        name = self.quoted(table)
+        with rows.stream() as reader:
+            self._connection.write_arrow(name, reader.schema.empty_table(), mode="replace")
+            self._lock(table)
+            self._connection.write_arrow(name, reader)
+
+    def stage(self, rows: Rows) -> None:
+        with rows.stream() as reader:
+            self._connection.write_arrow(STAGE, reader, mode="create", temporary=True)
+
+    def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        with self._connection.query(f"SELECT * FROM {self.quoted(table)}") as result:
+            yield from result.batches()
+
+    def _lock(self, table: str) -> None:
+        self._run(f"LOCK TABLE {self.quoted(table)} IN EXCLUSIVE MODE")
+
+    def _run(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        with self._connection.execute(sql, list(values)) as cursor:
+            return cursor.fetchone() if cursor.description else None

@@ -1,0 +1,231 @@
+"""A PostgreSQL database as a target, by the ADBC driver: COPY in binary, a connection for each table.
+
+Tables are in the schema that the connection's ``search_path`` names first. A full copy of a table whose columns are the
+same empties it and keeps what belongs to it: indexes, grants, views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import adbc_driver_postgresql.dbapi as adbc
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..wire.errors import DataError, NotSupportedError, OperationalError
+from .database import LOCK_SECONDS, STAGE, STATES
+from .state import Rows
+
+#: Our types, and those of PostgreSQL in its own spelling.
+_KINDS = {
+    pa.bool_(): "boolean",
+    pa.int8(): "smallint",
+    pa.int16(): "smallint",
+    pa.int32(): "integer",
+    pa.int64(): "bigint",
+    pa.float32(): "real",
+    pa.float64(): "double precision",
+    pa.date32(): "date",
+    pa.utf8(): "text",
+    pa.large_utf8(): "text",
+    pa.binary(): "bytea",
+    pa.large_binary(): "bytea",
+}
+
+
+class Postgres:
+    """Where it is; every session has a connection of its own."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        parts = urlsplit(url)
+        self.name = f"postgresql://{parts.hostname or ''}{parts.path}"
+        self._secrets = [each for each in (parts.password, parts.username and parts.netloc) if each]
+        with self._connected() as session:
+            session.run(f"CREATE TABLE IF NOT EXISTS {STATES} (name text PRIMARY KEY, state text NOT NULL)")
+
+    @contextmanager
+    def session(self) -> Iterator[PostgresSession]:
+        with self._connected() as session:
+            yield session
+
+    def close(self) -> None:
+        """Nothing is open between sessions."""
+
+    @contextmanager
+    def _connected(self) -> Iterator[PostgresSession]:
+        try:
+            connection = adbc.connect(self._url)
+        except adbc.Error as error:
+            raise OperationalError(f"{self.name}: {self._told(error)}") from None
+        try:
+            session = PostgresSession(connection, self.name)
+            session.run(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+            yield session
+            connection.commit()
+        except adbc.Error as error:
+            raise OperationalError(f"{self.name}: {self._told(error)}") from None
+        finally:
+            connection.close()  # what was not committed is undone
+
+    def _told(self, error: Exception) -> str:
+        """What the driver says, without the password."""
+        text = str(error)
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+class PostgresSession:
+    """A transaction."""
+
+    def __init__(self, connection: adbc.Connection, name: str) -> None:
+        self._connection = connection
+        self._name = name
+
+    def quoted(self, name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    def has(self, table: str) -> bool:
+        row = self.run("SELECT to_regclass($1) IS NOT NULL", [self.quoted(table)])
+        return bool(row and row[0])
+
+    def columns(self, table: str) -> list[tuple[str, str]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute "
+                "WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+                [self.quoted(table)],
+            )
+            return [(str(name), str(kind)) for name, kind in cursor.fetchall()]
+
+    def first(self, sql: str) -> tuple[Any, ...] | None:
+        return self.run(sql)
+
+    def change(self, sql: str) -> None:
+        self.run(sql)
+
+    def claim(self, table: str) -> str | None:
+        found = self.run(f"SELECT state FROM {STATES} WHERE name = $1 FOR UPDATE", [table])
+        if found is None:
+            self.run(f"INSERT INTO {STATES} VALUES ($1, '')", [table])
+        return None if found is None else str(found[0])
+
+    def state(self, table: str) -> str | None:
+        found = self.run(f"SELECT state FROM {STATES} WHERE name = $1", [table])
+        return None if found is None else str(found[0])
+
+    def keep(self, table: str, state: str) -> None:
+        self.run(f"UPDATE {STATES} SET state = $1 WHERE name = $2", [state, table])
+
+    def fill(self, table: str, rows: Rows) -> None:
+        wanted = _declared(table, rows.schema)
+        name = self.quoted(table)
+        there = self.columns(table)
+        if there == wanted:
+            self.run(f"DELETE FROM {name}")
+        else:
+            if there:
+                self.run(f"DROP TABLE {name}")
+            self.run(f"CREATE TABLE {name} ({self._listed(wanted)})")
+        self._take(table, rows)
+
+    def stage(self, rows: Rows) -> None:
+        self.run(f"CREATE TEMP TABLE {STAGE} ({self._listed(_declared('a table', rows.schema))})")
+        self._take(STAGE, rows, temporary=True)
+
+    def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {self.quoted(table)}")
+            for batch in cursor.fetch_record_batch():
+                columns = [
+                    _plain(column, field.type) for column, field in zip(batch.columns, schema, strict=True)
+                ]
+                yield pa.RecordBatch.from_arrays(columns, names=schema.names)
+
+    def run(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        """Run a statement; its first row, None when it has none."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql, list(values) or None)
+            if not cursor.description:
+                return None
+            row: tuple[Any, ...] | None = cursor.fetchone()
+            return row
+
+    def _listed(self, columns: Sequence[tuple[str, str]]) -> str:
+        return ", ".join(f"{self.quoted(name)} {kind}" for name, kind in columns)
+
+    def _take(self, table: str, rows: Rows, *, temporary: bool = False) -> None:
+        schema = pa.schema([(each.name, _sent(each.type)) for each in rows.schema])
+
+        def fitting(batch: pa.RecordBatch) -> pa.RecordBatch:
+            _refuse_zeros(table, batch)
+            columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+            return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+        with rows.stream(schema, fitting) as reader, self._connection.cursor() as cursor:
+            cursor.adbc_ingest(table, reader, mode="append", temporary=temporary)
+
+
+def _declared(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
+    """The columns that hold these; ``NotSupportedError`` where there is no type."""
+    found = []
+    for each in schema:
+        kind = _kind(each.type)
+        if kind is None:
+            raise NotSupportedError(f"{table}.{each.name}: PostgreSQL has no type for {each.type}")
+        found.append((each.name, kind))
+    return found
+
+
+def _kind(kind: pa.DataType) -> str | None:
+    if pa.types.is_decimal(kind):
+        return f"numeric({kind.precision},{kind.scale})"
+    if pa.types.is_time(kind):
+        return "time without time zone"
+    if pa.types.is_timestamp(kind) and kind.tz is None:
+        return "timestamp without time zone"
+    if pa.types.is_duration(kind):
+        return "interval"
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = None if pa.types.is_nested(kind.value_type) else _kind(kind.value_type)
+        return inner and f"{inner}[]"
+    return _KINDS.get(kind)
+
+
+def _sent(kind: pa.DataType) -> pa.DataType:
+    """As the driver is given it: PostgreSQL's times have microseconds."""
+    if pa.types.is_time(kind):
+        return pa.time64("us")
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us")
+    if pa.types.is_duration(kind):
+        return pa.duration("us")
+    return kind
+
+
+def _plain(column: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """NUMERIC arrives as text within a type of the driver's own."""
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    return column.cast(wanted) if pa.types.is_decimal(wanted) else column
+
+
+def _refuse_zeros(table: str, batch: pa.RecordBatch) -> None:
+    """``DataError`` for the one character that texts of PostgreSQL cannot hold."""
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+            continue
+        place = pc.index(pc.match_substring(column, "\0"), True).as_py()
+        if place >= 0:
+            row = ", ".join(
+                f"{name}={value!r}" for name, value in batch.slice(place, 1).to_pylist()[0].items()
+            )
+            raise DataError(
+                f"{table}: {field.name} has the character U+0000, which PostgreSQL's text cannot hold, in the row "
+                f"{row[:200]}",
+                column=field.name,
+            )

@@ -1,0 +1,44 @@
+"""Which target a text names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ..wire.errors import InterfaceError
+from .database import Database
+from .state import Target
+
+TARGETS = (
+    "DIR/ for a folder of Parquet files, FILE.duckdb, postgresql://user@host/database or "
+    "informix://user@host:9088/database?server=.."
+)
+_INFORMIX = ("informix", "informixs", "jdbc:informix", "jdbc:gbasedbt")
+
+
+def open_target(text: str) -> Target:
+    """The target; ``InterfaceError`` for what is none, or lacks its package. A password is in no error."""
+    kind = text.partition("://")[0].lower() if "://" in text else ""
+    if text.endswith((".duckdb", ".ddb")) and not kind:
+        return Database(_of("duck", "DuckFile", "a DuckDB file", "duckdb")(text))
+    if kind in ("postgresql", "postgres"):
+        made = _of("postgres", "Postgres", "PostgreSQL", "informix-arrow[postgresql]")
+        return Database(made(text))
+    if kind.partition("+")[0].startswith(_INFORMIX):
+        return Database(_of("informix", "Informix", "Informix", "informix-arrow")(text))
+    if not kind and (text.endswith(("/", "\\")) or Path(text).is_dir()):
+        target: Target = _of("parquet", "ParquetFolder", "a folder", "pyarrow")(text)
+        return target
+    shown = f"{kind}://.." if kind else text
+    raise InterfaceError(f"{shown!r} is no target: write {TARGETS}")
+
+
+def _of(module: str, name: str, what: str, package: str) -> Callable[[str], Any]:
+    """What the module of a target offers, whose package need not be there."""
+    try:
+        found: Callable[[str], Any] = getattr(import_module(f".{module}", __package__), name)
+    except ImportError:
+        raise InterfaceError(f"{what} needs another package: pip install '{package}'") from None
+    return found

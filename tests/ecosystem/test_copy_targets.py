@@ -1,0 +1,48 @@
+"""Copies into targets whose packages are not among ours: tests/integration/test_copies.py, with these installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+from tests import postgres
+from tests.ecosystem.environments import environment, packages
+
+ROOT = Path(__file__).parents[2]
+EXTRAS = ("postgresql",)  # as they are called there, and in pyproject.toml
+
+
+@pytest.mark.ecosystem
+@pytest.mark.weekly
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_copies_into_each_target_keep_their_promises(tmp_path: Path) -> None:
+    postgres.programs()  # skips without
+    needed = (each.partition(";") for each in requires("informix-arrow") or ())
+    mine = {
+        what.strip()
+        for what, _, when in needed
+        if any(f"'{each}'" in when.replace('"', "'") for each in EXTRAS)
+    }
+    python = environment(*sorted(mine))
+    quiet = ("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:benchmark", "-p", "no:xdist")
+    tests = ("tests/integration/test_copies.py", "-k", " or ".join(EXTRAS))
+    done = subprocess.run(
+        [str(python), "-m", "pytest", *quiet, *tests],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "PYTHONPATH": packages(tmp_path),
+            "INFORMIX_ARROW_COPY_TARGETS": " ".join(EXTRAS),
+        },
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    last = done.stdout.strip().splitlines()[-1]
+    assert "passed" in last
+    assert "skipped" not in last

@@ -1,0 +1,116 @@
+"""The targets of copies, as tests need them: made, filled by somebody else, and read by what is not ours.
+
+INFORMIX_ARROW_COPY_TARGETS names those whose packages are installed for the occasion (tests/ecosystem).
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests import postgres
+
+import informix_arrow as ifx
+from informix_arrow.server import Server
+
+KINDS = ["folder", "duckdb", "informix", *os.environ.get("INFORMIX_ARROW_COPY_TARGETS", "").split()]
+
+
+@contextmanager
+def made(kind: str, place: Path, server: Server, name: str) -> Iterator[str]:
+    """An empty target, as it is written."""
+    if kind == "informix":
+        server.create_database(name)
+        yield server.url(name)
+        server.drop_database(name)
+    elif kind == "postgresql":
+        with postgres_cursor(f'CREATE DATABASE "{name}"'):
+            pass
+        yield _cluster().replace("/postgres?", f"/{name}?")
+    else:
+        yield {"folder": f"{place}/lake/", "duckdb": f"{place}/shop.duckdb"}[kind]
+
+
+def kind_of(target: str) -> str:
+    """What it is."""
+    if target.endswith("/"):
+        return "folder"
+    return "duckdb" if target.endswith(".duckdb") else target.partition(":")[0]
+
+
+def held(target: str, table: str) -> pa.Table:
+    """What readers of the target find."""
+    kind = kind_of(target)
+    if kind == "folder":
+        return pa.concat_tables(
+            [pq.read_table(path) for path in sorted(Path(target, table).glob("*.parquet"))],
+            promote_options="default",
+        )
+    if kind == "duckdb":
+        with duckdb.connect(target) as file:
+            return file.sql(f'SELECT * FROM "{table}"').to_arrow_table()
+    if kind == "informix":
+        with ifx.connect(target) as connection:
+            connection.lock_wait = 60  # for what a killed copy holds
+            return connection.read_arrow(f"SELECT * FROM {table}")
+    with postgres_cursor(f'SELECT * FROM "{table}"', target) as cursor:
+        return _numbers(cursor.fetch_arrow_table())
+
+
+def theirs(target: str) -> Any:
+    """Something of somebody else where a copy of ``orders`` would be; says whether it is still there."""
+    kind = kind_of(target)
+    if kind == "folder":
+        path = Path(target, "orders", "theirs.parquet")
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"precious")
+        return lambda: path.read_bytes() == b"precious"
+    if kind == "duckdb":
+        with duckdb.connect(target) as file:
+            file.execute("CREATE TABLE ORDERS AS SELECT 5 AS precious")
+    elif kind == "informix":
+        with ifx.connect(target, autocommit=True) as connection:
+            connection.execute("CREATE TABLE orders (precious INTEGER)")
+            connection.execute("INSERT INTO orders VALUES (5)")
+    else:
+        with postgres_cursor("CREATE TABLE orders AS SELECT 5 AS precious", target):
+            pass
+    return lambda: held(target, "orders").to_pylist() == [{"precious": 5}]
+
+
+@cache
+def _cluster() -> str:
+    """A PostgreSQL for as long as this program lives."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="copies_"))
+    return stack.enter_context(postgres.running(Path(folder), tcp=False))
+
+
+@contextmanager
+def postgres_cursor(sql: str, url: str | None = None) -> Iterator[Any]:
+    """Their driver's cursor, after a statement."""
+    import adbc_driver_postgresql.dbapi as adbc
+
+    with adbc.connect(url or _cluster(), autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute(sql)
+        yield cursor
+
+
+def _numbers(table: pa.Table) -> pa.Table:
+    """NUMERIC, which the driver gives as text."""
+    for place, field in enumerate(table.schema):
+        if isinstance(field.type, pa.BaseExtensionType):
+            values = [None if text is None else Decimal(text) for text in table[place].to_pylist()]
+            table = table.set_column(place, field.name, pa.array(values, pa.decimal128(38, 10)))
+    return table
