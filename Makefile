@@ -120,7 +120,7 @@ bench-report: $(STAMP)
 	@$(BIN)/python -m benchmarks.report $(wildcard $(BENCH)/*.json)
 
 bench-check: $(STAMP)
-	@$(BIN)/python -m benchmarks.check
+	@$(BIN)/python -m benchmarks.check $(CHECK_ARGS)
 
 bench-baseline: $(STAMP)
 	@$(BIN)/python -m benchmarks.check --update
