@@ -89,8 +89,9 @@ class Operation:
             return
         self.kind = kind
         if statement is not None:
-            self.statement = statement if self.shows_values else without_values(statement)
-        if self.shows_values:
+            shown = without_secrets(statement)
+            self.statement = shown if self.shows_values else without_values(shown)
+        if self.shows_values and not (statement is not None and holds_secret(statement)):
             self.parameters = parameters
 
     def over(self, error: BaseException | None) -> None:
@@ -187,6 +188,33 @@ def without_values(sql: str) -> str:
     """A statement without what it says of the data: ``?`` for each literal, no comments, at most 2,000 characters."""
     shown = _LITERALS.sub(_hidden, sql[: 2 * _MOST])
     return shown if len(sql) <= 2 * _MOST and len(shown) <= _MOST else f"{shown[:_MOST]} ..."
+
+
+# Where a password may stand: CREATE USER .. PASSWORD, SET ENCRYPTION PASSWORD, ENCRYPT_AES(.., ..), CONNECT .. USING.
+_SECRET = re.compile(
+    r"passw(?:or)?d|passphrase|(?:en|de)crypt|identified|credential|\bconnect\b(?!\s+by\b)", re.IGNORECASE
+)
+_GIVES_SECRET = re.compile(r"\b(?:create|alter|set|grant|identified|connect)\b", re.IGNORECASE)
+_QUOTE = re.compile("['\"]")
+
+
+def holds_secret(sql: str) -> bool:
+    """Whether a statement may hold a password, as a literal or a parameter."""
+    return _SECRET.search(sql) is not None
+
+
+def without_secrets(sql: str) -> str:
+    """A statement without the passwords in it. One that may hold some is told up to its first quote, or up to the word
+    PASSWORD where that gives one: where its literals begin and end is not relied on.
+    """
+    found = _SECRET.search(sql)
+    if found is None:
+        return sql
+    quote = _QUOTE.search(sql)
+    end = len(sql) if quote is None else quote.start()
+    if _GIVES_SECRET.search(sql[: found.end()]):
+        end = min(end, found.end())
+    return sql if end == len(sql) else f"{without_values(sql[:end]).rstrip()} <hidden>"
 
 
 def _hidden(found: re.Match[str]) -> str:

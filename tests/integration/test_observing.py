@@ -242,3 +242,13 @@ def test_open_telemetry_gets_spans_and_metrics(url: str) -> None:
 )
 def test_literals_and_comments_are_not_shown(sql: str, shown: str) -> None:
     assert without_values(sql) == shown
+
+
+def test_passwords_in_statements_are_not_shown_even_where_values_are(url: str) -> None:
+    seen: list[Operation] = []
+    with ifx.connect(url, log_parameters=True) as conn:
+        conn.add_observer(seen.append)
+        sql = "SELECT id AS password, 'Geheimnis6' FROM observed WHERE name = ?"
+        conn.execute(sql, ("Geheimnis7",)).fetchall()
+    assert seen[0].statement == "SELECT id AS password, <hidden>"
+    assert "Geheimnis" not in repr([(each.statement, each.parameters, str(each)) for each in seen])

@@ -745,6 +745,7 @@ def connect(
     encoding_errors: Literal["strict", "replace", "binary"] | None = None,
     inexact: Inexact | None = None,
     log_parameters: bool | None = None,
+    trace: str | PathLike[str] | None = None,
     application: str | None = None,
     env: Mapping[str, str] | None = None,
     **further: Unpack[FurtherKeywords],
@@ -834,7 +835,11 @@ def connect(
         What becomes of digits that a column has no room for, in values that are stored: ``"error"`` (default),
         ``"round"`` (halves away from zero) or ``"truncate"`` (toward zero). Calls that send values can say otherwise.
     log_parameters
-        True: observers and logs see values, those of parameters and literals in statements; False by default.
+        True: observers, logs and a trace see values, those of parameters and literals in statements, and a trace those
+        of rows; False by default.
+    trace
+        Path of a file to which the dialogue with the server is added, message by message, without passwords and, unless
+        ``log_parameters``, without values; ``python -m informix_arrow.trace FILE`` prints it. None by default.
     application
         Name shown by the server's monitoring, ``informix-arrow`` by default.
     env
@@ -884,6 +889,7 @@ def connect(
         encoding_errors=encoding_errors,
         inexact=inexact,
         log_parameters=log_parameters,
+        trace=trace,
         application=application,
         env=env,
         **further,

@@ -54,5 +54,6 @@ class ConnectKeywords(FurtherKeywords, total=False):
     encoding_errors: Literal["strict", "replace", "binary"] | None
     inexact: Inexact | None
     log_parameters: bool | None
+    trace: str | PathLike[str] | None
     application: str | None
     env: Mapping[str, str] | None

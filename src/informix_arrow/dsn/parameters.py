@@ -70,6 +70,7 @@ class Parameters:
     encoding_errors: str = "strict"  # bytes that are no text: "strict", "replace" or "binary"
     inexact: Inexact = "error"  # digits that a column has no room for: "error", "round" or "truncate"
     log_parameters: bool = False  # observers and logs see values: parameters, and literals in statements
+    trace: str = ""  # file that the wire dialogue is added to; "" = none
     application: str = "informix-arrow"  # shown by onstat -g ses
     env: Mapping[str, str] = field(
         default_factory=lambda: MappingProxyType({})
@@ -285,6 +286,7 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "encoding_errors": _encoding_errors,
     "inexact": lambda _, value: inexact_option(value),
     "application": _text,
+    "trace": _path,
     "env": _pairs,
     "sqlhosts": _path,
     "login_timeout": _seconds,

@@ -25,6 +25,7 @@ from ..wire.errors import InterfaceError, OperationalError, QueryTimeout
 
 if TYPE_CHECKING:
     from ..dsn import Parameters
+    from ..trace.recording import Trace
 
 T = TypeVar("T")
 
@@ -87,6 +88,7 @@ class LinkState:
         self._call_timeout = parameters.call_timeout
         target = Target(parameters.host, parameters.port, parameters.server, parameters.user)
         self.observers = Observers(target, parameters.log_parameters)
+        self._trace = _trace(parameters) if parameters.trace else None
         self.session: Session
         self.transport: BlockingTransport | AsyncTransport
         _links.add(self)
@@ -120,9 +122,17 @@ class LinkState:
         seconds: float | None = CHECKS["call_timeout"]("timeout", timeout)
         return seconds
 
+    def _traced(self, exchange: Exchange[T], call: Call | None = None) -> Exchange[T]:
+        """The exchange as the transport runs it: with somebody looking on, where the user asked for that."""
+        if self._trace is None:
+            return exchange
+        return self._trace.follow(exchange, self.session.framing.encoding, call)
+
     @contextmanager
     def _logging_in(self, exchange: Exchange[Session]) -> Iterator[Exchange[Session]]:
         """The login, for the transport to be run within the block."""
+        if self._trace is not None:
+            exchange = self._trace.follow(exchange)
         operation = self.observers.begin()
         if operation is None:
             yield exchange
@@ -156,6 +166,20 @@ class LinkState:
             self._closed = True
             self._why_closed = why_lost(error)
         return verdict(call, error)
+
+
+def _trace(parameters: Parameters) -> Trace:
+    from ..trace.recording import Trace  # nobody else pays for it
+
+    passwords = (
+        parameters.password,
+        parameters.tls_ca_password,
+        parameters.tls_key_password,
+        parameters.tls_pkcs12_password,
+    )
+    return Trace(
+        parameters.trace, values=parameters.log_parameters, encoding=parameters.encoding, secrets=passwords
+    )
 
 
 _links: weakref.WeakSet[LinkState] = weakref.WeakSet()
@@ -264,7 +288,7 @@ class Link(LinkState):
 
     def _carry_out(self, exchange: Exchange[T], call: Call) -> T:
         try:
-            result = self.transport.run(exchange, call)
+            result = self.transport.run(self._traced(exchange, call), call)
         except BaseException as error:
             better = None
             try:
@@ -298,7 +322,7 @@ class Link(LinkState):
             self._closed = True
             try:
                 if not self._busy:  # else from within an exchange: no goodbye can be said in the middle of it
-                    self.transport.run(login.leave(self.session))
+                    self.transport.run(self._traced(login.leave(self.session)))
             finally:
                 self.transport.close()
 
@@ -399,7 +423,7 @@ class AsyncLink(LinkState):
 
     async def _carry_out(self, exchange: Exchange[T], call: Call) -> T:
         try:
-            result = await self.transport.run(exchange, call)
+            result = await self.transport.run(self._traced(exchange, call), call)
         except BaseException as error:
             better = self._failed(call, error)
             if self._closed:
@@ -439,7 +463,7 @@ class AsyncLink(LinkState):
                 return
             self._closed = True
             try:
-                await self.transport.run(login.leave(self.session))
+                await self.transport.run(self._traced(login.leave(self.session)))
             finally:
                 self.transport.close()
 
