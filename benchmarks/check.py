@@ -147,7 +147,9 @@ def slower_ratios(baseline: dict[str, Any]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="compare the codecs with benchmarks/baseline.json")
     parser.add_argument("--update", action="store_true", help="make the baseline anew")
-    parser.add_argument("--instructions", action="store_true", help="judge instructions only, measure no times")
+    parser.add_argument(
+        "--instructions", action="store_true", help="judge instructions only, measure no times"
+    )
     arguments = parser.parse_args()
     if arguments.update:
         found = {

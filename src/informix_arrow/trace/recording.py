@@ -10,6 +10,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
 
 from ..exchange.steps import Call, Connect, ConnectionLost, Exchange, Receive, Send, Step
@@ -156,10 +157,12 @@ def _surroundings() -> dict[str, str]:
     """What a bug report is asked for first."""
     import pyarrow
 
-    import informix_arrow
-
+    try:
+        mine = version("informix-arrow")
+    except PackageNotFoundError:  # a source tree that was put on the path, not installed
+        mine = "0+source"
     return {
-        "informix_arrow": informix_arrow.__version__,
+        "informix_arrow": mine,
         "python": platform.python_version(),
         "pyarrow": pyarrow.__version__,
         "platform": f"{sys.platform} {platform.machine()}",
