@@ -12,7 +12,7 @@ from tests import postgres
 from tests.ecosystem.environments import environment, packages
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = ("postgresql",)  # as they are called there, and in pyproject.toml
+EXTRAS = ("postgresql", "delta", "iceberg")  # as they are called there, and in pyproject.toml
 
 
 @pytest.mark.ecosystem

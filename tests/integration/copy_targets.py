@@ -38,11 +38,18 @@ def made(kind: str, place: Path, server: Server, name: str) -> Iterator[str]:
             pass
         yield _cluster().replace("/postgres?", f"/{name}?")
     else:
-        yield {"folder": f"{place}/lake/", "duckdb": f"{place}/shop.duckdb"}[kind]
+        yield {
+            "folder": f"{place}/lake/",
+            "duckdb": f"{place}/shop.duckdb",
+            "delta": f"delta:{place}/lake",
+            "iceberg": f"iceberg:{place}/lake/",
+        }[kind]
 
 
 def kind_of(target: str) -> str:
     """What it is."""
+    if target.startswith(("delta:", "iceberg:")):
+        return target.partition(":")[0]
     if target.endswith("/"):
         return "folder"
     return "duckdb" if target.endswith(".duckdb") else target.partition(":")[0]
@@ -63,6 +70,10 @@ def held(target: str, table: str) -> pa.Table:
         with ifx.connect(target) as connection:
             connection.lock_wait = 60  # for what a killed copy holds
             return connection.read_arrow(f"SELECT * FROM {table}")
+    if kind == "delta":
+        return delta_table(target, table).to_pyarrow_table()
+    if kind == "iceberg":
+        return _iceberg(target).load_table(("informix", table)).scan().to_arrow()
     with postgres_cursor(f'SELECT * FROM "{table}"', target) as cursor:
         return _numbers(cursor.fetch_arrow_table())
 
@@ -82,10 +93,36 @@ def theirs(target: str) -> Any:
         with ifx.connect(target, autocommit=True) as connection:
             connection.execute("CREATE TABLE orders (precious INTEGER)")
             connection.execute("INSERT INTO orders VALUES (5)")
+    elif kind == "delta":
+        import deltalake
+
+        deltalake.write_deltalake(target.partition(":")[2] + "/orders", pa.table({"precious": [5]}))
+    elif kind == "iceberg":
+        catalogue = _iceberg(target)
+        catalogue.create_namespace("informix")
+        table = pa.table({"precious": [5]})
+        catalogue.create_table(("informix", "orders"), table.schema).append(table)
     else:
         with postgres_cursor("CREATE TABLE orders AS SELECT 5 AS precious", target):
             pass
     return lambda: held(target, "orders").to_pylist() == [{"precious": 5}]
+
+
+def delta_table(target: str, table: str) -> Any:
+    """As its own library opens it."""
+    from deltalake import DeltaTable
+
+    return DeltaTable(f"{target.partition(':')[2]}/{table}")
+
+
+def _iceberg(target: str) -> Any:
+    from pyiceberg.catalog import load_catalog
+
+    folder = Path(target.partition(":")[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    return load_catalog(
+        "default", type="sql", uri=f"sqlite:///{folder}/catalog.db", warehouse=folder.as_uri()
+    )
 
 
 @cache

@@ -31,8 +31,8 @@ def add(commands: Commands) -> None:
         "words",
         nargs="*",
         metavar="URL TARGET TABLE",
-        help=f"{connecting.URL_HELP}; DIR/, FILE.duckdb, postgresql://.. or informix://..; and the tables (default: "
-        "all of the database)",
+        help=f"{connecting.URL_HELP}; DIR/, delta:DIR, iceberg:DIR/, FILE.duckdb, "
+        "postgresql://.. or informix://..; and the tables (default: all of the database)",
     )
     parser.add_argument(
         "--mode",

@@ -105,7 +105,8 @@ def copy(
     source
         A URL, or an open connection: others like it are opened.
     target
-        ``"DIR/"``: a folder with a folder for each table. ``"FILE.duckdb"`` (needs duckdb),
+        ``"DIR/"``: a folder with a folder for each table. ``"delta:DIR"`` (extra ``[delta]``), ``"iceberg:DIR/"`` or
+        ``"iceberg:CATALOGUE.NAMESPACE"`` (extra ``[iceberg]``), ``"FILE.duckdb"`` (needs duckdb),
         ``"postgresql://user@host/database"`` (extra ``[postgresql]``), ``"informix://user@host:9088/database"``: a
         table for each.
     tables

@@ -9,10 +9,12 @@ from typing import Any
 
 from ..wire.errors import InterfaceError
 from .database import Database
+from .files import FileTarget
+from .parquet import ParquetFolder
 from .state import Target
 
 TARGETS = (
-    "DIR/ for a folder of Parquet files, FILE.duckdb, postgresql://user@host/database or "
+    "DIR/ for a folder of Parquet files, delta:DIR, iceberg:DIR/, FILE.duckdb, postgresql://user@host/database or "
     "informix://user@host:9088/database?server=.."
 )
 _INFORMIX = ("informix", "informixs", "jdbc:informix", "jdbc:gbasedbt")
@@ -28,9 +30,13 @@ def open_target(text: str) -> Target:
         return Database(made(text))
     if kind.partition("+")[0].startswith(_INFORMIX):
         return Database(_of("informix", "Informix", "Informix", "informix-arrow")(text))
+    scheme, _, rest = text.partition(":")
+    if scheme == "delta" and rest and not kind:
+        return FileTarget(_of("delta", "DeltaFolder", "Delta", "informix-arrow[delta]")(rest))
+    if scheme == "iceberg" and rest and not kind:
+        return FileTarget(_of("iceberg", "IcebergCatalogue", "Iceberg", "informix-arrow[iceberg]")(rest))
     if not kind and (text.endswith(("/", "\\")) or Path(text).is_dir()):
-        target: Target = _of("parquet", "ParquetFolder", "a folder", "pyarrow")(text)
-        return target
+        return FileTarget(ParquetFolder(text))
     shown = f"{kind}://.." if kind else text
     raise InterfaceError(f"{shown!r} is no target: write {TARGETS}")
 
@@ -39,6 +45,6 @@ def _of(module: str, name: str, what: str, package: str) -> Callable[[str], Any]
     """What the module of a target offers, whose package need not be there."""
     try:
         found: Callable[[str], Any] = getattr(import_module(f".{module}", __package__), name)
-    except ImportError:
-        raise InterfaceError(f"{what} needs another package: pip install '{package}'") from None
+    except ImportError as error:
+        raise InterfaceError(f"{what} needs another package: pip install '{package}'") from error
     return found

@@ -1,0 +1,203 @@
+"""Tables of Parquet files as targets: rows are written to new files, read back, and then the table is told of them.
+
+`parquet`, `delta` and `iceberg` say which files a table has, and how it takes new ones and leaves old ones in one step.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ..wire.errors import DataError, NotSupportedError
+from .checks import Checks
+from .state import Rows, State, reconcile
+
+GROUP_BYTES = 64 << 20  # of Arrow data in a row group
+FILE_BYTES = 1 << 30  # and in a file
+
+
+class Change(Protocol):
+    """A table, from what it was to what it is to be. Nobody sees anything of it before ``commit``."""
+
+    files: Sequence[str]
+    schema: pa.Schema
+    has_empty_files: bool
+
+    def create(self, name: str) -> AbstractContextManager[Any]:
+        """A new file, to be written to; it is on the disk when the block ends."""
+
+    def open(self, name: str) -> AbstractContextManager[Any]:
+        """A file of the table, or a new one, to be read."""
+
+    def commit(self, state: State, adding: Sequence[str], removing: Sequence[str]) -> State:
+        """Take new files, leave old ones, and keep the state, in one step."""
+
+
+class Tables(Protocol):
+    """Where tables of files are."""
+
+    def state(self, table: str) -> State | None:
+        """As of a target."""
+
+    def change(self, table: str, schema: pa.Schema, *, whole: bool) -> Change:
+        """What is to become of a table: rows of such a schema, in place of all others when it is the ``whole``."""
+
+    def close(self) -> None:
+        """Nothing more comes."""
+
+
+class FileTarget:
+    """See the module."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def state(self, table: str) -> State | None:
+        return self._tables.state(table)
+
+    def replace(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+        change = self._tables.change(table, rows.schema, whole=True)
+        added = _written(table, change, rows, empty=change.has_empty_files)
+        return _decided(change, state, added, change.files)
+
+    def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+        change = self._tables.change(table, rows.schema, whole=False)
+        added = _written(table, change, rows, empty=change.has_empty_files and not change.files)
+        return _decided(change, state, added, ())
+
+    def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
+        change = self._tables.change(table, rows.schema, whole=False)
+        added = _written(table, change, rows, empty=change.has_empty_files and not change.files)
+        removed: list[str] = []
+        if added:
+            keys = _keys(table, change, added, key)
+            for name in change.files:
+                remaining = _without(change, name, keys, key)
+                if remaining is None:
+                    continue
+                removed.append(name)
+                if remaining.num_rows:
+                    checks = Checks(remaining.schema)
+                    batches = _counted(remaining.to_batches(), checks)
+                    added += _written(table, change, Rows(remaining.schema, batches, checks), own=True)
+        return _decided(change, state, added, removed)
+
+    def close(self) -> None:
+        self._tables.close()
+
+
+def stored(
+    table: str, schema: pa.Schema, rule: Callable[[pa.DataType], pa.DataType | None], what: str
+) -> pa.Schema:
+    """The schema in types that files of a table can have; ``NotSupportedError`` names the column that cannot."""
+    fields = []
+    for each in schema:
+        kind = _stored(each.type, rule)
+        if kind is None:
+            raise NotSupportedError(f"{table}.{each.name}: {what} has no type for {each.type}")
+        fields.append(each.with_type(kind))
+    return pa.schema(fields, schema.metadata)
+
+
+def _stored(kind: pa.DataType, rule: Callable[[pa.DataType], pa.DataType | None]) -> pa.DataType | None:
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = _stored(kind.value_type, rule)
+        return inner and pa.list_(kind.value_field.with_type(inner))
+    if pa.types.is_struct(kind):
+        parts = [(each, _stored(each.type, rule)) for each in kind]
+        return (
+            None if any(part is None for _, part in parts) else pa.struct([e.with_type(p) for e, p in parts])
+        )
+    return rule(kind)
+
+
+def _decided(
+    change: Change, state: Callable[[], State], adding: Sequence[str], removing: Sequence[str]
+) -> State:
+    count = 0
+    for name in (*(each for each in change.files if each not in removing), *adding):
+        with change.open(name) as file:
+            count += pq.read_metadata(file).num_rows
+    return change.commit(replace(state(), rows=count), adding, removing)
+
+
+def _written(table: str, change: Change, rows: Rows, *, empty: bool = False, own: bool = False) -> list[str]:
+    """New files with these rows, read back. Without rows one that has the schema, if an ``empty`` one is wanted.
+
+    Rows of the table's ``own`` have its older columns.
+    """
+    names: list[str] = []
+    run = uuid.uuid4().hex[:12]
+    schema = rows.schema if own else change.schema
+    batches = iter(rows.batches)
+    following = next(batches, None)
+    while following is not None or (empty and not names):
+        name = f"part-{run}-{len(names):05}.parquet"
+        with change.create(name) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+            size = held = 0
+            group: list[pa.RecordBatch] = []
+            while following is not None and size < FILE_BYTES:
+                group.append(following)
+                held += following.nbytes
+                size += following.nbytes
+                following = next(batches, None)
+                if held >= GROUP_BYTES or following is None or size >= FILE_BYTES:
+                    whole = pa.Table.from_batches(group, rows.schema)
+                    writer.write_table(whole.cast(schema), row_group_size=max(len(whole), 1))
+                    group, held = [], 0
+        names.append(name)
+    reconcile(table, rows.checks, rows.checks.of(_read(change, names)))
+    return names
+
+
+def _keys(table: str, change: Change, names: Sequence[str], key: Sequence[str]) -> pa.Table:
+    """The keys of new rows; each must be there, and once."""
+    found = pa.concat_tables([_columns(change, name, key) for name in names])
+    for name in key:
+        if found[name].null_count:
+            raise DataError(
+                f"{table}: a row has no {name}, which is in the key: rows cannot be merged by it", column=name
+            )
+    counted = found.group_by(list(key)).aggregate([([], "count_all")])
+    if counted.num_rows != found.num_rows:
+        twice = (
+            counted.filter(pc.greater(counted["count_all"], 1)).slice(0, 1).select(list(key)).to_pylist()[0]
+        )
+        text = ", ".join(f"{name}={value!r}" for name, value in twice.items())
+        raise DataError(f"{table}: two rows have the key {text}: {', '.join(key)} is no key")
+    return found
+
+
+def _without(change: Change, name: str, keys: pa.Table, key: Sequence[str]) -> pa.Table | None:
+    """The rows of a file whose key is not among these; None when that is all of them."""
+    old = _columns(change, name, key)
+    numbered = old.append_column("row number", pa.array(range(old.num_rows), pa.int64()))
+    kept = numbered.join(keys.cast(old.schema), list(key), join_type="left anti")["row number"]
+    if len(kept) == old.num_rows:
+        return None
+    numbers = kept.combine_chunks()
+    return _columns(change, name, None).take(numbers.take(pc.sort_indices(numbers)))
+
+
+def _columns(change: Change, name: str, columns: Sequence[str] | None) -> pa.Table:
+    with change.open(name) as file, pq.ParquetFile(file) as parquet:
+        return parquet.read(None if columns is None else list(columns))
+
+
+def _read(change: Change, names: Iterable[str]) -> Iterator[pa.RecordBatch]:
+    for name in names:
+        with change.open(name) as file, pq.ParquetFile(file) as parquet:
+            yield from parquet.iter_batches(batch_size=1 << 17)
+
+
+def _counted(batches: Sequence[pa.RecordBatch], checks: Checks) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        checks.add(batch)
+        yield batch

@@ -1,0 +1,62 @@
+"""What targets on a local disk need: one writer at a time, and files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+from ..wire.errors import OperationalError
+
+LOCK = "_informix_arrow.lock"
+
+
+def locked(folder: Path) -> Callable[[], None]:
+    """Make a folder and keep others out for as long as this program lives, or until what is returned is called.
+
+    Where files cannot be locked, nobody is kept out.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if fcntl is None:
+        return lambda: None
+    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise OperationalError(f"{folder}: another copy is writing to it") from None
+    return lambda: os.close(handle)
+
+
+@contextmanager
+def synced(path: Path) -> Iterator[Any]:
+    """A new file, open for writing; on the disk when the block ends well."""
+    with open(path, "wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_whole(path: Path, text: str) -> None:
+    """A small file, whole or not at all."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(text, encoding="utf-8")
+    _sync(new)
+    os.replace(new, path)
+    if os.name == "posix":
+        _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
