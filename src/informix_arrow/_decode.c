@@ -7,6 +7,7 @@
 
 #include "native/decode_batch.h"
 #include "native/decode_core.h"
+#include "native/decode_lanes.h"
 #include "native/decode_plan.h"
 #include "native/decode_python.h"
 #include "native/decode_text.h"
@@ -84,12 +85,13 @@ static void leave(Decoder *self)
 static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"ops", "names", "batch_rows", "batch_bytes", "max_tuple", "codepage", "framing", "text_limit",
-                               NULL};
+                               "kernels", NULL};
+    const char *kernels = NULL;
     PyObject *ops_object, *names_object, *codepage = Py_None;
     int framing = IA_FRAMING_TUPLE, text_limit = INT32_MAX;
     long long batch_rows = LLONG_MIN, batch_bytes = LLONG_MIN, max_tuple = LLONG_MIN;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLOii:Decoder", keywords, &ops_object, &names_object,
-                                     &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing, &text_limit))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLOiiz:Decoder", keywords, &ops_object, &names_object,
+                                     &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing, &text_limit, &kernels))
         return NULL;
     if (batch_rows == LLONG_MIN || batch_bytes == LLONG_MIN || max_tuple == LLONG_MIN) {
         PyErr_SetString(PyExc_TypeError, "Decoder() needs the keywords batch_rows, batch_bytes and max_tuple");
@@ -106,6 +108,15 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     }
     if (text_limit < 1) {
         PyErr_Format(PyExc_ValueError, "text_limit must be positive, not %d", text_limit);
+        return NULL;
+    }
+    const struct ia_lanes *lanes[IA_LANES + 1];
+    ia_lanes_here(lanes);
+    int chosen = 0;
+    while (kernels && lanes[chosen] && strcmp(lanes[chosen]->name, kernels) != 0)
+        chosen++;
+    if (!lanes[chosen] && strcmp(kernels, "rows") != 0) {
+        PyErr_Format(PyExc_ValueError, "kernels must be one of KERNELS, not '%s'", kernels);
         return NULL;
     }
     Decoder *self = ia_instance(type);
@@ -142,6 +153,7 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         goto failed;
     }
     self->core.framing = framing;
+    self->core.lanes = lanes[chosen];
     ia_limit_text(&self->core, text_limit);
     PyMem_Free(ops);
     return (PyObject *)self;
@@ -283,7 +295,8 @@ static PyGetSetDef decoder_getset[] = {
 };
 
 PyDoc_STRVAR(decoder_doc,
-             "Decoder(ops, names, *, batch_rows, batch_bytes, max_tuple, codepage=None, framing=0, text_limit=2147483647)\n"
+             "Decoder(ops, names, *, batch_rows, batch_bytes, max_tuple, codepage=None, framing=0, text_limit=2147483647,\n"
+             "        kernels=None)\n"
              "--\n\n"
              "Turn the tuples of one result into Arrow record batches.\n\n"
              "ops: one (kind, width, arg, flags) per column, the numbers of plan.h; names: the columns' names, for errors;\n"
@@ -292,7 +305,7 @@ PyDoc_STRVAR(decoder_doc,
              "UTF-8 (checked strictly), else 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}; framing: 0 for\n"
              "the SQ_TUPLE messages of a result, 1 for the SQ_PUT messages of an insert cursor;\n"
              "text_limit: bytes that one column's 32-bit offsets count in a batch, which ends before a row could exceed\n"
-             "them; a single longer value is a DataError.\n\n"
+             "them; a single longer value is a DataError; kernels: one of KERNELS, for tests: all give the same.\n\n"
              "One thread at a time: a call while another runs raises RuntimeError.");
 
 static PyType_Slot decoder_slots[] = {
@@ -309,6 +322,27 @@ static PyType_Spec decoder_spec = {
 
 /* ---- module -------------------------------------------------------------------------------------------------- */
 
+/* The names of the kernels that run here, the best first; the last is the row loop alone. */
+static int add_kernels(PyObject *module)
+{
+    const struct ia_lanes *lanes[IA_LANES + 1];
+    ia_lanes_here(lanes);
+    PyObject *const names = PyList_New(0);
+    int failed = names == NULL;
+    for (int i = 0; !failed; i++) {
+        PyObject *const name = PyUnicode_FromString(lanes[i] ? lanes[i]->name : "rows");
+        failed = !name || PyList_Append(names, name);
+        Py_XDECREF(name);
+        if (!lanes[i])
+            break;
+    }
+    PyObject *const found = failed ? NULL : PyList_AsTuple(names);
+    Py_XDECREF(names);
+    failed = !found || PyModule_AddObjectRef(module, "KERNELS", found);
+    Py_XDECREF(found);
+    return failed ? -1 : 0;
+}
+
 static int module_exec(PyObject *module)
 {
     struct module_state *state = PyModule_GetState(module);
@@ -322,6 +356,8 @@ static int module_exec(PyObject *module)
         return -1;
     state->decoder_type = PyType_FromModuleAndSpec(module, &decoder_spec, NULL);
     if (!state->decoder_type || PyModule_AddType(module, (PyTypeObject *)state->decoder_type))
+        return -1;
+    if (add_kernels(module))
         return -1;
     if (PyModule_AddIntConstant(module, "NEED_MORE", IA_NEED_MORE) || PyModule_AddIntConstant(module, "OTHER", IA_OTHER))
         return -1;

@@ -158,6 +158,8 @@ static void release(struct ArrowArray *batch)
 }
 
 static int framing; /* of the reply in hand */
+static const struct ia_lanes *lanes[IA_LANES + 1]; /* the kernels that run here; the last is NULL: the row loop alone */
+static int kernels;                                /* how many ways that makes */
 
 static int start(struct ia_decoder *d, int64_t rows, int64_t bytes)
 {
@@ -169,6 +171,7 @@ static int start(struct ia_decoder *d, int64_t rows, int64_t bytes)
         return -1;
     }
     d->framing = framing;
+    d->lanes = lanes[rnd() % (uint64_t)kernels];
     return 0;
 }
 
@@ -261,6 +264,60 @@ static int run(const uint8_t *data, long length, int64_t rows, int64_t bytes, in
     return status;
 }
 
+static long total_compared; /* columns that blocks and the row loop made the same of */
+
+/* Bytes of column i's buffer that a consumer may read. */
+static int64_t buffer_bytes(int i, const struct ArrowArray *a, int buffer)
+{
+    if (buffer == 0)
+        return a->buffers[0] ? (a->length + 7) / 8 : 0;
+    if (a->n_buffers == 3) {
+        const int wide = ops[i].flags & IA_FLAG_LARGE ? 8 : 4;
+        return buffer == 1 ? (a->length + 1) * wide : offset(&ops[i], a, a->length);
+    }
+    return ops[i].kind == IA_BOOL ? (a->length + 7) / 8 : a->length * item_bytes(&ops[i]);
+}
+
+/* Every kernel on these bytes, on every boundary, against the row loop: status, end, error and each byte of each column. */
+static void compare(const uint8_t *data, long length, int64_t rows, int64_t bytes)
+{
+    for (int k = 0; k < kernels - 1; k++) {
+        const int shift = (int)(rnd() % 16);
+        uint8_t *const place = malloc((size_t)(shift + length) + !length);
+        memcpy(place + shift, data, (size_t)length);
+        struct ia_decoder ours, theirs;
+        struct ArrowArray a, b;
+        const uint8_t *stop, *wanted;
+        assert(start(&ours, rows, bytes) == 0 && start(&theirs, rows, bytes) == 0);
+        ours.lanes = lanes[k];
+        theirs.lanes = NULL;
+        for (const uint8_t *p = place + shift;; p = stop) {
+            const int status = ia_decoder_feed(&ours, p, place + shift + length, &stop);
+            assert(status == (int)ia_decoder_feed(&theirs, p, place + shift + length, &wanted) && stop == wanted);
+            if (status < 0)
+                assert(ours.error.row == theirs.error.row && ours.error.column == theirs.error.column &&
+                       ours.error.offset == theirs.error.offset && !strcmp(ours.error.detail, theirs.error.detail));
+            for (int i = 0; i < count; i++)
+                assert(ours.columns[i].inexact == theirs.columns[i].inexact &&
+                       ours.columns[i].inexact_row == theirs.columns[i].inexact_row);
+            assert(ia_decoder_take(&ours, &a) == 0 && ia_decoder_take(&theirs, &b) == 0 && a.length == b.length);
+            for (int i = 0; i < count; i++, total_compared++)
+                for (int buffer = 0; buffer < a.children[i]->n_buffers; buffer++) {
+                    const int64_t n = buffer_bytes(i, a.children[i], buffer);
+                    assert(n == buffer_bytes(i, b.children[i], buffer));
+                    assert(!n || !memcmp(a.children[i]->buffers[buffer], b.children[i]->buffers[buffer], (size_t)n));
+                }
+            a.release(&a);
+            b.release(&b);
+            if (status != IA_FULL)
+                break;
+        }
+        ia_decoder_free(&ours);
+        ia_decoder_free(&theirs);
+        free(place);
+    }
+}
+
 static int read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -289,6 +346,9 @@ static void attack(int corruptions)
 {
     int64_t rows, decoded;
     assert(run(reply, size, 1 << 20, 1 << 30, 0, &rows) == IA_OTHER);
+    for (int i = 0; i < 20; i++) /* whole, and cut anywhere */
+        compare(reply, i ? (long)(rnd() % (uint64_t)size) : size, 1 + (int64_t)(rnd() % (i % 2 ? 1 << 20 : 200)),
+                i % 3 ? 1 << 30 : 1 + (int64_t)(rnd() % 40000));
     for (int i = 0; i < 100; i++)
         assert(run(reply, size, 1 + (int64_t)(rnd() % 200), 1 + (int64_t)(rnd() % 40000), 0, &decoded) == IA_OTHER &&
                decoded == rows);
@@ -309,6 +369,8 @@ static void attack(int corruptions)
         const int status = run(bad, size, 1 + (int64_t)(rnd() % 500), 1 << 30, 0, &decoded);
         assert(status == IA_NEED_MORE || status == IA_OTHER || status == IA_PROTOCOL || status == IA_DATA);
         total_ends[status + 3]++;
+        if (i % 8 == 0)
+            compare(bad, size, 1 << 20, 1 << 30);
     }
     free(bad);
 
@@ -350,6 +412,9 @@ int main(int argc, char **argv)
 {
     const char *asked = getenv("FUZZ_SHARE"); /* percent of the corruptions */
     const int share = asked ? atoi(asked) : 100;
+    ia_lanes_here(lanes);
+    while (lanes[kernels++])
+        ;
     for (int i = 1; i < argc; i++) {
         if (read_file(argv[i]))
             return 2;
@@ -362,8 +427,10 @@ int main(int argc, char **argv)
         free(reply);
     }
     printf("core: %d replies, %lld rows, %ld cuts, corruptions: %ld ProtocolError, %ld DataError, %ld other message, "
-           "%ld more bytes needed; %ld columns of inexact doubles, %ld failing allocations: ok\n",
+           "%ld more bytes needed; %ld columns of inexact doubles, %ld columns the same by blocks with %d kernels, %ld failing "
+           "allocations: ok\n",
            argc - 1, (long long)total_rows, total_cuts, total_ends[IA_PROTOCOL + 3], total_ends[IA_DATA + 3],
-           total_ends[IA_OTHER + 3], total_ends[IA_NEED_MORE + 3], total_inexact, total_failures);
-    return argc > 1 && total_inexact > 0 ? 0 : 2;
+           total_ends[IA_OTHER + 3], total_ends[IA_NEED_MORE + 3], total_inexact, total_compared, kernels - 1,
+           total_failures);
+    return argc > 1 && total_inexact > 0 && total_compared > 0 ? 0 : 2;
 }

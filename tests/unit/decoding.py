@@ -49,6 +49,7 @@ def new_decoder(
     max_tuple: int = MAX_TUPLE,
     codepage: bytes | None = None,
     framing: int = 0,
+    kernels: str | None = None,
 ) -> Decoder:
     return Decoder(
         [op.as_tuple() for op in ops],
@@ -58,6 +59,7 @@ def new_decoder(
         max_tuple=max_tuple,
         codepage=codepage,
         framing=framing,
+        kernels=kernels,
     )
 
 

@@ -38,9 +38,16 @@ struct ia_column {
     int64_t inexact;    /* doubles that have not all digits of their DECIMAL, in the whole result */
     int64_t inexact_row; /* the first of them */
     int precision, scale;
+    /* For blocks (decode_block.h): */
+    int64_t place;      /* bytes of the columns between the variable one before (or the tuple's beginning) and this one */
+    int64_t before;     /* text: length, others: inexact, before the block in hand */
+    uint64_t valid;     /* bits of the block's rows: not NULL */
+    uint64_t truth;     /* BOOL: true */
     struct ia_b100_shape decimal;
     struct ia_qualifier qualifier;
 };
+
+#define IA_BLOCK 64 /* most rows of a block */
 
 /* Buffers of released batches, kept for the next one: one per buffer of a batch, so never more than one batch in all.
  * Fresh memory costs as much as the decoding (page faults); a consumer that drops each batch before the next pays once.
@@ -61,6 +68,8 @@ enum ia_framing {
     IA_FRAMING_PUT = 1    /* SQ_PUT: 0011, int size, short 1 = tuples that follow (SQLI section 11) */
 };
 
+struct ia_lanes; /* decode_lanes.h */
+
 struct ia_decoder {
     struct ia_pool *pool;
     struct ia_column *columns;
@@ -79,6 +88,10 @@ struct ia_decoder {
     int32_t expand;       /* the greatest `expand` of a column */
     const struct ia_codepage_entry *page; /* 256 entries, owned by the caller; NULL = UTF-8 */
     int transcode_all;                    /* the page's lower half is not ASCII: no shortcut */
+    const struct ia_lanes *lanes;         /* the kernels that blocks are decoded with; NULL: by rows only */
+    int64_t gap;                          /* bytes of fixed columns behind the last variable one */
+    int block_rows;                       /* of the next block; a power of two, at most IA_BLOCK */
+    int64_t by_rows;                      /* rows that go through the row loop before the next block */
     struct ia_error error;                /* status 0: none so far */
 };
 
@@ -182,7 +195,7 @@ static void ia_pool_close(struct ia_pool *pool)
     ia_pool_drop(pool);
 }
 
-/* Grow or shrink the buffer at `place` (a void ** of any pointer type); the first time take the spare one if it is
+/* Another size for the buffer at `place` (a void ** of any pointer type); the first time take the spare one if it is
  * large enough (it is not grown: that would copy what nobody needs). */
 static int ia_resize(struct ia_pool *pool, int slot, void *place, size_t bytes)
 {
@@ -217,6 +230,14 @@ static int ia_resize(struct ia_pool *pool, int slot, void *place, size_t bytes)
     return 0;
 }
 
+/* Room for so many bytes: a buffer that has it, as a spare one often does, stays as it is. */
+static int ia_grow(struct ia_pool *pool, int slot, void *place, size_t bytes)
+{
+    uint8_t *old;
+    memcpy(&old, place, sizeof old);
+    return old && ia_reserved(old) >= bytes ? 0 : ia_resize(pool, slot, place, bytes);
+}
+
 /* Bytes that the values of a fixed column need for so many rows; bit columns are kept in whole words. */
 static inline size_t ia_value_bytes(const struct ia_column *c, int64_t rows)
 {
@@ -244,23 +265,23 @@ static int ia_grow_rows(struct ia_decoder *d, int64_t bytes)
 {
     const int64_t rows = ia_next_rows(d, bytes);
     for (struct ia_column *c = d->columns; c < d->columns + d->count; c++) {
-        if (ia_resize(d->pool, c->slot + IA_SLOT_VALIDITY, &c->validity, (size_t)(rows / 64 + 1) * 8))
+        if (ia_grow(d->pool, c->slot + IA_SLOT_VALIDITY, &c->validity, (size_t)(rows / 64 + 1) * 8))
             return IA_NO_MEMORY;
         if (c->item) {
-            if (ia_resize(d->pool, c->slot + IA_SLOT_VALUES, &c->values, ia_value_bytes(c, rows) + IA_ROW_SLACK))
+            if (ia_grow(d->pool, c->slot + IA_SLOT_VALUES, &c->values, ia_value_bytes(c, rows) + IA_ROW_SLACK))
                 return IA_NO_MEMORY;
         } else {
-            if (ia_resize(d->pool, c->slot + IA_SLOT_OFFSETS, &c->offsets, (size_t)(rows + 1) * ia_offset_size(c)))
+            if (ia_grow(d->pool, c->slot + IA_SLOT_OFFSETS, &c->offsets, (size_t)(rows + 1) * ia_offset_size(c)))
                 return IA_NO_MEMORY;
             memset(c->offsets, 0, ia_offset_size(c)); /* row 0 begins at 0 */
             if (!c->values) {                         /* even an empty text is copied somewhere */
                 c->capacity = c->hint > IA_FIRST_TEXT ? c->hint : IA_FIRST_TEXT;
-                if (ia_resize(d->pool, c->slot + IA_SLOT_VALUES, &c->values, (size_t)c->capacity + IA_TEXT_SLACK))
+                if (ia_grow(d->pool, c->slot + IA_SLOT_VALUES, &c->values, (size_t)c->capacity + IA_TEXT_SLACK))
                     return IA_NO_MEMORY;
             } else if (d->row_capacity == IA_SAMPLE_ROWS) {
                 const int64_t text = c->length / IA_SAMPLE_ROWS * rows + rows;
                 if (text > c->capacity && text < d->text_limit) {
-                    if (ia_resize(d->pool, c->slot + IA_SLOT_VALUES, &c->values, (size_t)text + IA_TEXT_SLACK))
+                    if (ia_grow(d->pool, c->slot + IA_SLOT_VALUES, &c->values, (size_t)text + IA_TEXT_SLACK))
                         return IA_NO_MEMORY;
                     c->capacity = text;
                 }
@@ -289,7 +310,7 @@ static int ia_grow_text(const struct ia_decoder *d, struct ia_column *c, const u
         capacity = c->length + need;
     if (capacity > limit)
         capacity = limit;
-    if (ia_resize(d->pool, c->slot + IA_SLOT_VALUES, &c->values, (size_t)capacity + IA_TEXT_SLACK))
+    if (ia_grow(d->pool, c->slot + IA_SLOT_VALUES, &c->values, (size_t)capacity + IA_TEXT_SLACK))
         return IA_NO_MEMORY;
     c->capacity = capacity;
     return 0;

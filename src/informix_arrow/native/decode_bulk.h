@@ -24,6 +24,7 @@
 #include "decode_datetime.h"
 #include "decode_fields.h"
 #include "decode_interval.h"
+#include "decode_lanes.h"
 #include "decode_text.h"
 #include "decode_value.h"
 #include "plan.h"
@@ -365,7 +366,7 @@ static inline int ia_bulk_days(const struct ia_bound *b, int32_t *out)
             return IA_NULL;
         if (v < IA_FIRST_DAY || v > IA_LAST_DAY)
             return -1;
-        *out = v - 25568; /* 1899-12-31 to 1970-01-01 */
+        *out = v - IA_EPOCH; /* 1899-12-31 to 1970-01-01 */
         return IA_VALUE;
     }
     if (ia_bulk_moment(b, &q, &m) != IA_VALUE || q.start != IA_YEAR)

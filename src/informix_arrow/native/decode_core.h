@@ -15,71 +15,19 @@
 #include <string.h>
 
 #include "base100.h"
+#include "decode_append.h"
 #include "decode_batch.h"
+#include "decode_block.h"
 #include "decode_datetime.h"
 #include "decode_interval.h"
+#include "decode_lanes.h"
 #include "decode_plan.h"
 #include "decode_text.h"
 #include "decode_value.h"
 #include "plan.h"
 #include "wire_bytes.h"
 
-#define IA_FIRST_DAY (-693594) /* 0001-01-01 as a DATE: days from 1899-12-31 (TYPES section 8) */
-#define IA_LAST_DAY 2958464    /* 9999-12-31 */
-#define IA_SQ_TUPLE 14
-#define IA_SQ_PUT_TAG 17
-#define IA_TUPLE_HEADER 8
-
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
-
-/* Put right what ia_append_text has copied: text that is not ASCII, or that is in a code set without ASCII. Returns the
- * bytes at dst, or a negative ia_status. */
-static __attribute__((noinline)) int64_t ia_not_ascii(const struct ia_decoder *d, const struct ia_column *c,
-                                                      uint8_t *dst, const uint8_t *src, int64_t n, struct ia_error *err)
-{
-    const int replace = c->flags & IA_FLAG_REPLACE;
-    if (!ia_is_encoded(c->kind) || c->flags & IA_FLAG_RAW)
-        return n;
-    if (d->page) {
-        const int64_t written = ia_transcode(dst, src, n, d->page, replace);
-        if (written < 0)
-            return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not defined in the code set",
-                             (long long)(-1 - written), src[-1 - written]);
-        return written;
-    }
-    if (ia_utf8_is_common(dst, n)) /* there, bytes behind the text may be read */
-        return n;
-    const int64_t valid = ia_utf8_valid_until(src, n);
-    if (valid == n)
-        return n;
-    if (replace)
-        return ia_utf8_replace(dst, src, n);
-    return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not UTF-8", (long long)valid, src[valid]);
-}
-
-/* Append n bytes as row r. Returns the bytes added, or a negative ia_status. */
-static inline __attribute__((always_inline)) int64_t ia_append_text(const struct ia_decoder *d, struct ia_column *c,
-                                                                    int64_t r, const uint8_t *src, int64_t n,
-                                                                    int64_t room, struct ia_error *err)
-{
-    if (__builtin_expect(c->capacity - c->length < n * c->expand, 0)) {
-        const int rc = ia_grow_text(d, c, src, n, err);
-        if (rc)
-            return rc;
-    }
-    uint8_t *dst = c->values + c->length;
-    if (__builtin_expect(ia_copy_text(dst, src, n, room) | d->transcode_all, 0)) {
-        n = ia_not_ascii(d, c, dst, src, n, err);
-        if (n < 0)
-            return n;
-    }
-    c->length += n;
-    if (c->flags & IA_FLAG_LARGE)
-        ((int64_t *)c->offsets)[r + 1] = c->length;
-    else
-        ((int32_t *)c->offsets)[r + 1] = (int32_t)c->length;
-    return n;
-}
 
 /* Name the column at which a tuple of `size` bytes ends too early. Only ever called when one does. */
 static int ia_shortage(const struct ia_decoder *d, const uint8_t *payload, int64_t size, struct ia_error *err)
@@ -112,13 +60,26 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
     const uint64_t tag = put ? IA_SQ_PUT_TAG : IA_SQ_TUPLE;
     const uint8_t *p = data, *q;
     struct ia_column *c;
-    int64_t rows = d->rows, bytes = d->bytes;
+    int64_t rows = d->rows, bytes = d->bytes, by_rows = d->by_rows;
     int status;
 
     for (;;) {
         if (rows >= d->batch_rows || bytes >= d->batch_bytes) {
             status = IA_FULL;
             break;
+        }
+        if (by_rows > 0) {
+            by_rows--;
+        } else if (d->lanes) {
+            d->rows = rows;
+            d->bytes = bytes;
+            while (ia_block_decode(d, p, end, &q, &by_rows) > 0)
+                p = q;
+            rows = d->rows;
+            bytes = d->bytes;
+            by_rows--;
+            if (rows >= d->batch_rows)
+                continue;
         }
         const int64_t left = end - p;
         if (left < IA_TUPLE_HEADER) {
@@ -229,7 +190,7 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
                     status = IA_REFUSE(err, IA_DATA, "day %d is outside the years 1 to 9999", v);
                     goto value;
                 }
-                ((int32_t *)(void *)c->values)[rows] = ok ? v - 25568 : 0; /* 1899-12-31 to 1970-01-01 */
+                ((int32_t *)(void *)c->values)[rows] = ok ? v - IA_EPOCH : 0; /* 1899-12-31 to 1970-01-01 */
                 q += 4;
                 break;
             }
@@ -446,6 +407,7 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
     }
     d->rows = rows;
     d->bytes = bytes;
+    d->by_rows = by_rows > IA_BLOCK ? by_rows : 0;
     *stop = p;
     return status;
 }

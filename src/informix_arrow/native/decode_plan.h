@@ -11,10 +11,17 @@
 #include "decode_batch.h"
 #include "decode_datetime.h"
 #include "decode_fields.h"
+#include "decode_lanes.h"
 #include "decode_text.h"
 #include "decode_value.h"
 #include "plan.h"
 
+#define IA_SQ_TUPLE 14
+#define IA_SQ_PUT_TAG 17
+#define IA_TUPLE_HEADER 8
+#define IA_BLOCK_LEAST 8          /* rows: fewer are not worth a block */
+#define IA_BLOCK_BYTES (1 << 20)  /* of the wire, most of a block */
+#define IA_BLOCK_NEAR (32 << 10)  /* what a block should not exceed: what was walked over is still near when it is decoded */
 #define IA_ENVELOPE 5        /* byte indicator, int length (TYPES section 1) */
 #define IA_LOB_NULL 39       /* byte of a BYTE or TEXT descriptor whose lowest bit means NULL (TYPES section 12) */
 #define IA_LOB_WIDEST 32767  /* the description's length is a short */
@@ -126,6 +133,34 @@ static void ia_limit_text(struct ia_decoder *d, int32_t limit)
     }
 }
 
+/* Whether a column's length stands in each tuple. */
+static inline int ia_is_variable(int kind)
+{
+    return kind == IA_BOOL || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_OPAQUE;
+}
+
+/* The rows of a block of messages of so many bytes: a power of two, so that blocks end where words of bitmaps do. */
+static inline int ia_block_rows(int64_t message)
+{
+    int rows = IA_BLOCK;
+    while (rows > IA_BLOCK_LEAST && rows * message > IA_BLOCK_NEAR)
+        rows /= 2;
+    return rows;
+}
+
+/* Where each column stands in its segment (decode_block.h), and the kernels for blocks. */
+static void ia_segments_from(struct ia_decoder *d)
+{
+    const struct ia_lanes *found[IA_LANES + 1];
+    for (struct ia_column *c = d->columns; c < d->columns + d->count; c++) {
+        c->place = d->gap;
+        d->gap = ia_is_variable(c->kind) ? 0 : d->gap + c->width;
+    }
+    ia_lanes_here(found);
+    d->lanes = found[0];
+    d->block_rows = ia_block_rows(IA_TUPLE_HEADER + d->min_tuple);
+}
+
 /* Start a decoder. Returns NULL, or a message with *bad the op it is about (-1: out of memory or a limit).
  * `page` must outlive the decoder. */
 static const char *ia_decoder_init(struct ia_decoder *d, const struct ia_op *ops, int count, int64_t batch_rows,
@@ -167,6 +202,7 @@ static const char *ia_decoder_init(struct ia_decoder *d, const struct ia_op *ops
             d->extra += IA_DATETIME_TEXT_LENGTH;
     }
     ia_limit_text(d, INT32_MAX);
+    ia_segments_from(d);
     return NULL;
 }
 

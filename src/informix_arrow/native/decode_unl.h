@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base100.h"
+#include "decode_append.h"
 #include "decode_batch.h"
 #include "decode_core.h"
 #include "decode_datetime.h"

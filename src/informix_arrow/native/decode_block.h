@@ -1,0 +1,481 @@
+/* Rows by blocks of at most 64, a column at a time: what the row loop of decode_core.h does, where the values of many rows
+ * are next to each other in time.
+ *
+ *   - The headers of the messages say where each tuple begins and ends.
+ *   - Each column is decoded for all rows of the block, NULLs as a word of bits: integers, floats and dates by
+ *     decode_lanes.h, the others by the same functions as in the row loop, inlined into a loop of their own.
+ *   - Columns of fixed width stand at the same distance from where the segment begins in each row: the tuple, or what follows
+ *     a variable column, whose loop finds that out, too. There each length is checked as in the row loop.
+ *
+ * A block is all or nothing: until its last column is done nothing of it counts. Whatever is wrong with a message or a value
+ * is not looked into here: the row loop gets the rows again, and words it. */
+#ifndef INFORMIX_ARROW_DECODE_BLOCK_H
+#define INFORMIX_ARROW_DECODE_BLOCK_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base100.h"
+#include "decode_append.h"
+#include "decode_batch.h"
+#include "decode_datetime.h"
+#include "decode_fields.h"
+#include "decode_interval.h"
+#include "decode_lanes.h"
+#include "decode_plan.h"
+#include "decode_text.h"
+#include "decode_value.h"
+#include "plan.h"
+#include "wire_bytes.h"
+
+#define IA_BLOCK_DOUBT 512 /* rows that go through the row loop after a block that was none */
+#define IA_BLOCK_TEXT 64   /* bytes of a value on the average, with which rows are not worth a block: they are copied */
+
+/* ---- the messages -------------------------------------------------------------------------------------------- */
+
+/* The tuples of a block. */
+struct ia_slice {
+    const uint8_t *begin, *end; /* of the first message, and of what may be read */
+    int64_t span;               /* bytes of all messages */
+    int64_t row;                /* of the first tuple in the batch */
+    int n;
+    int readable;             /* IA_TEXT_SLACK bytes behind the last message may be read */
+    uint32_t at[IA_BLOCK];    /* where the segment in hand begins in each tuple, in bytes from `begin` */
+    uint32_t ends[IA_BLOCK];  /* where each tuple ends */
+};
+
+/* The payload's size of a message with one tuple; negative if it is another message. */
+static inline int64_t ia_message_size(const uint8_t *p, int put)
+{
+    const uint64_t header = ia_load_be64(p);
+    if (put)
+        return header >> 48 == IA_SQ_PUT_TAG && (uint16_t)header == 1 ? (int32_t)(uint32_t)(header >> 16) : -1;
+    return header >> 48 == IA_SQ_TUPLE ? (int32_t)(uint32_t)header : -1;
+}
+
+/* Find up to `most` whole tuples at s->begin: the messages before the first that is not a tuple, or of a size that the plan
+ * does not allow. */
+static void ia_slice_find(const struct ia_decoder *d, struct ia_slice *s, int64_t most)
+{
+    const int put = d->framing == IA_FRAMING_PUT;
+    const uint8_t *const p = s->begin;
+    const int64_t left = s->end - p < IA_BLOCK_BYTES ? s->end - p : IA_BLOCK_BYTES;
+    const int64_t least = d->min_tuple, greatest = d->max_tuple;
+    int64_t at = 0;
+    int n = 0;
+    if (d->gap == least) { /* no variable columns: where a message begins does not depend on those before it */
+        const int64_t stride = IA_TUPLE_HEADER + least + (least & 1);
+        const int64_t whole = left / stride < most ? left / stride : most;
+        while (n < whole && ia_message_size(p + at, put) == least) {
+            s->at[n] = (uint32_t)(at + IA_TUPLE_HEADER);
+            s->ends[n] = (uint32_t)(at + IA_TUPLE_HEADER + least);
+            at += stride;
+            n++;
+        }
+    } else {
+        while (n < most && left - at >= IA_TUPLE_HEADER) {
+            const int64_t size = ia_message_size(p + at, put);
+            if (size < least || size > greatest || IA_TUPLE_HEADER + size + (size & 1) > left - at)
+                break;
+            s->at[n] = (uint32_t)(at + IA_TUPLE_HEADER);
+            s->ends[n] = (uint32_t)(at + IA_TUPLE_HEADER + size);
+            at += IA_TUPLE_HEADER + size + (size & 1);
+            n++;
+        }
+    }
+    s->n = n;
+    s->span = at;
+    s->readable = s->end - p - at >= IA_TEXT_SLACK;
+}
+
+/* ---- columns ------------------------------------------------------------------------------------------------- */
+
+/* The texts of a column: a loop for each kind that makes text. `plain`: all of them fit, 32 bytes behind the block may be read,
+ * offsets have 32 bits, and ASCII stays as it is. 0, or a negative ia_status. */
+static inline __attribute__((always_inline)) int ia_slice_texts_of(const struct ia_decoder *d, struct ia_column *c,
+                                                                   struct ia_slice *s, int kind, int plain,
+                                                                   struct ia_error *err)
+{
+    const uint8_t *const begin = s->begin;
+    const int n = s->n, large = plain ? 0 : c->flags & IA_FLAG_LARGE;
+    const int64_t place = c->place, rest = c->rest;
+    uint8_t *values = c->values;
+    int64_t length = c->length;
+    uint64_t nulls = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t at = s->at[i] + place, size, room;
+        char made[IA_DECIMAL_TEXT];
+        const uint8_t *text;
+        if (kind == IA_VARCHAR || kind == IA_LVARCHAR) {
+            int null;
+            if (kind == IA_VARCHAR) {
+                size = begin[at];
+                at += 1;
+                null = size == 1 && begin[at] == 0;
+            } else {
+                size = (int64_t)ia_load_be32(begin + at + 1);
+                null = begin[at] == 1; /* only 1 is NULL (JDBC section 7) */
+                at += IA_ENVELOPE;
+            }
+            if (__builtin_expect(at + size + rest > s->ends[i], 0))
+                return IA_PROTOCOL;
+            s->at[i] = (uint32_t)(at + size);
+            if (null) {
+                nulls |= 1ull << i;
+                size = 0;
+            }
+            text = begin + at;
+            room = plain ? INT64_MAX : s->end - text;
+        } else if (kind == IA_CHAR) {
+            text = begin + at;
+            room = plain ? INT64_MAX : s->end - text;
+            const uint64_t null = text[0] == 0;
+            size = null ? 0 : c->flags & IA_FLAG_TRIM ? ia_trimmed_within(text, c->width, room) : c->width;
+            nulls |= null << i;
+        } else {
+            int written, status;
+            text = begin + at;
+            status = kind == IA_DECIMAL_STRING
+                         ? ia_decode_decimal_text(text, c->width, s->end - text, made, &written, err)
+                         : ia_decode_datetime_text(text, &c->qualifier, made, &written, err);
+            if (__builtin_expect(status < 0, 0))
+                return status;
+            nulls |= (uint64_t)!status << i;
+            text = (const uint8_t *)made;
+            size = written;
+            room = sizeof made;
+        }
+        if (!plain && __builtin_expect(c->capacity - length < size * c->expand, 0)) {
+            c->length = length;
+            const int rc = ia_grow_text(d, c, text, size, err);
+            if (rc)
+                return rc;
+            values = c->values;
+        }
+        const int other = ia_copy_text(values + length, text, size, room);
+        if (__builtin_expect(plain ? other : other | d->transcode_all, 0)) {
+            size = ia_not_ascii(d, c, values + length, text, size, err);
+            if (size < 0)
+                return (int)size;
+        }
+        length += size;
+        if (large)
+            ((int64_t *)c->offsets)[s->row + 1 + i] = length;
+        else
+            ((int32_t *)c->offsets)[s->row + 1 + i] = (int32_t)length;
+    }
+    c->length = length;
+    c->valid = ~nulls;
+    return 0;
+}
+
+/* Whether all texts of the block can be taken by the shorter loop. */
+static inline int ia_slice_is_plain(const struct ia_decoder *d, const struct ia_column *c, const struct ia_slice *s)
+{
+    return s->readable && !d->transcode_all && !(c->flags & IA_FLAG_LARGE) &&
+           c->capacity - c->length >= s->span * c->expand;
+}
+
+/* A function for each, so that what a loop needs finds room in registers. */
+#define IA_TEXTS(name, kind, plain)                                                                                   \
+    static __attribute__((noinline)) int name(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s,    \
+                                              struct ia_error *err)                                                   \
+    {                                                                                                                 \
+        return ia_slice_texts_of(d, c, s, kind, plain, err);                                                          \
+    }
+
+IA_TEXTS(ia_slice_chars_plain, IA_CHAR, 1)
+IA_TEXTS(ia_slice_chars, IA_CHAR, 0)
+IA_TEXTS(ia_slice_varchars_plain, IA_VARCHAR, 1)
+IA_TEXTS(ia_slice_varchars, IA_VARCHAR, 0)
+IA_TEXTS(ia_slice_lvarchars_plain, IA_LVARCHAR, 1)
+IA_TEXTS(ia_slice_lvarchars, IA_LVARCHAR, 0)
+IA_TEXTS(ia_slice_decimal_texts, IA_DECIMAL_STRING, 0)
+IA_TEXTS(ia_slice_moment_texts, IA_DATETIME_TEXT, 0)
+
+/* Each value of a column by one expression over `q`, its bytes: `status` becomes IA_VALUE, IA_NULL or negative. */
+#define IA_EACH(decode)                                                                                               \
+    for (int i = 0; i < n; i++) {                                                                                     \
+        const uint8_t *const q = base + at[i];                                                                        \
+        int status;                                                                                                   \
+        decode;                                                                                                       \
+        if (__builtin_expect(status < 0, 0))                                                                          \
+            return status;                                                                                            \
+        valid |= (uint64_t)status << i;                                                                               \
+    }
+
+static __attribute__((noinline)) int ia_slice_int8(struct ia_column *c, struct ia_slice *s)
+{
+    const uint8_t *const base = s->begin + c->place;
+    const uint32_t *const at = s->at;
+    const int n = s->n;
+    uint64_t *const to = (uint64_t *)(void *)c->values + s->row, valid = 0;
+    int wrong = 0;
+    for (int i = 0; i < n; i++) {
+        const uint8_t *const q = base + at[i];
+        const uint32_t sign = ia_load_be16(q);
+        const uint64_t v = ia_load_be64(q + 2) >> 32 | ia_load_be64(q + 2) << 32;
+        const uint64_t minus = sign >> 15, ok = sign != 0;
+        wrong |= ((uint16_t)(sign + 1) > 2) | (ok && v > (uint64_t)INT64_MAX + minus);
+        to[i] = ((v ^ -minus) + minus) & -ok;
+        valid |= ok << i;
+    }
+    c->valid = valid;
+    return wrong ? IA_PROTOCOL : 0;
+}
+
+static __attribute__((noinline)) int ia_slice_bools(struct ia_column *c, struct ia_slice *s)
+{
+    static const uint8_t truth[256] = {[0] = 1, ['f'] = 1, ['F'] = 1, [1] = 2, ['t'] = 2, ['T'] = 2};
+    uint64_t valid = 0, bits = 0;
+    for (int i = 0; i < s->n; i++) {
+        const int64_t at = s->at[i] + c->place, stored = (int64_t)ia_load_be32(s->begin + at + 1);
+        const int ok = s->begin[at] != 1;
+        if (__builtin_expect(at + IA_ENVELOPE + stored + c->rest > s->ends[i], 0))
+            return IA_PROTOCOL;
+        if (ok) {
+            const int v = stored == 1 ? truth[s->begin[at + IA_ENVELOPE]] : 0;
+            if (__builtin_expect(v == 0, 0))
+                return IA_PROTOCOL;
+            bits |= (uint64_t)(v >> 1) << i;
+        }
+        s->at[i] = (uint32_t)(at + IA_ENVELOPE + stored);
+        valid |= (uint64_t)ok << i;
+    }
+    c->valid = valid;
+    c->truth = bits;
+    return 0;
+}
+
+static __attribute__((noinline)) int ia_slice_decimals(struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+{
+    const uint8_t *const base = s->begin + c->place, *const end = s->end;
+    const uint32_t *const at = s->at;
+    const struct ia_b100_shape shape = c->decimal;
+    const int n = s->n;
+    uint64_t valid = 0;
+    if (c->kind == IA_DECIMAL128) {
+        int64_t *const to = (int64_t *)(void *)c->values + 2 * s->row;
+        IA_EACH(int64_t v; status = ia_b100_small(q, &shape, end - q, &v); to[2 * i] = v; to[2 * i + 1] = v >> 63;
+                if (__builtin_expect(status < 0, 0)) status =
+                    ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, to + 2 * i, err))
+    } else {
+        int64_t *const to = (int64_t *)(void *)c->values + s->row;
+        IA_EACH(int64_t v; status = ia_b100_small(q, &shape, end - q, &v);
+                if (__builtin_expect(status < 0, 0)) status = ia_decode_decimal_int64(q, c->width, end - q, &v, err);
+                to[i] = v)
+    }
+    c->valid = valid;
+    return 0;
+}
+
+static __attribute__((noinline)) int ia_slice_doubles(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+{
+    const uint8_t *const base = s->begin + c->place, *const end = s->end;
+    const uint32_t *const at = s->at;
+    const int n = s->n;
+    double *const to = (double *)(void *)c->values + s->row;
+    uint64_t valid = 0;
+    IA_EACH(int lost = 0; status = ia_decode_decimal_float64_of(q, c->width, end - q, to + i, &lost, err);
+            if (__builtin_expect(lost, 0) && c->inexact++ == 0) c->inexact_row = d->taken + s->row + i)
+    c->valid = valid;
+    return 0;
+}
+
+/* Days, times and timestamps. */
+static __attribute__((noinline)) int ia_slice_moments(struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+{
+    const uint8_t *const base = s->begin + c->place, *const end = s->end;
+    const uint32_t *const at = s->at;
+    const int n = s->n;
+    uint64_t valid = 0;
+    if (c->kind == IA_DATETIME_DATE32) {
+        int32_t *const to = (int32_t *)(void *)c->values + s->row;
+        IA_EACH(status = ia_decode_datetime_days(q, &c->qualifier, end - q, to + i, err))
+    } else if (c->kind == IA_DATETIME_TIME32) {
+        int32_t *const to = (int32_t *)(void *)c->values + s->row;
+        IA_EACH(int64_t v; status = ia_decode_datetime_units(q, &c->qualifier, end - q, &v, err); to[i] = (int32_t)v)
+    } else {
+        int64_t *const to = (int64_t *)(void *)c->values + s->row;
+        IA_EACH(int64_t v; status = ia_decode_datetime_units(q, &c->qualifier, end - q, &v, err); to[i] = v)
+    }
+    c->valid = valid;
+    return 0;
+}
+
+static __attribute__((noinline)) int ia_slice_intervals(struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+{
+    const uint8_t *const base = s->begin + c->place, *const end = s->end;
+    const uint32_t *const at = s->at;
+    const int n = s->n;
+    uint64_t valid = 0;
+    if (c->kind == IA_INTERVAL_MONTHS) {
+        int32_t *const to = (int32_t *)(void *)c->values + s->row;
+        IA_EACH(status = ia_decode_interval_months(q, &c->qualifier, end - q, to + i, err))
+    } else if (c->kind == IA_INTERVAL_DURATION) {
+        int64_t *const to = (int64_t *)(void *)c->values + s->row;
+        IA_EACH(status = ia_decode_interval_micros(q, &c->qualifier, end - q, to + i, err))
+    } else {
+        struct ia_month_day_nano *const to = (struct ia_month_day_nano *)(void *)c->values + s->row;
+        IA_EACH(status = ia_decode_interval_mdn(q, &c->qualifier, end - q, to + i, err))
+    }
+    c->valid = valid;
+    return 0;
+}
+
+/* Descriptors of BYTE and TEXT as they are: they go back whole in SQ_FETCHBLOB. */
+static __attribute__((noinline)) int ia_slice_descriptors(struct ia_column *c, struct ia_slice *s)
+{
+    uint64_t valid = 0;
+    for (int i = 0; i < s->n; i++) {
+        const uint8_t *const q = s->begin + c->place + s->at[i];
+        uint8_t *const to = c->values + (s->row + i) * c->width;
+        const uint64_t ok = !(q[IA_LOB_NULL] & 1);
+        if (ok)
+            memcpy(to, q, (size_t)c->width);
+        else
+            memset(to, 0, (size_t)c->width);
+        valid |= ok << i;
+    }
+    c->valid = valid;
+    return 0;
+}
+
+/* One column of a block; 0, or negative: something is wrong with a value. */
+static int ia_slice_decode(struct ia_decoder *d, struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+{
+    const struct ia_lanes *const lanes = d->lanes;
+    const uint8_t *const base = s->begin + c->place;
+    void *const values = c->values;
+    int outside = 0;
+    switch (c->kind) {
+    case IA_INT16:
+        c->valid = lanes->lanes16((uint16_t *)values + s->row, base, s->at, s->n);
+        return 0;
+    case IA_INT32:
+        c->valid = lanes->lanes32((uint32_t *)values + s->row, base, s->at, s->n, 0x80000000u);
+        return 0;
+    case IA_FLOAT32:
+        c->valid = lanes->lanes32((uint32_t *)values + s->row, base, s->at, s->n, 0xffffffffu);
+        return 0;
+    case IA_INT64:
+        c->valid = lanes->lanes64((uint64_t *)values + s->row, base, s->at, s->n, 0x8000000000000000ull);
+        return 0;
+    case IA_FLOAT64:
+        c->valid = lanes->lanes64((uint64_t *)values + s->row, base, s->at, s->n, 0xffffffffffffffffull);
+        return 0;
+    case IA_DATE:
+        c->valid = lanes->dates((int32_t *)values + s->row, base, s->at, s->n, &outside);
+        return outside ? IA_DATA : 0;
+    case IA_INT8:
+        return ia_slice_int8(c, s);
+    case IA_BOOL:
+        return ia_slice_bools(c, s);
+    case IA_CHAR:
+        return ia_slice_is_plain(d, c, s) ? ia_slice_chars_plain(d, c, s, err) : ia_slice_chars(d, c, s, err);
+    case IA_VARCHAR:
+        return ia_slice_is_plain(d, c, s) ? ia_slice_varchars_plain(d, c, s, err) : ia_slice_varchars(d, c, s, err);
+    case IA_LVARCHAR:
+    case IA_OPAQUE:
+        return ia_slice_is_plain(d, c, s) ? ia_slice_lvarchars_plain(d, c, s, err) : ia_slice_lvarchars(d, c, s, err);
+    case IA_DECIMAL_STRING:
+        return ia_slice_decimal_texts(d, c, s, err);
+    case IA_DATETIME_TEXT:
+        return ia_slice_moment_texts(d, c, s, err);
+    case IA_DECIMAL128:
+    case IA_DECIMAL_INT64:
+        return ia_slice_decimals(c, s, err);
+    case IA_DECIMAL_FLOAT64:
+        return ia_slice_doubles(d, c, s, err);
+    case IA_DATETIME_DATE32:
+    case IA_DATETIME_TIMESTAMP:
+    case IA_DATETIME_TIME32:
+    case IA_DATETIME_TIME64:
+        return ia_slice_moments(c, s, err);
+    case IA_INTERVAL_MONTHS:
+    case IA_INTERVAL_DURATION:
+    case IA_INTERVAL_MDN:
+        return ia_slice_intervals(c, s, err);
+    case IA_LOB:
+        return ia_slice_descriptors(c, s);
+    default: /* ia_column_from lets no other kind through */
+        return IA_PROTOCOL;
+    }
+}
+
+/* ---- blocks -------------------------------------------------------------------------------------------------- */
+
+/* All columns of a block; 0, or negative: something is wrong, and nothing has changed that counts. */
+static int ia_slice_columns(struct ia_decoder *d, struct ia_slice *s)
+{
+    struct ia_column *const columns = d->columns, *const columns_end = columns + d->count;
+    struct ia_error ignored;
+    struct ia_column *c;
+    int status = 0;
+    for (c = columns; c < columns_end; c++) {
+        c->before = c->item ? c->inexact : c->length;
+        status = ia_slice_decode(d, c, s, &ignored);
+        if (__builtin_expect(status < 0, 0)) {
+            c++;
+            break;
+        }
+    }
+    for (int i = 0; i < s->n && status == 0; i++)
+        status = s->ends[i] - s->at[i] == d->gap ? 0 : IA_PROTOCOL;
+    while (status < 0 && c-- > columns) {
+        if (c->item)
+            c->inexact = c->before;
+        else
+            c->length = c->before;
+    }
+    return status;
+}
+
+/* Decode the block at p. Returns its rows, *stop its end; 0 if there is none: then the row loop has to take *by_rows rows
+ * before it is worth asking again. */
+static int ia_block_decode(struct ia_decoder *d, const uint8_t *p, const uint8_t *end, const uint8_t **stop, int64_t *by_rows)
+{
+    const int64_t row = d->rows;
+    int64_t most = d->block_rows - (row & (d->block_rows - 1)); /* of one word of each bitmap, and no limit within it */
+    most = most < d->row_capacity - row ? most : d->row_capacity - row;
+    most = most < d->batch_rows - row ? most : d->batch_rows - row;
+    *by_rows = most > 1 ? most : 1;
+    if (most < IA_BLOCK_LEAST)
+        return 0;
+    struct ia_slice slice;
+    slice.begin = p;
+    slice.end = end;
+    slice.row = row;
+    ia_slice_find(d, &slice, most);
+    const int n = slice.n;
+    *by_rows = n + 1;
+    if (n < IA_BLOCK_LEAST)
+        return 0;
+    /* Where a limit may lie within the block each row has to be asked. */
+    const int64_t then = d->bytes + slice.span * d->expand + (d->extra + d->row_bytes) * n;
+    if (then >= d->batch_bytes || then > d->offset_limit)
+        return 0;
+    if (slice.span > (int64_t)n * d->count * IA_BLOCK_TEXT || ia_slice_columns(d, &slice) < 0) {
+        *by_rows = IA_BLOCK_DOUBT;
+        return 0;
+    }
+    const uint64_t mine = ~0ull >> (64 - n);
+    const int shift = (int)(row & 63);
+    int64_t bytes = d->row_bytes * n;
+    for (struct ia_column *c = d->columns; c < d->columns + d->count; c++) {
+        c->word |= (c->valid & mine) << shift;
+        if (c->kind == IA_BOOL)
+            c->bits |= c->truth << shift;
+        else if (!c->item)
+            bytes += c->length - c->before;
+    }
+    d->bytes += bytes;
+    d->rows += n;
+    d->block_rows = ia_block_rows(slice.span / n);
+    if ((d->rows & 63) == 0)
+        ia_store_words(d, (d->rows >> 6) - 1);
+    *stop = p + slice.span;
+    return n;
+}
+
+#endif

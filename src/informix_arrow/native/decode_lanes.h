@@ -1,0 +1,276 @@
+/* Columns of 2, 4 and 8 bytes, a block of rows at a time: gathered, bytes swapped, compared with NULL, in vector registers.
+ *
+ * A value lies at base + at[i], for i of 0 .. n - 1, on no boundary in particular. Each kernel writes n values, those of
+ * NULLs as 0, and returns a bit for each: set if it is not NULL; the bits from n on mean nothing. No byte is read but the
+ * values' own, none written behind the n-th.
+ *
+ * There is one plain version, of which the others are a copy in the processor's own words, with the plain one for what is
+ * left behind the last whole register. Which there are is a matter of the compiler, which is used one of the processor, asked
+ * once for each decoder. Gathering is by single loads: vpgatherdd took half as long again (benchmarks/experiments). */
+#ifndef INFORMIX_ARROW_DECODE_LANES_H
+#define INFORMIX_ARROW_DECODE_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "wire_bytes.h"
+
+#define IA_FIRST_DAY (-693594) /* 0001-01-01 as a DATE: days from 1899-12-31 (TYPES section 8) */
+#define IA_LAST_DAY 2958464    /* 9999-12-31 */
+#define IA_EPOCH 25568         /* 1970-01-01 */
+
+struct ia_lanes {
+    const char *name;
+    uint64_t (*lanes16)(uint16_t *to, const uint8_t *base, const uint32_t *at, int n); /* NULL is 8000 */
+    uint64_t (*lanes32)(uint32_t *to, const uint8_t *base, const uint32_t *at, int n, uint32_t null);
+    uint64_t (*lanes64)(uint64_t *to, const uint8_t *base, const uint32_t *at, int n, uint64_t null);
+    /* DATE to days from 1970-01-01; *outside becomes non-zero if one is no day of the years 1 to 9999. */
+    uint64_t (*dates)(int32_t *to, const uint8_t *base, const uint32_t *at, int n, int *outside);
+};
+
+/* ---- plain C ------------------------------------------------------------------------------------------------- */
+
+static uint64_t ia_lanes16_plain(uint16_t *to, const uint8_t *base, const uint32_t *at, int n)
+{
+    uint64_t valid = 0;
+    for (int i = 0; i < n; i++) {
+        const uint16_t v = ia_load_be16(base + at[i]);
+        const uint64_t ok = v != 0x8000;
+        to[i] = ok ? v : 0;
+        valid |= ok << i;
+    }
+    return valid;
+}
+
+static uint64_t ia_lanes32_plain(uint32_t *to, const uint8_t *base, const uint32_t *at, int n, uint32_t null)
+{
+    uint64_t valid = 0;
+    for (int i = 0; i < n; i++) {
+        const uint32_t v = ia_load_be32(base + at[i]);
+        const uint64_t ok = v != null;
+        to[i] = v & -(uint32_t)ok;
+        valid |= ok << i;
+    }
+    return valid;
+}
+
+static uint64_t ia_lanes64_plain(uint64_t *to, const uint8_t *base, const uint32_t *at, int n, uint64_t null)
+{
+    uint64_t valid = 0;
+    for (int i = 0; i < n; i++) {
+        const uint64_t v = ia_load_be64(base + at[i]);
+        const uint64_t ok = v != null;
+        to[i] = v & -ok;
+        valid |= ok << i;
+    }
+    return valid;
+}
+
+static uint64_t ia_dates_plain(int32_t *to, const uint8_t *base, const uint32_t *at, int n, int *outside)
+{
+    uint64_t valid = 0;
+    int wrong = 0;
+    for (int i = 0; i < n; i++) {
+        const int32_t v = (int32_t)ia_load_be32(base + at[i]);
+        const int ok = v != INT32_MIN;
+        wrong |= ok & ((v < IA_FIRST_DAY) | (v > IA_LAST_DAY));
+        to[i] = ok ? (int32_t)((uint32_t)v - IA_EPOCH) : 0;
+        valid |= (uint64_t)ok << i;
+    }
+    *outside |= wrong;
+    return valid;
+}
+
+static const struct ia_lanes ia_lanes_plain = {"plain", ia_lanes16_plain, ia_lanes32_plain, ia_lanes64_plain,
+                                               ia_dates_plain};
+
+/* What a kernel has not done: the values from `done` on, whose bits come behind those of the others. */
+#define IA_TAIL(call, done) ((done) < n ? (call) << (done) : 0)
+
+/* ---- x86-64 -------------------------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__) || defined(_M_X64)
+#define IA_LANES_X86 1
+#include <immintrin.h>
+#ifdef _MSC_VER
+#include <intrin.h>
+#endif
+
+#define IA_SSE41 __attribute__((target("sse4.1")))
+#define IA_AVX2 __attribute__((target("avx2")))
+
+/* Values as they lie: the lanes' bytes are swapped afterwards. */
+#define IA_RAW16(i) (short)__builtin_bswap16(ia_load_be16(base + at[i]))
+#define IA_RAW32(i) (int)__builtin_bswap32(ia_load_be32(base + at[i]))
+#define IA_RAW64(i) (long long)__builtin_bswap64(ia_load_be64(base + at[i]))
+
+#define IA_SWAP16 14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1
+#define IA_SWAP32 12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3
+#define IA_SWAP64 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7
+
+static IA_SSE41 uint64_t ia_lanes16_sse41(uint16_t *to, const uint8_t *base, const uint32_t *at, int n)
+{
+    const __m128i swap = _mm_set_epi8(IA_SWAP16), null = _mm_set1_epi16((short)0x8000);
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 8 <= n; done += 8, at += 8) {
+        const __m128i raw = _mm_set_epi16(IA_RAW16(7), IA_RAW16(6), IA_RAW16(5), IA_RAW16(4), IA_RAW16(3), IA_RAW16(2),
+                                          IA_RAW16(1), IA_RAW16(0));
+        const __m128i v = _mm_shuffle_epi8(raw, swap), is_null = _mm_cmpeq_epi16(v, null);
+        _mm_storeu_si128((__m128i *)(void *)(to + done), _mm_andnot_si128(is_null, v));
+        nulls |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_packs_epi16(is_null, _mm_setzero_si128())) << done;
+    }
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_lanes16_plain(to + done, base, at, n - done), done);
+}
+
+static IA_SSE41 uint64_t ia_lanes32_sse41(uint32_t *to, const uint8_t *base, const uint32_t *at, int n, uint32_t null)
+{
+    const __m128i swap = _mm_set_epi8(IA_SWAP32), nothing = _mm_set1_epi32((int)null);
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 4 <= n; done += 4, at += 4) {
+        const __m128i raw = _mm_set_epi32(IA_RAW32(3), IA_RAW32(2), IA_RAW32(1), IA_RAW32(0));
+        const __m128i v = _mm_shuffle_epi8(raw, swap), is_null = _mm_cmpeq_epi32(v, nothing);
+        _mm_storeu_si128((__m128i *)(void *)(to + done), _mm_andnot_si128(is_null, v));
+        nulls |= (uint64_t)(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(is_null)) << done;
+    }
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_lanes32_plain(to + done, base, at, n - done, null), done);
+}
+
+static IA_SSE41 uint64_t ia_lanes64_sse41(uint64_t *to, const uint8_t *base, const uint32_t *at, int n, uint64_t null)
+{
+    const __m128i swap = _mm_set_epi8(IA_SWAP64), nothing = _mm_set1_epi64x((long long)null);
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 2 <= n; done += 2, at += 2) {
+        const __m128i raw = _mm_set_epi64x(IA_RAW64(1), IA_RAW64(0));
+        const __m128i v = _mm_shuffle_epi8(raw, swap), is_null = _mm_cmpeq_epi64(v, nothing);
+        _mm_storeu_si128((__m128i *)(void *)(to + done), _mm_andnot_si128(is_null, v));
+        nulls |= (uint64_t)(uint32_t)_mm_movemask_pd(_mm_castsi128_pd(is_null)) << done;
+    }
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_lanes64_plain(to + done, base, at, n - done, null), done);
+}
+
+static IA_SSE41 uint64_t ia_dates_sse41(int32_t *to, const uint8_t *base, const uint32_t *at, int n, int *outside)
+{
+    const __m128i swap = _mm_set_epi8(IA_SWAP32), nothing = _mm_set1_epi32(INT32_MIN);
+    const __m128i first = _mm_set1_epi32(IA_FIRST_DAY), last = _mm_set1_epi32(IA_LAST_DAY), epoch = _mm_set1_epi32(IA_EPOCH);
+    __m128i wrong = _mm_setzero_si128();
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 4 <= n; done += 4, at += 4) {
+        const __m128i raw = _mm_set_epi32(IA_RAW32(3), IA_RAW32(2), IA_RAW32(1), IA_RAW32(0));
+        const __m128i v = _mm_shuffle_epi8(raw, swap), is_null = _mm_cmpeq_epi32(v, nothing);
+        const __m128i out = _mm_or_si128(_mm_cmplt_epi32(v, first), _mm_cmpgt_epi32(v, last));
+        wrong = _mm_or_si128(wrong, _mm_andnot_si128(is_null, out));
+        _mm_storeu_si128((__m128i *)(void *)(to + done), _mm_andnot_si128(is_null, _mm_sub_epi32(v, epoch)));
+        nulls |= (uint64_t)(uint32_t)_mm_movemask_ps(_mm_castsi128_ps(is_null)) << done;
+    }
+    *outside |= _mm_movemask_epi8(wrong);
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_dates_plain(to + done, base, at, n - done, outside), done);
+}
+
+static const struct ia_lanes ia_lanes_sse41 = {"sse4.1", ia_lanes16_sse41, ia_lanes32_sse41, ia_lanes64_sse41,
+                                               ia_dates_sse41};
+
+static IA_AVX2 uint64_t ia_lanes32_avx2(uint32_t *to, const uint8_t *base, const uint32_t *at, int n, uint32_t null)
+{
+    const __m256i swap = _mm256_set_epi8(IA_SWAP32, IA_SWAP32), nothing = _mm256_set1_epi32((int)null);
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 8 <= n; done += 8, at += 8) {
+        const __m256i raw = _mm256_set_epi32(IA_RAW32(7), IA_RAW32(6), IA_RAW32(5), IA_RAW32(4), IA_RAW32(3), IA_RAW32(2),
+                                             IA_RAW32(1), IA_RAW32(0));
+        const __m256i v = _mm256_shuffle_epi8(raw, swap), is_null = _mm256_cmpeq_epi32(v, nothing);
+        _mm256_storeu_si256((__m256i *)(void *)(to + done), _mm256_andnot_si256(is_null, v));
+        nulls |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is_null)) << done;
+    }
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_lanes32_plain(to + done, base, at, n - done, null), done);
+}
+
+static IA_AVX2 uint64_t ia_lanes64_avx2(uint64_t *to, const uint8_t *base, const uint32_t *at, int n, uint64_t null)
+{
+    const __m256i swap = _mm256_set_epi8(IA_SWAP64, IA_SWAP64), nothing = _mm256_set1_epi64x((long long)null);
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 4 <= n; done += 4, at += 4) {
+        const __m256i raw = _mm256_set_epi64x(IA_RAW64(3), IA_RAW64(2), IA_RAW64(1), IA_RAW64(0));
+        const __m256i v = _mm256_shuffle_epi8(raw, swap), is_null = _mm256_cmpeq_epi64(v, nothing);
+        _mm256_storeu_si256((__m256i *)(void *)(to + done), _mm256_andnot_si256(is_null, v));
+        nulls |= (uint64_t)(uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(is_null)) << done;
+    }
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_lanes64_plain(to + done, base, at, n - done, null), done);
+}
+
+static IA_AVX2 uint64_t ia_dates_avx2(int32_t *to, const uint8_t *base, const uint32_t *at, int n, int *outside)
+{
+    const __m256i swap = _mm256_set_epi8(IA_SWAP32, IA_SWAP32), nothing = _mm256_set1_epi32(INT32_MIN);
+    const __m256i first = _mm256_set1_epi32(IA_FIRST_DAY), last = _mm256_set1_epi32(IA_LAST_DAY);
+    const __m256i epoch = _mm256_set1_epi32(IA_EPOCH);
+    __m256i wrong = _mm256_setzero_si256();
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 8 <= n; done += 8, at += 8) {
+        const __m256i raw = _mm256_set_epi32(IA_RAW32(7), IA_RAW32(6), IA_RAW32(5), IA_RAW32(4), IA_RAW32(3), IA_RAW32(2),
+                                             IA_RAW32(1), IA_RAW32(0));
+        const __m256i v = _mm256_shuffle_epi8(raw, swap), is_null = _mm256_cmpeq_epi32(v, nothing);
+        const __m256i out = _mm256_or_si256(_mm256_cmpgt_epi32(first, v), _mm256_cmpgt_epi32(v, last));
+        wrong = _mm256_or_si256(wrong, _mm256_andnot_si256(is_null, out));
+        _mm256_storeu_si256((__m256i *)(void *)(to + done), _mm256_andnot_si256(is_null, _mm256_sub_epi32(v, epoch)));
+        nulls |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is_null)) << done;
+    }
+    *outside |= _mm256_movemask_epi8(wrong);
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_dates_plain(to + done, base, at, n - done, outside), done);
+}
+
+static const struct ia_lanes ia_lanes_avx2 = {"avx2", ia_lanes16_sse41, ia_lanes32_avx2, ia_lanes64_avx2, ia_dates_avx2};
+
+static inline int ia_has_sse41(void)
+{
+#ifdef _MSC_VER
+    int leaf[4];
+    __cpuid(leaf, 1);
+    return leaf[2] >> 19 & 1;
+#else
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("sse4.1");
+#endif
+}
+
+static inline int ia_has_avx2(void)
+{
+#ifdef _MSC_VER
+    return 0; /* clang-cl links no runtime that could say whether the system saves the registers */
+#else
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2");
+#endif
+}
+#endif
+
+/* ---- choosing ------------------------------------------------------------------------------------------------ */
+
+#define IA_LANES 3
+
+/* The kernels that this processor can run, the best first, behind them NULL. */
+static inline void ia_lanes_here(const struct ia_lanes *found[IA_LANES + 1])
+{
+    int n = 0;
+#ifdef IA_LANES_X86
+    if (ia_has_avx2())
+        found[n++] = &ia_lanes_avx2;
+    if (ia_has_sse41())
+        found[n++] = &ia_lanes_sse41;
+#endif
+    found[n++] = &ia_lanes_plain;
+    found[n] = NULL;
+}
+
+#endif

@@ -1,0 +1,225 @@
+"""Blocks of rows, with each kernel that this processor has, against the loop over rows: both give the same."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import struct
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from informix_arrow._decode import FULL, KERNELS
+from informix_arrow.wire.describe import Column
+from informix_arrow.wire.errors import DataError, ProtocolError
+from informix_arrow.wire.types import ColumnType, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.values import decode_tuple, encode_tuple
+
+from .decoding import END_OF_TURN, INTEGER, new_decoder, put_message, taken, tuple_message
+from .test_decode_reference import INTERVAL_UNITS, OPTIONS, equal, moment_text, raw_types, results
+
+ROWS = "rows"
+BLOCKS = [name for name in KERNELS if name != ROWS]
+
+#: What came of some bytes: the batches, the last status, where it stopped, and the error.
+Outcome = tuple[list[pa.RecordBatch], int, int, str]
+
+
+def outcome(
+    kernels: str,
+    ops: Sequence[PlanOp],
+    data: bytes,
+    *,
+    shift: int = 0,
+    cut: int = 0,
+    batch_rows: int = 1 << 20,
+    batch_bytes: int = 1 << 30,
+    framing: int = 0,
+    codepage: bytes | None = None,
+) -> Outcome:
+    """Decode `data`, which begins `shift` bytes behind a boundary and comes in two pieces, cut at `cut`."""
+    decoder = new_decoder(
+        ops,
+        batch_rows=batch_rows,
+        batch_bytes=batch_bytes,
+        framing=framing,
+        codepage=codepage,
+        kernels=kernels,
+    )
+    place = bytearray(shift) + data
+    batches: list[pa.RecordBatch] = []
+    position, status, failure = shift, -1, ""
+    try:
+        for end in (shift + cut, len(place)):
+            position, status = decoder.feed(place, position, end)
+            while status == FULL:
+                batches.append(taken(decoder, ops))
+                position, status = decoder.feed(place, position, end)
+    except (DataError, ProtocolError) as error:
+        failure = f"{type(error).__name__} {error.row} {error.column} {error}"
+    batches.append(taken(decoder, ops))
+    return batches, status, position - shift, failure
+
+
+def assert_same(found: Outcome, wanted: Outcome) -> None:
+    assert found[1:] == wanted[1:]
+    assert [batch.num_rows for batch in found[0]] == [batch.num_rows for batch in wanted[0]]
+    for ours, theirs in zip(found[0], wanted[0], strict=True):
+        for a, b in zip(ours.columns, theirs.columns, strict=True):
+            assert a.null_count == b.null_count
+            for one, other in zip(
+                a.buffers(), b.buffers(), strict=True
+            ):  # byte by byte: a NaN equals nothing
+                assert (one and one.to_pybytes()) == (other and other.to_pybytes())
+
+
+def messages(payloads: Sequence[bytes], framing: int = 0) -> bytes:
+    return b"".join(map(put_message if framing else tuple_message, payloads)) + END_OF_TURN
+
+
+def drawn(ct: ColumnType, rng: random.Random) -> bytes:
+    """Bytes of the type that are plausible, often legal."""
+    op = plan_op(ct)
+    null = encode_tuple([None], [Column("c", ct)], "utf-8")
+    if rng.random() < 0.2:
+        return null
+    if op.kind == 8:
+        return b"\0" + struct.pack(">i", 1) + rng.choice([b"t", b"f", b"\1", b"\0"])
+    if op.kind in {10, 11, 24}:
+        text = bytes(rng.choice(b"abc xyz") for _ in range(rng.choice([0, 1, 2, 7, 31, 32, 33, 70])))
+        return bytes([len(text)]) + text if op.kind == 10 else b"\0" + struct.pack(">i", len(text)) + text
+    if op.kind == 9:
+        return bytes(rng.choice(b"ab ") for _ in range(op.width))
+    if op.kind == 4:
+        return rng.choice([b"\0\1", b"\xff\xff"]) + rng.randbytes(4) + b"\x7f" + rng.randbytes(3)
+    if op.kind == 7:
+        return struct.pack(">i", rng.randrange(-693594, 2958465))
+    value: object = None
+    if op.kind in {12, 13, 14, 25}:
+        precision, scale = ct.encoded_length >> 8, ct.encoded_length & 255
+        number = rng.randrange(-(10**precision) + 1, 10**precision) // 10 ** rng.randrange(precision)
+        value = Decimal(number).scaleb(-(rng.randrange(3) if scale == 255 else scale))
+    elif 15 <= op.kind <= 19:
+        start, end = ct.encoded_length >> 4 & 15, ct.encoded_length & 15
+        moment = dt.datetime(1, 1, 1) + dt.timedelta(
+            seconds=rng.randrange(315_000_000_000), microseconds=rng.randrange(10**6)
+        )
+        moment = moment.replace(day=28, year=2024) if start else moment
+        value = moment_text(moment, start, end)
+    elif 20 <= op.kind <= 22:
+        start, end = ct.encoded_length >> 4 & 15, ct.encoded_length & 15
+        unit, most = INTERVAL_UNITS[start][0], 10 ** ((ct.encoded_length >> 8) - end + start)
+        count = rng.randrange(-min(most, 10**8) + 1, min(most, 10**8))
+        value = count * unit if end <= 2 else count * dt.timedelta(seconds=unit)
+    else:
+        return rng.randbytes(op.width)
+    return encode_tuple([value], [Column("c", ct)], "utf-8")
+
+
+@pytest.mark.parametrize("kernels", BLOCKS)
+@pytest.mark.parametrize("ct", raw_types(), ids=lambda ct: ct.sql)
+def test_a_column_of_any_type_between_two_others_is_the_same_by_blocks(kernels: str, ct: ColumnType) -> None:
+    """If this fails: a column loop of decode_block.h or a kernel of decode_lanes.h differs from the case of its kind
+    in the row loop (decode_core.h). Tails of all lengths, on each boundary."""
+    rng = random.Random(ct.sql)
+    columns = [Column("c0", ColumnType.integer()), Column("c1", ct), Column("c2", ColumnType.integer())]
+    ops = [INTEGER, plan_op(ct), INTEGER]
+    payloads = [
+        struct.pack(">i", rng.choice([-(2**31), rng.randrange(-(2**31), 2**31)]))
+        + drawn(ct, rng)
+        + struct.pack(">i", row)
+        for row in range(200)
+    ]
+    for rows in (8, 13, 31, 63, 64, 71, 200):
+        data = messages(payloads[:rows])
+        wanted = outcome(ROWS, ops, data)
+        assert wanted[3] == ""
+        assert_same(outcome(kernels, ops, data, shift=rows % 16), wanted)
+        cut = len(data) // 3
+        assert_same(outcome(kernels, ops, data, cut=cut, shift=1), outcome(ROWS, ops, data, cut=cut))
+    (batch,) = outcome(kernels, ops, messages(payloads))[0]
+    for got, payload in zip(batch.to_pylist(), payloads, strict=True):
+        reference = decode_tuple(payload, columns, "utf-8")
+        assert all(equal(o, t) for o, t in zip(got.values(), reference, strict=True))
+
+
+@given(
+    results(),
+    st.sampled_from(OPTIONS),
+    st.integers(0, 260),
+    st.integers(0, 15),
+    st.integers(0, 10_000),
+    st.sampled_from([0, 1]),
+    st.sampled_from([1, 7, 8, 64, 100, 1 << 20]),
+    st.sampled_from([1, 700, 5000, 20_000, 1 << 30]),
+)
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_result_is_the_same_by_blocks_and_by_rows(
+    result: tuple[list[Column], list[tuple[object, ...]]],
+    options: TypeOptions,
+    rows: int,
+    shift: int,
+    cut: int,
+    framing: int,
+    batch_rows: int,
+    batch_bytes: int,
+) -> None:
+    columns, values = result
+    payloads = [encode_tuple(row, columns, "utf-8") for row in values]
+    payloads = [payloads[(row * 7 + row // 5) % len(payloads)] for row in range(rows)] if payloads else []
+    ops = [plan_op(column.type, options) for column in columns]
+    data = messages(payloads, framing)
+    cut %= len(data)
+    limits = {"cut": cut, "batch_rows": batch_rows, "batch_bytes": batch_bytes, "framing": framing}
+    wanted = outcome(ROWS, ops, data, **limits)
+    for kernels in BLOCKS:
+        assert_same(outcome(kernels, ops, data, shift=shift, **limits), wanted)
+
+
+@given(results(), st.integers(10, 150), st.lists(st.tuples(st.integers(0), st.integers(1, 255)), max_size=3))
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_wrong_with_a_row_is_said_the_same_by_blocks(
+    result: tuple[list[Column], list[tuple[object, ...]]], rows: int, damage: list[tuple[int, int]]
+) -> None:
+    """Error, row, column, text, and the whole rows before it."""
+    columns, values = result
+    payloads = [encode_tuple(row, columns, "utf-8") for row in values]
+    ops = [plan_op(column.type) for column in columns]
+    data = bytearray(messages([payloads[row % len(payloads)] for row in range(rows)] if payloads else []))
+    for at, flip in damage:
+        data[at % len(data)] ^= flip
+    wanted = outcome(ROWS, ops, bytes(data))
+    for kernels in BLOCKS:
+        assert_same(outcome(kernels, ops, bytes(data)), wanted)
+
+
+def test_a_kernel_that_is_none_is_refused_by_name() -> None:
+    assert KERNELS[-2:] == ("plain", "rows")
+    with pytest.raises(ValueError, match="kernels must be one of KERNELS, not 'mmx'"):
+        new_decoder([INTEGER], kernels="mmx")
+
+
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_texts_of_a_code_page_are_the_same_by_blocks(kernels: str) -> None:
+    """A code set whose lower half is ASCII, and one where it is not (a is A)."""
+    page = bytearray()
+    for byte in range(256):
+        utf8 = bytes([byte]).decode("latin-1").encode()
+        page += bytes([len(utf8)]) + utf8.ljust(3, b"\0")
+    swapped = bytearray(page)
+    swapped[4 * ord("a") + 1] = ord("A")
+    ops = [plan_op(ColumnType.varchar(40)), INTEGER, plan_op(ColumnType.char(7))]
+    payloads = [bytes([row % 18]) + b"a\xe4z" * 6 + b"ab"[: row % 3] for row in range(100)]
+    payloads = [
+        p[: 1 + p[0]] + struct.pack(">i", row) + b"\xfca    x"[: 7 - row % 2].ljust(7)
+        for row, p in enumerate(payloads)
+    ]
+    for codepage in (bytes(page), bytes(swapped)):
+        data = messages(payloads)
+        wanted = outcome(ROWS, ops, data, codepage=codepage)
+        assert wanted[3] == ""
+        assert_same(outcome(kernels, ops, data, codepage=codepage), wanted)
