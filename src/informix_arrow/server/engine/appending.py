@@ -155,7 +155,7 @@ class Appender:
         wrong = _wrong(rules, arrays, n, errors, broken)
         limit = _limit(wrong, n, stop_at_error)
         try:
-            _write(writer, info, table, wrong, limit)
+            _write(transaction, info, table, wrong, limit)
         except duckdb.ConstraintException as e:
             isolation.require_fresh(info)
             if transaction.careful:
@@ -168,7 +168,7 @@ class Appender:
                 raise constraint_error(info, e) from e
             wrong = _wrong(rules, arrays, n, errors, broken)
             limit = _limit(wrong, n, stop_at_error)
-            _write(writer, info, table, wrong, limit)
+            _write(transaction, info, table, wrong, limit)
         if limit < n:
             for name, (first, following) in given_back.items():
                 used = max(first, int(serials[name][:limit].max(initial=0)) + 1)
@@ -403,7 +403,10 @@ def constraint_error(info: TableInfo, error: duckdb.Error) -> SqlError:
 # ---- writing ---------------------------------------------------------------------------------------
 
 
-def _write(writer: Recorder, info: TableInfo, table: Any, errors: Mapping[int, SqlError], limit: int) -> None:
+def _write(
+    transaction: Transaction, info: TableInfo, table: Any, errors: Mapping[int, SqlError], limit: int
+) -> None:
+    writer = transaction.writer
     if errors:
         good = np.ones(table.num_rows, np.bool_)
         good[np.fromiter(errors, np.int64, len(errors))] = False
@@ -419,5 +422,6 @@ def _write(writer: Recorder, info: TableInfo, table: Any, errors: Mapping[int, S
         values = [column[0].as_py() for column in table.columns[:-1]]
         places = ", ".join("?" * len(values))
         writer.execute(f"INSERT INTO {info.duck} ({names}) VALUES ({places})", values).fetchall()
-        return
-    writer.execute_over(f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows", table)
+    else:
+        writer.execute_over(f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows", table)
+    transaction.changes.inserted(info, table)

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 import duckdb
 
+from ..changes.log import ChangeLog
 from ..errors import SqlError
 from ..grammar.database_names import database_name
 from ..schema import system_catalog
@@ -32,6 +33,7 @@ from .numbers import Numbers
 from .parts import RoutineLibrary
 from .plan_cache import PlanCache
 from .revival import Revival
+from .row_changes import recover
 from .schema_changes import SchemaVersion
 from .serials import Serials
 from .sessions import KnownSession, Sessions
@@ -76,6 +78,7 @@ class Engine:
         self.temporary = self._instance.temporary
         root = self._instance.root
         self.sessions = Sessions()
+        self.changes = ChangeLog(None if directory is None else directory / "changes", self.temporary)
         sql_functions.install(root)
         routines.install(root)
         system_catalog.install_functions(root, self.sessions.rows, server_name, directory)
@@ -92,7 +95,10 @@ class Engine:
         self.registered: dict[str, tuple[Registered, ...]] = {}  # Python callables, by the names of routines
         try:
             self.databases = Databases(root, directory)
+            if self.changes.durable:
+                recover(self.changes, self.databases, root)
         except BaseException:
+            self.changes.close()
             self._instance.close()  # else the files stay open: the functions that DuckDB was given hold all of this
             raise
         self.revival = Revival(self.databases, self.sessions.all)
@@ -125,6 +131,12 @@ class Engine:
             self.registered[routine.name] = (*kept, routine)
         self.schema_version.bump()
 
+    # ---- changes ------------------------------------------------------------------------------
+    def log_rows(self, database: str, tabid: int, on: bool) -> None:
+        """Log all changes of a table's rows from now on, or do not. Statements that are running do as before."""
+        self.changes.set_full(database, tabid, on)
+        self.schema_version.bump()
+
     # ---- databases ----------------------------------------------------------------------------
     def create_database(self, name: str, options: tuple[str, ...], locale: str, creator: str = "") -> None:
         """Make a database for a user, its DBA then, or for all where that is ""; `options` are those of CREATE
@@ -144,6 +156,7 @@ class Engine:
         if self.users_of(name):
             raise SqlError(-425, 0, 0, name)
         self.databases.drop(name)
+        self.changes.forget(name)
         self.serials.forget(name)
         self.numbers.forget(name)
         self.schema_version.bump()
@@ -164,6 +177,7 @@ class Engine:
             self.databases.rename(name, new)
         finally:
             self.locks.release(owner, committed=False)
+        self.changes.rename(name, new)
         self.serials.rename(name, new)
         self.numbers.rename(name, new)
         self.schema_version.bump()
@@ -174,6 +188,7 @@ class Engine:
             for session in self.sessions.all():
                 session.close()
         finally:
+            self.changes.close()
             try:
                 self.databases.close()
             finally:

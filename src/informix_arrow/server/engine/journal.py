@@ -131,6 +131,7 @@ class Savepoint:
     position: int
     unique: bool
     temp_tables: dict[str, Any]
+    logged: int  # RowChanges.place
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..errors import SqlError, not_supported
 from ..planning.keyed import among, columns, identity, single
 from ..planning.plans import WARN_CUT, ModifyPlan
-from ..schema.catalog import first_row, repeated_key
+from ..schema.catalog import TableInfo, first_row, repeated_key
 from ..types.names import quote
 from .appending import constraint_error, duplicate
 from .isolation import Isolation
@@ -140,8 +140,10 @@ class Modifier:
             return self._each(plan, params)
         if keys is None:
             return self._changed(plan.sql, values)
-        if plan.rows and firing is not None:
+        if plan.rows and firing is not None and firing.each_row:
             return self._row_by_row(plan, keys, values, firing, rekeys=plan.rekeys and by_row)
+        if plan.rows:
+            return self._seen(plan, keys, values, rekeys=plan.rekeys and by_row)
         if plan.made:
             return self._written(plan, keys, values, rekeys=plan.rekeys and by_row)
         if keys.num_rows == 1:
@@ -172,8 +174,10 @@ class Modifier:
         self._make_calls(plan, values)
         self._note_cut(plan, values)
         here = pa.table({f"k{i}": [part] for i, part in enumerate(key)})
-        if plan.rows and firing is not None:
+        if plan.rows and firing is not None and firing.each_row:
             count = self._row_by_row(plan, here, values, firing, rekeys=plan.rekeys)
+        elif plan.rows:
+            count = self._seen(plan, here, values, rekeys=plan.rekeys)
         elif plan.made:
             count = self._written(plan, here, values, rekeys=plan.rekeys)
         else:
@@ -211,8 +215,37 @@ class Modifier:
         for (row,) in rows:
             self._runner.load_files(plan.needs, params)
             self._values.made["row"] = row
+            before = self._row_of(plan.info, row)
             self._changed(plan.sql, self._runner.bind(plan.needs, params))
+            if before is not None:
+                after = self._row_of(plan.info, row)
+                if after is None or not after.num_rows:  # DuckDB has given it another row id
+                    raise not_supported(
+                        "files as new values of a key in a table whose rows are logged in full"
+                    )
+                self._transaction.changes.updated(plan.info, before, after)
         return len(rows)
+
+    def _row_of(self, info: TableInfo, rowid: object) -> pa.Table | None:
+        """All columns of a row that is logged; None for a table whose rows are not."""
+        if not info.full_rows:
+            return None
+        names = ", ".join(quote(column.name) for column in info.columns)
+        query = f"SELECT {names} FROM {info.duck} WHERE rowid = $rowid"
+        found: pa.Table = self._transaction.con.sql(query, params={"rowid": rowid}).to_arrow_table()
+        return found
+
+    def _seen(self, plan: ModifyPlan, keys: Any, values: dict[str, object], *, rekeys: bool) -> int:
+        """Run an UPDATE or DELETE of rows that are logged: they are read first, with their new values."""
+        rows = self._made(plan, plan.rows, keys, values)
+        return self._write(plan, rows, rekeys=rekeys) if plan.columns else self._delete(plan, rows)
+
+    def _delete(self, plan: ModifyPlan, rows: pa.Table) -> int:
+        """Delete rows that were found by `_made`."""
+        count = self._changed_over(plan.head + among(plan.info, plan.alias), rows, {})
+        if plan.info.full_rows:
+            self._transaction.changes.deleted(plan.info, _as_it_was(plan.info, rows))
+        return count
 
     def _written(self, plan: ModifyPlan, keys: Any, values: dict[str, object], *, rekeys: bool) -> int:
         """Run an UPDATE that looks at other rows, too, or changes keys. What it makes of its rows is found out first: a
@@ -239,7 +272,14 @@ class Modifier:
         sets = ", ".join(f"{quote(column.name)} = r.m{i}" for i, column in enumerate(plan.columns))
         match = " AND ".join(f"{name} = r.k{i}" for i, name in enumerate(names))
         head = f"UPDATE {plan.info.duck} AS {quote(plan.alias)}"
-        return self._changed_over(f"{head} SET {sets} FROM _ifx_rows AS r WHERE {match}", rows, {})
+        count = self._changed_over(f"{head} SET {sets} FROM _ifx_rows AS r WHERE {match}", rows, {})
+        if plan.info.full_rows:
+            before = _as_it_was(plan.info, rows)
+            after = pa.table(
+                [made.get(name, before.column(name)) for name in before.column_names], before.column_names
+            )
+            self._transaction.changes.updated(plan.info, before, after)
+        return count
 
     def _instead(self, plan: ModifyPlan, values: dict[str, object], firing: Firing) -> int:
         """Give the rows of a view to its INSTEAD OF triggers."""
@@ -274,7 +314,7 @@ class Modifier:
             old = {c.name: row.column(f"_{c.name}")[0].as_py() for c in plan.info.columns}
             new = {c.name: row.column(f"m{i}")[0].as_py() for i, c in enumerate(plan.columns)}
             if not plan.columns:
-                count += self._changed_over(plan.head + among(plan.info, plan.alias), row, {})
+                count += self._delete(plan, row)
             elif plan.rekeys:
                 count += 1
             else:
@@ -285,6 +325,12 @@ class Modifier:
                 place = _place(plan, row.column("k0")[0].as_py(), whole)
                 self._triggers.rewrite(plan.info, place, whole, given)
         return count
+
+
+def _as_it_was(info: TableInfo, rows: pa.Table) -> pa.Table:
+    """All columns of rows that were found by `ModifyPlan.rows`, before they were changed."""
+    names = [column.name for column in info.columns]
+    return pa.table([rows.column(f"_{name}") for name in names], names)
 
 
 def _place(plan: ModifyPlan, rowid: object, row: Mapping[str, object]) -> dict[str, object]:

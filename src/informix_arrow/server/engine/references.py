@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+import pyarrow as pa
+
 from ..errors import SqlError
-from ..planning.keyed import among, touched
+from ..planning.keyed import among, touched, values_made
 from ..planning.plans import ModifyPlan, Needs
 from ..schema.catalog import Foreign, TableInfo, first_row
 from ..types.names import quote
@@ -113,6 +115,12 @@ class References:
         )
         plan.touched = touched(child, child.name, where)
         keys = self._isolation.lock_touched(plan, {})
+        if child.full_rows:
+            names = [column.name for column in child.columns]
+            query = values_made(child, child.name, [], names) + where
+            rows = self._transaction.con.sql(query).to_arrow_table()
+            rows = pa.table([rows.column(f"_{name}") for name in names], names)
+            self._transaction.changes.deleted(child, rows)
         if keys is None:
             self._transaction.writer.execute(plan.sql)
         elif keys.num_rows:

@@ -45,6 +45,7 @@ from .prepared import FewRows, Outcome, Prepared, QueryResult
 from .reading import TextReader
 from .references import References
 from .rights import Rights
+from .row_changes import RowChanges
 from .row_inserts import Inserts, python_rows, takes_batches
 from .running import Runner, values_in
 from .schema_changes import SchemaChanges
@@ -98,14 +99,15 @@ class EngineSession:
         # its transaction
         self.owner = LockOwner(engine.locks, self.interrupted)
         self._duck = DuckTransaction(engine.connect(), engine.locks, self.interrupted, engine.temporary)
-        self.transaction = Transaction(self._duck, self.owner, self.current, self.schema)
+        changes = RowChanges(engine.changes, engine.databases, user)
+        self.transaction = Transaction(self._duck, self.owner, self.current, self.schema, changes)
         self.rights = Rights(
             self.environment, self.transaction, self.current, self.schema, engine.administrators
         )
 
         # what its statements can name
         self.reader = TextReader(self.environment, self.current)
-        self.tables = SessionTables(self.transaction, self.current, self.schema, self.reader)
+        self.tables = SessionTables(self.transaction, self.current, self.schema, self.reader, engine.changes)
         self.types = UserTypes(self.transaction, self.current, self.schema, self.numbers)
         self.lobs = LargeObjects(self.transaction, self.current, self.numbers)
         self.objects = ObjectCalls(self.lobs)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import duckdb
 from sqlglot import exp
 
+from ..changes.log import ChangeLog
 from ..planning import views
 from ..schema.catalog import (
     FIRST_USER_TABID,
@@ -30,11 +33,13 @@ class SessionTables:
         database: CurrentDatabase,
         schema: SchemaChanges,
         reader: TextReader,
+        changes: ChangeLog,
     ) -> None:
         self._transaction = transaction
         self._database = database
         self._schema = schema
         self._reader = reader
+        self._changes = changes
         self._kept: dict[tuple[str, str], TableInfo | None] = {}
         self._stamp = -1  # of the schema when they were kept
 
@@ -54,9 +59,13 @@ class SessionTables:
         key = (database, name)
         if key not in self._kept:
             try:
-                self._kept[key] = load_table(self._transaction.con, database, name)
+                info = load_table(self._transaction.con, database, name)
             except duckdb.Error as e:
                 raise self._transaction.failed(e) from e
+            # by what holds now, however old the transaction's snapshot is
+            if info is not None and info.kind == "T" and self._changes.is_full(info.database, info.tabid):
+                info = replace(info, full_rows=True)
+            self._kept[key] = info
         return self._kept[key]
 
     def sequence(self, database: str | None, name: str) -> SequenceInfo | None:

@@ -32,6 +32,7 @@ from .journal import Journal, Recorder, Savepoint
 from .lock_owner import LockOwner
 from .locks import Table
 from .open_rows import OpenRows
+from .row_changes import RowChanges
 from .schema_changes import SchemaChanges
 
 T = TypeVar("T")
@@ -60,6 +61,7 @@ class _Mark:
     writes: int
     ended_inside: int
     temp_tables: dict[str, TableInfo]
+    changes: int
 
 
 class Transaction:
@@ -75,10 +77,17 @@ class Transaction:
         How many have begun so far: what belongs to one knows by this that it is over.
     ended_inside
         Transactions that ended inside a statement so far: such a statement cannot be begun again as a whole.
+    changes
+        What is told of the rows that a statement changes in tables that are logged in full.
     """
 
     def __init__(
-        self, duck: DuckTransaction, owner: LockOwner, database: CurrentDatabase, schema: SchemaChanges
+        self,
+        duck: DuckTransaction,
+        owner: LockOwner,
+        database: CurrentDatabase,
+        schema: SchemaChanges,
+        changes: RowChanges,
     ) -> None:
         self._duck = duck
         self._owner = owner
@@ -88,6 +97,7 @@ class Transaction:
         self.active = False
         self.number = 0
         self.ended_inside = 0
+        self.changes = changes
         self._journal = Journal()
         self._begin_tables: dict[str, TableInfo] = {}
         self._writing = False  # `write` is on the stack
@@ -140,6 +150,11 @@ class Transaction:
             except duckdb.Error as e:
                 self._lost()
                 raise from_duckdb(e) from e
+            except SqlError:
+                self._lost()
+                raise
+        else:
+            self.changes.commit_nothing()
         self._schema.publish()
         self._ended(committed=True)
 
@@ -147,7 +162,7 @@ class Transaction:
         """COMMIT in DuckDB. What it fails at after that has taken effect is not the client's business, but that of the
         next who works."""
         try:
-            self._duck.commit()
+            self.changes.commit(self._duck.con, self._duck.commit)
         except duckdb.Error as e:
             self._database.databases.note(e)
             if not is_durable(e):
@@ -160,6 +175,7 @@ class Transaction:
         self._let_go = False
         self._duck.settle(ending=True)
         self._duck.rollback()
+        self.changes.rollback()
         if self._schema.uncommitted:
             self._schema.temp_tables = self._begin_tables
             self._schema.forget()
@@ -179,6 +195,7 @@ class Transaction:
     def _lost(self) -> None:
         """Nothing of the transaction is left."""
         self._duck.rollback()
+        self.changes.rollback()
         self._schema.temp_tables = self._begin_tables
         self._schema.forget()
         self._ended(committed=False)
@@ -199,7 +216,8 @@ class Transaction:
         for point in points:
             if point.name == name and (point.unique or unique):
                 raise SqlError(-16399, 0, 0, name)
-        points.append(Savepoint(name, len(self._journal.writes), unique, dict(self._schema.temp_tables)))
+        tables = dict(self._schema.temp_tables)
+        points.append(Savepoint(name, len(self._journal.writes), unique, tables, self.changes.place()))
 
     def _find_savepoint(self, name: str) -> int:
         if not self.active:
@@ -222,6 +240,7 @@ class Transaction:
         del self._journal.savepoints[index + 1 :]
         if point.position < len(self._journal.writes):
             del self._journal.writes[point.position :]
+            self.changes.rolled_back_to(point.logged)
             self._restart()
         if self._schema.uncommitted:
             self._schema.temp_tables = dict(point.temp_tables)
@@ -268,6 +287,7 @@ class Transaction:
         one)."""
         self._duck.rollback()
         self.writer.log = []
+        self.changes.forget()
         self._duck.begin()
 
     # ---- other sessions -----------------------------------------------------------------------------
@@ -358,6 +378,7 @@ class Transaction:
                 self._duck.begin()
             result = body()
             if self.active:
+                self.changes.keep()
                 self._journal.writes += self.writer.log
             elif self._duck.open:
                 self._commit()
@@ -373,8 +394,13 @@ class Transaction:
                 schema.forget()
             if not self.active:
                 self._duck.rollback()
+                self.changes.rollback()
             elif not untouched:
                 self.writer.log = []
+                if isinstance(e, Stale) or (isinstance(e, SqlError) and is_conflict(e)):
+                    self.changes.forget()  # it will be run again
+                else:
+                    self.changes.failed()
                 self._restart()
             if isinstance(e, duckdb.Error):
                 self._database.databases.note(e)
@@ -398,7 +424,9 @@ class Transaction:
             self._depth -= 1
 
     def _nested(self, body: Callable[[], T]) -> T:
-        mark = _Mark(len(self.writer.log), self.ended_inside, dict(self._schema.temp_tables))
+        mark = _Mark(
+            len(self.writer.log), self.ended_inside, dict(self._schema.temp_tables), self.changes.mark
+        )
         for attempt in range(_PATIENCE):
             try:
                 return body()
@@ -407,26 +435,31 @@ class Transaction:
                     raise SqlError(-213, ISAM_INTERRUPTED) from None
                 if attempt + 1 == _PATIENCE:
                     raise _too_busy() from None
+                self.changes.forget(self._before(mark, mark.changes))
                 self._rewind(mark)
             except SqlError as problem:
                 if self._touched(mark, problem):
+                    self.changes.undo(self._before(mark, mark.changes))
                     self._rewind(mark)
                 raise
             except duckdb.Error as problem:
+                self.changes.undo(self._before(mark, mark.changes))
                 self._rewind(mark)
                 raise from_duckdb(problem) from problem
         raise AssertionError("unreachable")
 
-    def _writes_before(self, mark: _Mark) -> int:
-        """How many writes came before a mark: none when a transaction has ended since."""
-        return mark.writes if mark.ended_inside == self.ended_inside else 0
+    def _before(self, mark: _Mark, count: int) -> int:
+        """How many of what is counted came before a mark: none when a transaction has ended since."""
+        return count if mark.ended_inside == self.ended_inside else 0
 
     def _touched(self, mark: _Mark, problem: SqlError) -> bool:
-        return len(self.writer.log) > self._writes_before(mark) or isinstance(problem.__cause__, duckdb.Error)
+        return len(self.writer.log) > self._before(mark, mark.writes) or isinstance(
+            problem.__cause__, duckdb.Error
+        )
 
     def _rewind(self, mark: _Mark) -> None:
         """Back to a mark, on a fresh snapshot: a new DuckDB transaction with everything before it."""
-        kept = self.writer.log[: self._writes_before(mark)]
+        kept = self.writer.log[: self._before(mark, mark.writes)]
         self._duck.rollback()
         self._duck.begin()
         with self._duck.undisturbed():
@@ -460,8 +493,9 @@ class Transaction:
         if self._duck.open:
             try:
                 self._commit()
-            except duckdb.Error:
+            except (duckdb.Error, SqlError):
                 self._duck.rollback()
+                self.changes.rollback()
                 raise
         self.writer.log = []
         self._schema.publish()

@@ -185,4 +185,7 @@ class Triggers:
             raise constraint_error(info, e) from e
         if written != 1:
             raise SqlError(_FAILED, 0, 0, "", f"{written} rows of {info.name} for one that a trigger changes")
+        if info.full_rows:
+            before = pa.table({name: pa.array([row[name]], kinds[name]) for name in kinds})
+            self._transaction.changes.updated(info, before, pa.table({name: arrays[name] for name in kinds}))
         self._references.check_children(info, foreigns)

@@ -133,8 +133,9 @@ def _of_view(
 
 
 def rows_seen(info: TableInfo, alias: str, made: list[str], fired: Iterable[TriggerInfo]) -> str:
-    """`ModifyPlan.rows`, "" where no trigger that is fired has actions FOR EACH ROW; without a WHERE."""
-    if not any(trigger.each_row for trigger in fired):
+    """`ModifyPlan.rows`, "" where the rows are not logged, and no trigger that is fired has actions FOR EACH ROW;
+    without a WHERE."""
+    if not info.full_rows and not any(trigger.each_row for trigger in fired):
         return ""
     return values_made(info, alias, made, [column.name for column in info.columns])
 

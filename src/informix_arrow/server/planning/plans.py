@@ -123,8 +123,8 @@ class ModifyPlan:
     `by_key` are the values of the primary key of the one row that an UPDATE or DELETE changes, where that is all that
     there is to it and they are integers: "p1" for the value bound to that name, or the value itself.
 
-    `rows` is set where triggers want to see each row: the query for all its columns, beside the new values m0, m1, ...
-    where there are any.
+    `rows` is set where triggers want to see each row, or the log of changes does: the query for all its columns, beside
+    the new values m0, m1, ... where there are any.
 
     `rekeys` tells that an UPDATE changes columns of a key; `made` has all columns of such keys then. `whole` tells that
     the table is locked and not its rows.

@@ -130,6 +130,7 @@ class TableInfo:
     owner: str = field(default="informix", compare=False)
     children: tuple[str, ...] = field(default=(), compare=False)  # tables with foreign keys to this one
     triggers: tuple[TriggerInfo, ...] = field(default=(), compare=False)  # in the order in which they fire
+    full_rows: bool = field(default=False, compare=False)  # its rows go to the log of changes
 
     def column(self, name: str) -> ColumnInfo | None:
         for column in self.columns:
@@ -158,8 +159,8 @@ class TableInfo:
     @property
     def plain(self) -> bool:
         """Whether a change of a row that keeps its keys is that and nothing else, besides the locks on it: neither
-        are other rows looked at or changed, nor anything run."""
-        return self.kind == "T" and not self.temporary and not self.has_triggers
+        are other rows looked at or changed, nor anything run, nor written down."""
+        return self.kind == "T" and not (self.temporary or self.has_triggers or self.full_rows)
 
     @property
     def keys(self) -> tuple[Unique, ...]:

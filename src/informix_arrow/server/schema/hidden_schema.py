@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.indexes (idxname VARCHAR, tabid INTEGER, id
     owner VARCHAR, PARTS);
 CREATE TABLE IF NOT EXISTS {db}._ifx.constraints (constrid INTEGER, constrname VARCHAR, tabid INTEGER,
     constrtype VARCHAR, idxname VARCHAR, ptabid INTEGER, pconstrid INTEGER, delrule VARCHAR, owner VARCHAR);
+CREATE TABLE IF NOT EXISTS {db}._ifx.logged_commits (began BIGINT);
 CREATE TABLE IF NOT EXISTS {db}._ifx.lob_chunks (id BIGINT, start BIGINT, size INTEGER, data BLOB);
 CREATE TABLE IF NOT EXISTS {db}._ifx.xtdtypes (extended_id INTEGER, mode VARCHAR, owner VARCHAR, name VARCHAR,
     type INTEGER, source INTEGER, length INTEGER, definition VARCHAR);
@@ -28,7 +29,9 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.attrtypes (extended_id INTEGER, seqno INTEG
     INTEGER, fieldname VARCHAR, fieldno INTEGER, type INTEGER, length INTEGER, xtd_type_id INTEGER);
 """.replace("PARTS", _PART_COLUMNS)
 """Owners, and columns of an index by their places, are there although they could be had from elsewhere: JDBC joins nine
-catalogue tables at a time, and what DuckDB plans for each of them counts."""
+catalogue tables at a time, and what DuckDB plans for each of them counts. `logged_commits` are the committed
+transactions of the log of changes, by their begin (changes/log.py): of this run of the server, and of the one before
+until it is recovered."""
 
 _RIGHTS = """
 CREATE TABLE IF NOT EXISTS {db}._ifx.users (username VARCHAR, usertype VARCHAR, defrole VARCHAR);

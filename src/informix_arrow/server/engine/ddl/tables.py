@@ -113,13 +113,14 @@ def truncate(bench: Workbench, statement: Truncate) -> int:
     """TRUNCATE TABLE: -692 when a row of another table needs one of these."""
     info = bench.user_table(statement.name)
     bench.transaction.writer.execute(f"DELETE FROM {info.duck}")
+    bench.transaction.changes.truncated(info)
     bench.references.require_unused(info)
     return 0
 
 
 def rename(bench: Workbench, statement: Rename) -> int:
-    """RENAME TABLE and RENAME COLUMN."""
-    info = bench.user_table(statement.name)
+    """RENAME TABLE and RENAME COLUMN: -19816 for a table whose rows are logged in full."""
+    info = bench.alterable(statement.name)
     expressions = [quote(c.name) for c in info.columns]
     if statement.kind == "TABLE":
         if bench.tables.find(None, statement.new) is not None:

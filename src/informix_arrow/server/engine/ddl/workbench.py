@@ -25,6 +25,9 @@ from ..statement_planner import StatementPlanner
 from ..transaction import Transaction
 from ..user_types import UserTypes
 
+_LOGGED = -19816
+"""Informix's code for what may not be done to a table that others follow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workbench:
@@ -57,6 +60,16 @@ class Workbench:
             raise no_table(name)
         if info.kind != "T":
             raise SqlError(-313, 0, 0, name)
+        return info
+
+    def alterable(self, name: str) -> TableInfo:
+        """A table whose columns or name may be changed: errors as those of `user_table`, and -19816 for one whose rows
+        are logged in full."""
+        info = self.user_table(name)
+        if info.full_rows:
+            raise SqlError(
+                _LOGGED, 0, 0, name, "cdc_set_fullrowlogging(.., 0) first: its rows are logged in full"
+            )
         return info
 
     def register(self, info: TableInfo, owner: str = "") -> None:

@@ -1,0 +1,555 @@
+"""The log itself: files of records in the order in which changes were made, and which tables are logged in full.
+
+A record's place is its sequence number (LSN): the number of its file in the upper 32 bits, its offset in the lower.
+Records of a transaction come as its statements succeed; BEGINTX in front of the first, COMMTX or RBTX behind the last.
+What is in the files outlives the server where databases are kept in a directory. Whether a transaction whose end is
+missing was committed is then known by its database: its last write before COMMIT is its begin's LSN, in a hidden table.
+
+    file    "IFXCHNGE", its number, records
+    record  size of all of it, CRC-32 of what follows, kind, transaction, table, body
+    OPEN    first of each file: the transactions that are open there, and where they began
+    TABLE   a table's description, in each file before its first change
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import struct
+import tempfile
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .images import LoggedColumn, LoggedTable
+from .records import RecordKind
+
+log = logging.getLogger("informix_arrow.server")
+
+FILE_BYTES = 32 << 20
+"""Bytes after which the next file begins."""
+
+KEPT_BYTES = 1 << 30
+"""Bytes of all files, after which the oldest goes."""
+
+PAGE_SHIFT = 12
+"""An LSN's offset is a page's number, and 12 bits of a place in it."""
+
+FIRST_LOG = 2
+"""Number of the first file: log 1 is what DuckDB writes ahead (sysmaster:syslogs)."""
+
+OPEN, TABLE = 250, 251
+"""Kinds of records that no client sees."""
+
+_MAGIC = b"IFXCHNGE"
+_FILE_HEAD = struct.Struct(">8sQ")
+_HEAD = struct.Struct(">IIBxxxII")
+_CHECKED = 8  # bytes of a record in front of what its CRC is of
+_BEGIN_BODY = struct.Struct(">qI")
+_TIME_BODY = struct.Struct(">q")
+_LSN_BODY = struct.Struct(">Q")
+_OPEN_BODY = struct.Struct(">IQ")
+_FIRST_TX = 16
+_PIECE = 4096  # rows that are appended at a time
+
+
+class Entry(NamedTuple):
+    """A record of the log: where it is and what it is about. `table` is the number of a description, 0 for none."""
+
+    lsn: int
+    kind: int
+    tx: int
+    table: int
+    body: bytes
+
+
+class Damaged(Exception):
+    """What is in a file of the log is no record."""
+
+
+class Gone(Exception):
+    """A position of which there is no log, or none any more."""
+
+
+@dataclass(slots=True)
+class _File:
+    number: int
+    path: Path
+    end: int = 0  # bytes of whole records, from the start
+
+    @property
+    def lsn(self) -> int:
+        return self.number << 32
+
+
+class ChangeLog:
+    """The log of an engine. Thread-safe.
+
+    Parameters
+    ----------
+    folder
+        Where the files are kept, None for a temporary place of their own. It is made when the first table is logged.
+    temporary
+        The directory for that place.
+    """
+
+    def __init__(self, folder: Path | None, temporary: str) -> None:
+        self._folder = folder
+        self._temporary = temporary
+        self._made: str | None = None
+        self._lock = threading.Condition()
+        self._committing = threading.Lock()
+        self._files: list[_File] = []
+        self._handle: int | None = None
+        self._owed = b""  # records of transactions that have ended, which could not be written
+        self._open: dict[int, int] = {}  # transactions, and where they began
+        self._tables: dict[int, LoggedTable] = {}
+        self._numbers: dict[LoggedTable, int] = {}
+        self._described: set[int] = set()  # in the current file
+        self._full: dict[str, set[int]] = {}
+        self._closed = False
+        if folder is not None and folder.is_dir():
+            self._load(folder)
+
+    @property
+    def durable(self) -> bool:
+        """Whether it outlives the server."""
+        return self._folder is not None
+
+    # ---- tables that are logged in full ---------------------------------------------------------
+    def is_full(self, database: str, tabid: int) -> bool:
+        """Whether rows of a table are logged."""
+        tables = self._full.get(database)
+        return tables is not None and tabid in tables
+
+    def set_full(self, database: str, tabid: int, on: bool) -> None:
+        """Log the rows of a table, or do not; what was said lasts. OSError where it cannot be written down."""
+        with self._lock:
+            tables = {name: set(numbers) for name, numbers in self._full.items()}
+            numbers = tables.setdefault(database, set())
+            if on:
+                numbers.add(tabid)
+            else:
+                numbers.discard(tabid)
+            self._require_folder()
+            self._write_full(tables)
+
+    def forget(self, database: str) -> None:
+        """A database was dropped: another of its name is another."""
+        with self._lock:
+            if database in self._full:
+                self._write_full({name: kept for name, kept in self._full.items() if name != database})
+
+    def rename(self, database: str, new: str) -> None:
+        """A database was renamed."""
+        with self._lock:
+            if database in self._full:
+                self._write_full(
+                    {new if name == database else name: kept for name, kept in self._full.items()}
+                )
+
+    def _write_full(self, tables: dict[str, set[int]]) -> None:
+        if self._folder is not None:
+            text = json.dumps({name: sorted(numbers) for name, numbers in tables.items() if numbers})
+            fresh = self._folder / "tables.new"
+            with fresh.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self._folder / "tables.json")
+        self._full = tables
+
+    # ---- writing --------------------------------------------------------------------------------
+    def begin(self, user: int) -> int:
+        """BEGINTX; the number of a new transaction. OSError where nothing can be written."""
+        with self._lock:
+            tx = next(n for n in range(_FIRST_TX, 1 << 31) if n not in self._open)
+            now = int(time.time())
+            start = self._append([_record(RecordKind.BEGINTX, tx, 0, _BEGIN_BODY.pack(now, user))])[0]
+            self._open[tx] = start
+            return tx
+
+    def began(self, tx: int) -> int:
+        """Where an open transaction began."""
+        return self._open[tx]
+
+    def changes(self, tx: int, table: LoggedTable, rows: Sequence[tuple[int, bytes]]) -> int:
+        """Changes of rows: kinds and bodies; where the first of them is. The two images of an UPDATE, which must follow
+        one another, stay together. OSError where they cannot be written: some of them may be there."""
+        first = 0
+        for start in range(0, len(rows), _PIECE):  # an even number
+            with self._lock:
+                number = self._number(table)
+                made = [_record(kind, tx, number, body) for kind, body in rows[start : start + _PIECE]]
+                place = self._append(made)[0]
+                first = first or place
+        return first
+
+    def truncated(self, tx: int, table: LoggedTable) -> int:
+        """TRUNCATE; where it is."""
+        with self._lock:
+            return self._append([_record(RecordKind.TRUNCATE, tx, self._number(table), b"")])[0]
+
+    def discard(self, tx: int, lsn: int) -> None:
+        """What a transaction has written from a place on is not so."""
+        with self._lock:
+            self._append([_record(RecordKind.DISCARD, tx, 0, _LSN_BODY.pack(lsn))])
+
+    @contextmanager
+    def committing(self) -> Iterator[None]:
+        """Around a COMMIT and its `committed`: these come in the order of those."""
+        with self._committing:
+            yield
+
+    def sync(self) -> None:
+        """What was written is on the disk, where it is to outlive the machine."""
+        with self._lock:
+            if self.durable and self._handle is not None:
+                os.fsync(self._handle)
+
+    def committed(self, tx: int) -> None:
+        """COMMTX, when the transaction is committed."""
+        self._end(_record(RecordKind.COMMTX, tx, 0, _TIME_BODY.pack(int(time.time()))), tx)
+
+    def rolled_back(self, tx: int) -> None:
+        """RBTX."""
+        self._end(_record(RecordKind.RBTX, tx, 0, b""), tx)
+
+    def _end(self, record: bytes, tx: int) -> None:
+        with self._lock:
+            if self._open.pop(tx, None) is None or self._closed:
+                return
+            try:
+                self._append([record])
+            except OSError as problem:  # it has ended all the same
+                self._owed += record
+                log.error("the end of a transaction waits to be written to the log of changes: %s", problem)
+
+    def _append(self, records: Sequence[bytes]) -> list[int]:
+        """Where each record is."""
+        if self._closed:
+            raise OSError("the server is not running")
+        file = self._current()
+        if self._owed:
+            self._write(file, self._owed)
+            self._owed = b""
+        at = file.lsn + file.end
+        places = []
+        for record in records:
+            places.append(at)
+            at += len(record)
+        self._write(file, b"".join(records))
+        return places
+
+    def _write(self, file: _File, data: bytes) -> None:
+        assert self._handle is not None
+        view, at = memoryview(data), file.end
+        while view:
+            done = os.pwrite(self._handle, view, at)
+            view, at = view[done:], at + done
+        file.end = at
+        self._lock.notify_all()
+
+    def _current(self) -> _File:
+        if self._handle is None or self._files[-1].end >= FILE_BYTES:
+            self._next_file()
+        return self._files[-1]
+
+    def _next_file(self) -> None:
+        folder = self._require_folder()
+        number = self._files[-1].number + 1 if self._files else FIRST_LOG
+        path = folder / f"{number:010d}.changes"
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        opened = b"".join(_OPEN_BODY.pack(tx, lsn) for tx, lsn in self._open.items())
+        file = _File(number, path)
+        before, self._handle = self._handle, handle
+        try:
+            head = _FILE_HEAD.pack(_MAGIC, number) + _record(OPEN, 0, 0, opened)
+            self._write(file, head)
+        except OSError:
+            self._handle = before
+            os.close(handle)
+            path.unlink(missing_ok=True)
+            raise
+        if before is not None:
+            if self.durable:
+                os.fsync(before)
+            os.close(before)
+        self._files.append(file)
+        self._described.clear()
+        total = sum(each.end for each in self._files)
+        while total > KEPT_BYTES and len(self._files) > 2:
+            oldest = self._files[0]
+            if any(lsn < self._files[1].lsn for lsn in self._open.values()):
+                break  # somebody may still want to know all of an open transaction
+            del self._files[0]
+            total -= oldest.end
+            oldest.path.unlink(missing_ok=True)
+
+    def _number(self, table: LoggedTable) -> int:
+        """The number of a table's description, which stands in the current file then."""
+        number = self._numbers.get(table)
+        if number is None:
+            number = self._numbers[table] = max(self._tables, default=0) + 1
+            self._tables[number] = table
+        self._current()
+        if number not in self._described:
+            self._append([_record(TABLE, 0, number, json.dumps(asdict(table)).encode())])
+            self._described.add(number)
+        return number
+
+    def _require_folder(self) -> Path:
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            return self._folder
+        if self._made is None:
+            os.makedirs(self._temporary, exist_ok=True)
+            self._made = tempfile.mkdtemp(prefix="changes-", dir=self._temporary)
+        return Path(self._made)
+
+    # ---- reading --------------------------------------------------------------------------------
+    @property
+    def end(self) -> int:
+        """Where the next record will be, or later."""
+        with self._lock:
+            return self._files[-1].lsn + self._files[-1].end if self._files else FIRST_LOG << 32
+
+    def table(self, number: int) -> LoggedTable:
+        """A description."""
+        return self._tables[number]
+
+    def wait(self, lsn: int, seconds: float) -> bool:
+        """Wait until there is something behind a place; whether there is."""
+        with self._lock:
+            return self._lock.wait_for(lambda: self.end > lsn, max(0.0, seconds))
+
+    def wake(self) -> None:
+        """Let all who wait look whether they still have to."""
+        with self._lock:
+            self._lock.notify_all()
+
+    def read(self, lsn: int, most: int) -> tuple[list[Entry], int]:
+        """Records from the place of one on, at least one where there is one, of not much more than `most` bytes; and
+        the place behind them. Gone for a place of which there is no log any more, Damaged for what is no record."""
+        while True:
+            with self._lock:
+                file = self._file_of(lsn)
+                if file is None:
+                    return [], lsn
+                end, last = file.end, file is self._files[-1]
+                following = None if last else self._files[self._files.index(file) + 1].lsn
+            at = max(lsn & 0xFFFFFFFF, _FILE_HEAD.size)
+            if at < end:
+                try:
+                    with file.path.open("rb") as source:
+                        return _entries(source, file.lsn, at, end, most)
+                except FileNotFoundError:
+                    raise Gone from None
+            if following is None:
+                return [], file.lsn + at
+            lsn = following
+
+    def _file_of(self, lsn: int) -> _File | None:
+        """The file of a place; None for one where nothing has been written yet."""
+        number = lsn >> 32
+        if not self._files:
+            if number > FIRST_LOG or number < FIRST_LOG - 1:
+                raise Gone
+            return None
+        first = self._files[0].number
+        if number == FIRST_LOG - 1 == first - 1:  # before anything was logged
+            return self._files[0]
+        if not first <= number <= self._files[-1].number:
+            raise Gone
+        return self._files[number - first]
+
+    def start_of(self, lsn: int) -> tuple[int, int, dict[int, int]]:
+        """How to read from a place on, 0 for the end: the place itself, that of the next record or of the end; where to
+        begin to read; and the transactions that are open there, with where they began. Gone for a place of which there
+        is no log."""
+        with self._lock:
+            if lsn == 0 or lsn == self.end:
+                opened = dict(self._open)
+                place = self.end
+                return place, min([place, *opened.values()]), opened
+            if lsn > self.end:
+                raise Gone
+            file = self._file_of(lsn)
+        if file is None:
+            return self.end, self.end, {}
+        opened = {}
+        at = file.lsn if lsn >> 32 == file.number else 0
+        at = max(at, file.lsn) + _FILE_HEAD.size
+        while True:
+            entries, behind = self.read(at, 1 << 20)
+            if not entries:
+                break
+            for entry in entries:
+                if entry.lsn >= lsn:
+                    return entry.lsn, min([entry.lsn, *opened.values()]), opened
+                _follow(opened, entry)
+            at = behind
+        return at, min([at, *opened.values()]), opened
+
+    def files(self) -> list[dict[str, Any]]:
+        """For sysmaster: number, bytes used, whether it is the current one."""
+        with self._lock:
+            return [
+                {"uniqid": f.number, "bytes": f.end, "current": f is self._files[-1]} for f in self._files
+            ]
+
+    # ---- begin and end --------------------------------------------------------------------------
+    def _load(self, folder: Path) -> None:
+        """What an earlier server has left."""
+        with suppress(FileNotFoundError):
+            kept = json.loads((folder / "tables.json").read_text(encoding="utf-8"))
+            self._full = {name: set(numbers) for name, numbers in kept.items()}
+        for path in sorted(folder.glob("*.changes")):
+            file = _File(int(path.stem), path)
+            size = path.stat().st_size
+            with path.open("rb") as source:
+                head = source.read(_FILE_HEAD.size)
+                if len(head) < _FILE_HEAD.size or _FILE_HEAD.unpack(head) != (_MAGIC, file.number):
+                    log.warning("%s is no file of the log of changes", path)
+                    file.end = _FILE_HEAD.size
+                    self._files.append(file)
+                    continue
+                at = _FILE_HEAD.size
+                self._open.clear()
+                while at < size:
+                    try:
+                        entries, behind = _entries(source, file.lsn, at, size, 1 << 20)
+                    except Damaged:  # what was being written when the server was killed
+                        entries, behind = _sound(source, file.lsn, at, size)
+                        size = behind & 0xFFFFFFFF
+                    for entry in entries:
+                        _follow(self._open, entry)
+                        if entry.kind == TABLE:
+                            self._remember(entry)
+                    at = behind & 0xFFFFFFFF
+            file.end = at
+            self._files.append(file)
+
+    def _remember(self, entry: Entry) -> None:
+        said = json.loads(entry.body)
+        said["columns"] = tuple(LoggedColumn(**column) for column in said["columns"])
+        table = LoggedTable(**said)
+        self._tables[entry.table] = table
+        self._numbers[table] = entry.table
+
+    def recover(self, was_committed: Callable[[int], bool]) -> None:
+        """End the transactions that an earlier server has left open: `was_committed` tells of their begin whether its
+        database has them."""
+        with self._lock:
+            for tx, lsn in sorted(self._open.items(), key=lambda item: item[1]):
+                if was_committed(lsn):
+                    self.committed(tx)
+                else:
+                    self.rolled_back(tx)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether `recover` has anything to do."""
+        return bool(self._open)
+
+    def close(self) -> None:
+        """The end of the engine."""
+        with self._lock:
+            self._closed = True
+            if self._handle is not None:
+                if self.durable:
+                    with suppress(OSError):
+                        os.fsync(self._handle)
+                os.close(self._handle)
+                self._handle = None
+            if self._made is not None:
+                shutil.rmtree(self._made, ignore_errors=True)
+            self._lock.notify_all()
+
+
+def _record(kind: int, tx: int, table: int, body: bytes) -> bytes:
+    size = _HEAD.size + len(body)
+    checked = _HEAD.pack(size, 0, kind, tx, table)[_CHECKED:] + body
+    return size.to_bytes(4, "big") + zlib.crc32(checked).to_bytes(4, "big") + checked
+
+
+def _entries(source: Any, base: int, at: int, end: int, most: int) -> tuple[list[Entry], int]:
+    """Records of a file from `at` on, and the place behind them."""
+    source.seek(at)
+    data = source.read(min(most, end - at))
+    found: list[Entry] = []
+    unpack, head, crc = _HEAD.unpack_from, _HEAD.size, zlib.crc32
+    place, have = 0, len(data)
+    while at + place < end:
+        if place + head > have:
+            if found:
+                break
+            data += source.read(head - have)
+            have = len(data)
+            if have < head:
+                raise Damaged
+        size, check, kind, tx, table = unpack(data, place)
+        if size < head or at + place + size > end:
+            raise Damaged
+        if place + size > have:
+            if found:
+                break
+            data += source.read(size - have)
+            have = len(data)
+            if have < size:
+                raise Damaged
+        if crc(memoryview(data)[place + _CHECKED : place + size]) != check:
+            raise Damaged
+        found.append(Entry(base + at + place, kind, tx, table, data[place + head : place + size]))
+        place += size
+    return found, base + at + place
+
+
+def _sound(source: Any, base: int, at: int, end: int) -> tuple[list[Entry], int]:
+    """The whole records before what is damaged, and the place behind them."""
+    found: list[Entry] = []
+    behind = base + at
+    while True:
+        try:
+            one, behind = _entries(source, base, behind & 0xFFFFFFFF, end, 1)
+        except Damaged:
+            return found, behind
+        if not one:
+            return found, behind
+        found += one
+
+
+def _follow(opened: dict[int, int], entry: Entry) -> None:
+    """What a record makes of the transactions that are open."""
+    if entry.kind == RecordKind.BEGINTX:
+        opened[entry.tx] = entry.lsn
+    elif entry.kind in (RecordKind.COMMTX, RecordKind.RBTX):
+        opened.pop(entry.tx, None)
+    elif entry.kind == OPEN:
+        opened.clear()
+        for place in range(0, len(entry.body), _OPEN_BODY.size):
+            tx, lsn = _OPEN_BODY.unpack_from(entry.body, place)
+            opened[tx] = lsn
+
+
+def begin_of(entry: Entry) -> tuple[int, int]:
+    """Time and user of BEGINTX."""
+    time_, user = _BEGIN_BODY.unpack(entry.body)
+    return time_, user
+
+
+def time_of(entry: Entry) -> int:
+    """Time of COMMTX."""
+    return int(_TIME_BODY.unpack(entry.body)[0])
+
+
+def place_of(entry: Entry) -> int:
+    """What DISCARD says."""
+    return int(_LSN_BODY.unpack(entry.body)[0])

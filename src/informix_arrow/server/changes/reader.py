@@ -1,0 +1,151 @@
+"""What a session that captures tables reads of the log: its records as a client has them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from . import records
+from .images import LoggedColumn, LoggedTable
+from .log import ChangeLog, Damaged, Entry, Gone, begin_of, place_of, time_of
+from .records import RecordKind
+
+POSITION_GONE, UNREADABLE = -83713, -83790
+
+_READ_BYTES = 256 << 10
+_CHANGES = frozenset({RecordKind.INSERT, RecordKind.DELETE, RecordKind.UPDBEF, RecordKind.UPDAFT})
+
+
+@dataclass(slots=True)
+class _Version:
+    """How the rows of one description of a table are given."""
+
+    columns: tuple[LoggedColumn, ...]
+    lengths: int  # bytes of the lengths in front of an image
+    pick: Callable[[bytes], bytes] | None
+
+
+@dataclass(slots=True)
+class Captured:
+    """A table that a session captures: the label that it has there, and the columns that are wanted."""
+
+    table: LoggedTable
+    label: int
+    wanted: frozenset[str]
+    told: tuple[LoggedColumn, ...] = ()  # what the last TABSCHEMA said
+    versions: dict[int, _Version | None] = field(default_factory=dict)
+
+    def schema(self) -> bytes:
+        """The TABSCHEMA that comes first."""
+        self.told = tuple(column for column in self.table.columns if column.name in self.wanted)
+        return records.schema(self.label, self.told)
+
+    def version(self, number: int, table: LoggedTable) -> _Version | None:
+        """How a row is given that was logged under a description; None when none of the columns was there."""
+        if number not in self.versions:
+            columns = tuple(column for column in table.columns if column.name in self.wanted)
+            lengths = 4 * sum(not column.width for column in columns)
+            pick = records.picker(table, self.wanted)
+            self.versions[number] = _Version(columns, lengths, pick) if columns else None
+        return self.versions[number]
+
+
+class LogReader:
+    """Reads on from a place of the log, 0 for its end: transactions that had not ended there, from their begin, and all
+    that begin later.
+
+    Parameters
+    ----------
+    log
+        The log. Gone when it does not have the place.
+    tables
+        What is captured, by database and number of the table; whoever has this may change it.
+
+    Attributes
+    ----------
+    position
+        How far the log has been read.
+    """
+
+    def __init__(self, log: ChangeLog, lsn: int, tables: Mapping[tuple[str, int], Captured]) -> None:
+        self._log = log
+        self._tables = tables
+        self._start, self.position, self._before = log.start_of(lsn)
+        self._live: set[int] = set()  # transactions whose BEGINTX was given
+        self._entries: deque[Entry] = deque()
+        self._ready: deque[bytes] = deque()
+        self._dead = False
+
+    def tell(self, captured: Captured) -> None:
+        """The TABSCHEMA of a table comes next."""
+        self._ready.append(captured.schema())
+
+    def take(self, most: int, size: int) -> list[bytes]:
+        """The next records, at most so many, and none behind those that make up `size` bytes; none when there are none
+        yet. The last one of all is ERROR where the log cannot be read on."""
+        found: list[bytes] = []
+        have = 0
+        while len(found) < most and have < size:
+            if self._ready:
+                found.append(self._ready.popleft())
+                have += len(found[-1])
+            elif self._entries:
+                self._make(self._entries.popleft())
+            elif not self._read():
+                break
+        return found
+
+    def _read(self) -> bool:
+        """Whether there is more."""
+        if self._dead:
+            return False
+        try:
+            entries, self.position = self._log.read(self.position, _READ_BYTES)
+        except (Gone, Damaged) as problem:
+            self._dead = True
+            self._ready.append(records.error(POSITION_GONE if isinstance(problem, Gone) else UNREADABLE))
+            return True
+        self._entries.extend(entries)
+        return bool(entries)
+
+    def _make(self, entry: Entry) -> None:
+        """A record as the client has it, if it is for it."""
+        kind, tx, lsn = entry.kind, entry.tx, entry.lsn
+        if kind == RecordKind.BEGINTX:
+            if lsn >= self._start or self._before.get(tx) == lsn:
+                self._live.add(tx)
+                self._ready.append(records.begin(lsn, tx, *begin_of(entry)))
+        elif tx not in self._live:
+            return
+        elif kind in _CHANGES:
+            self._change(entry)
+        elif kind == RecordKind.COMMTX:
+            self._live.discard(tx)
+            self._ready.append(records.commit(lsn, tx, time_of(entry)))
+        elif kind == RecordKind.RBTX:
+            self._live.discard(tx)
+            self._ready.append(records.rollback(lsn, tx))
+        elif kind == RecordKind.DISCARD:
+            self._ready.append(records.discard(place_of(entry), tx))
+        elif kind == RecordKind.TRUNCATE:
+            captured = self._captured(self._log.table(entry.table))
+            if captured is not None:
+                self._ready.append(records.truncate(lsn, tx, captured.label))
+
+    def _captured(self, table: LoggedTable) -> Captured | None:
+        return self._tables.get((table.database, table.tabid))
+
+    def _change(self, entry: Entry) -> None:
+        table = self._log.table(entry.table)
+        captured = self._captured(table)
+        version = None if captured is None else captured.version(entry.table, table)
+        if captured is None or version is None:
+            return
+        if version.columns != captured.told:  # logged before or after an ALTER TABLE
+            captured.told = version.columns
+            self._ready.append(records.schema(captured.label, version.columns))
+        body = entry.body if version.pick is None else version.pick(entry.body)
+        self._ready.append(
+            records.change(entry.kind, entry.lsn, entry.tx, captured.label, body, version.lengths)
+        )

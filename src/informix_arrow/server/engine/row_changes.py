@@ -1,0 +1,222 @@
+"""What one session's transaction changes in tables whose rows are logged in full, on its way to the log of changes.
+
+A statement's changes wait until it has succeeded: one that is run again, on a fresher snapshot, leaves nothing. Those
+of one that fails after it has changed rows are logged with a DISCARD behind them, as are those that ROLLBACK TO undoes.
+A replay of the journal does not come by here.
+"""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from ...wire.code_sets import codec_of_locale
+from ..changes.images import LoggedTable, TableImages
+from ..changes.log import ChangeLog
+from ..changes.records import RecordKind
+from ..errors import SqlError, is_durable
+from ..schema.catalog import TableInfo, attached
+from ..schema.databases import Databases
+
+log = logging.getLogger("informix_arrow.server")
+
+_NO_ROOM = -131
+_NOT_LOGGED = -458
+
+
+def user_number(name: str) -> int:
+    """The number of a user, which a server takes from its operating system: here one that is always the same."""
+    return 1000 + zlib.crc32(name.encode()) % 64000
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Changes of rows: kinds and bodies; none for a TRUNCATE."""
+
+    table: LoggedTable
+    rows: Sequence[tuple[int, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Undone:
+    """What was noted from a place on has been undone."""
+
+    mark: int
+
+
+class RowChanges:
+    """One session's. Used by one thread at a time."""
+
+    def __init__(self, changes: ChangeLog, databases: Databases, user: str) -> None:
+        self._log = changes
+        self._databases = databases
+        self._user = user_number(user)
+        self._noted: list[_Rows | _Undone] = []
+        self._tx: int | None = None  # of the log
+        self._database = ""  # whose rows are changed
+        self._broken = False  # what had to be logged could not be
+        self._images: tuple[TableInfo, TableImages] | None = None
+
+    # ---- what statements change -----------------------------------------------------------------
+    def inserted(self, info: TableInfo, rows: pa.Table) -> None:
+        """Rows that were inserted, all columns in storage form; nothing for a table that is not logged."""
+        self._note(info, RecordKind.INSERT, rows)
+
+    def deleted(self, info: TableInfo, rows: pa.Table) -> None:
+        """Rows that were deleted."""
+        self._note(info, RecordKind.DELETE, rows)
+
+    def updated(self, info: TableInfo, before: pa.Table, after: pa.Table) -> None:
+        """Rows that were changed, as they were and as they are, in the same order."""
+        if not info.full_rows or not before.num_rows:
+            return
+        images = self._images_of(info)
+        pairs = zip(images.of(before), images.of(after), strict=True)
+        rows = [row for old, new in pairs for row in ((RecordKind.UPDBEF, old), (RecordKind.UPDAFT, new))]
+        self._noted.append(_Rows(images.table, rows))
+
+    def truncated(self, info: TableInfo) -> None:
+        """A table that was emptied by TRUNCATE."""
+        if info.full_rows:
+            self._noted.append(_Rows(self._images_of(info).table, ()))
+
+    def _note(self, info: TableInfo, kind: RecordKind, rows: pa.Table) -> None:
+        if info.full_rows and rows.num_rows:
+            images = self._images_of(info)
+            self._noted.append(_Rows(images.table, [(kind, body) for body in images.of(rows)]))
+
+    def _images_of(self, info: TableInfo) -> TableImages:
+        self._database = info.database
+        if self._images is None or self._images[0] is not info:
+            locale = self._databases.get(info.database).locale
+            self._images = info, TableImages(info, codec_of_locale(locale))
+        return self._images[1]
+
+    # ---- statements -----------------------------------------------------------------------------
+    @property
+    def mark(self) -> int:
+        """What has been noted of the statement so far."""
+        return len(self._noted)
+
+    def forget(self, mark: int = 0) -> None:
+        """What was noted from a mark on is done again, or ended with its transaction."""
+        del self._noted[mark:]
+
+    def undo(self, mark: int) -> None:
+        """What was noted from a mark on was undone: a routine's statement has failed, the routine goes on."""
+        if len(self._noted) > mark:
+            self._noted.append(_Undone(mark))
+
+    def keep(self) -> None:
+        """The statement has succeeded. SqlError when that cannot be logged: it has to be undone then."""
+        if not self._noted:
+            return
+        noted, self._noted = self._noted, []
+        try:
+            if self._tx is None:
+                self._tx = self._log.begin(self._user)
+            self._write(self._tx, noted)
+        except OSError as problem:
+            self._broken = True  # a part of it may be there
+            raise SqlError(
+                _NOT_LOGGED, _NO_ROOM, detail=f"the log of changes cannot be written: {problem}"
+            ) from problem
+
+    def failed(self) -> None:
+        """The statement has failed, its transaction goes on."""
+        if not self._noted:
+            return
+        self.undo(0)
+        try:
+            self.keep()
+        except SqlError:
+            log.exception("a failed statement was not logged")
+
+    def _write(self, tx: int, noted: Sequence[_Rows | _Undone]) -> None:
+        places: list[int] = []
+        for one in noted:
+            if isinstance(one, _Undone):
+                self._log.discard(tx, places[one.mark])
+                places.append(places[one.mark])
+            elif one.rows:
+                places.append(self._log.changes(tx, one.table, one.rows))
+            else:
+                places.append(self._log.truncated(tx, one.table))
+
+    # ---- the transaction ------------------------------------------------------------------------
+    def place(self) -> int:
+        """For a savepoint: what the transaction logs from now on lies behind it."""
+        return self._log.end if self._tx is not None else 0
+
+    def rolled_back_to(self, place: int) -> None:
+        """ROLLBACK TO a savepoint."""
+        self._noted.clear()
+        if self._tx is None:
+            return
+        try:
+            self._log.discard(self._tx, max(place, self._log.began(self._tx) + 1))
+        except OSError:
+            self._broken = True
+            log.exception("a ROLLBACK TO was not logged; its transaction cannot be committed")
+
+    def commit(self, con: duckdb.DuckDBPyConnection, commit: Callable[[], None]) -> None:
+        """COMMIT in DuckDB by `commit`, and in the log."""
+        self.keep()
+        tx = self._tx
+        if tx is None:
+            commit()
+            return
+        if self._broken:
+            raise SqlError(_NOT_LOGGED, _NO_ROOM, detail="the log of changes lacks some of the transaction")
+        with self._log.committing():
+            if self._log.durable:
+                table = f"{attached(self._database)}._ifx.logged_commits"
+                con.execute(f"INSERT INTO {table} VALUES (?)", [self._log.began(tx)])
+                try:
+                    self._log.sync()
+                except OSError as problem:
+                    raise SqlError(
+                        _NOT_LOGGED, _NO_ROOM, detail=f"the log of changes cannot be written: {problem}"
+                    ) from problem
+            try:
+                commit()
+            except duckdb.Error as problem:
+                if is_durable(problem):
+                    self._ended(self._log.committed)
+                raise
+            self._ended(self._log.committed)
+
+    def commit_nothing(self) -> None:
+        """COMMIT of a transaction that has nothing to commit in DuckDB: all that it did was undone."""
+        self._noted.clear()
+        if self._tx is not None:
+            with self._log.committing():
+                self._ended(self._log.committed)
+
+    def rollback(self) -> None:
+        """The transaction is rolled back, or lost."""
+        self._noted.clear()
+        self._ended(self._log.rolled_back)
+
+    def _ended(self, end: Callable[[int], None]) -> None:
+        tx, self._tx, self._broken = self._tx, None, False
+        if tx is not None:
+            end(tx)
+
+
+def recover(changes: ChangeLog, databases: Databases, con: duckdb.DuckDBPyConnection) -> None:
+    """End what an earlier server has left open in the log: as its databases say."""
+    committed: set[int] = set()
+    for name in databases.names():
+        table = f"{attached(name)}._ifx.logged_commits"
+        committed |= {lsn for (lsn,) in con.execute(f"SELECT began FROM {table}").fetchall()}
+    if changes.unfinished:
+        changes.recover(committed.__contains__)
+    if committed:
+        for name in databases.names():
+            con.execute(f"DELETE FROM {attached(name)}._ifx.logged_commits")

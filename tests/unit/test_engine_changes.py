@@ -1,0 +1,534 @@
+"""The log of changes: what is in it after every way to change rows, transactions that fail, and restarts
+(server/changes, engine/row_changes.py)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from informix_arrow.server.changes import log as log_module
+from informix_arrow.server.changes.images import TableImages
+from informix_arrow.server.changes.log import ChangeLog, Gone
+from informix_arrow.server.changes.reader import Captured, LogReader
+from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.errors import SqlError
+from informix_arrow.server.routines.session_routines import Library
+
+from .change_support import Follower, Row
+from .engine_support import VERSION, Db, connect, open_engine
+
+DATABASE = "stores_demo"
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    yield from open_engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    return connect(engine)
+
+
+class Watch:
+    """Tables that are logged from now on, and what the log says of them."""
+
+    def __init__(self, db: Db, *names: str, lsn: int = 0, on: bool = True) -> None:
+        self.db, self.engine, self.names = db, db.session.engine, names
+        tables, self.columns = {}, {}
+        for label, name in enumerate(names, 1):
+            info = db.session.find_table(None, name)
+            assert info is not None
+            if on:
+                self.engine.log_rows(DATABASE, info.tabid, True)
+            table = TableImages(info, "utf-8").table
+            self.columns[name] = ", ".join(c.name for c in table.columns)
+            tables[DATABASE, info.tabid] = Captured(table, label, frozenset(c.name for c in table.columns))
+        self.start = {name: self._now(name) for name in names} if on else {}
+        self.follower = Follower(dict(enumerate(names, 1)))
+        self.reader = LogReader(self.engine.changes, lsn, tables)
+        for captured in tables.values():
+            self.reader.tell(captured)
+
+    def _now(self, name: str) -> list[Row]:
+        return sorted(self.db.rows(f"select {self.columns[name]} from {name}"), key=repr)
+
+    def read(self) -> Follower:
+        while found := self.reader.take(7, 1000):
+            assert len(found) <= 7
+            self.follower.take(b"".join(found))
+        return self.follower
+
+    def same(self) -> None:
+        """The changes make of the tables as they were the tables as they are."""
+        assert self.read().tables(self.start) == {name: self._now(name) for name in self.names}
+
+    def kinds(self) -> list[int]:
+        """Numbers of the records that came last."""
+        before = len(self.follower.kinds)
+        return self.read().kinds[before:]
+
+
+def make(db: Db) -> None:
+    db.run("create table t (id integer primary key, n smallint, name varchar(20), last integer)")
+    db.many("insert into t values (?, ?, ?, ?)", [(i, i * 2, f"row {i}", i) for i in range(1, 6)])
+
+
+def test_what_each_statement_logs(db: Db) -> None:
+    make(db)
+    watch = Watch(db, "t")
+    assert watch.kinds() == [200]
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    assert watch.kinds() == [1, 40, 2]
+    db.run("update t set name = 'x' where id = 10")
+    assert watch.kinds() == [1, 42, 43, 2]
+    db.run("delete from t where id = 10")
+    assert watch.kinds() == [1, 41, 2]
+    db.run("update t set n = n + 1")
+    assert watch.kinds() == [1, *[42, 43] * 5, 2]
+    db.run("update t set n = 1 where id = 4711")
+    assert watch.kinds() == []
+    db.run("insert into t select id + 100, n, name, last from t")
+    assert watch.kinds() == [1, *[40] * 5, 2]
+    db.run("truncate table t")
+    assert watch.kinds() == [1, 119, 2]
+    watch.same()
+
+
+def test_tables_that_are_not_logged_leave_nothing(db: Db) -> None:
+    make(db)
+    db.run("create table other (id integer)")
+    watch = Watch(db, "t")
+    watch.read()
+    db.session.begin()
+    db.run("insert into other values (1)")
+    db.run("update other set id = 2")
+    db.session.commit()
+    assert watch.kinds() == []
+    assert db.session.engine.changes.files() == []
+    db.session.engine.log_rows(DATABASE, db.session.find_table(None, "t").tabid, False)  # type: ignore[union-attr]
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    assert watch.kinds() == []
+
+
+def test_transactions_end_in_the_log_as_they_ended(db: Db, engine: Engine) -> None:
+    make(db)
+    watch, other = Watch(db, "t"), connect(engine)
+    db.session.begin()
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    other.run("insert into t values (11, 1, 'eleven', 1)")
+    db.run("update t set last = 0 where id = 1")
+    assert watch.kinds() == [200, 1, 40, 1, 40, 2, 42, 43]
+    db.session.commit()
+    assert watch.kinds() == [2]
+    db.session.begin()
+    db.run("delete from t where id = 2")
+    db.session.rollback()
+    assert watch.kinds() == [1, 41, 3]
+    db.session.begin()
+    db.session.commit()
+    assert watch.kinds() == []
+    db.session.begin()
+    db.run("delete from t where id = 3")
+    db.session.close()
+    watch.db = other
+    assert watch.kinds() == [1, 41, 3]
+    watch.same()
+
+
+def test_savepoints_and_statements_that_fail(db: Db) -> None:
+    make(db)
+    watch = Watch(db, "t")
+    session = db.session
+    session.begin()
+    session.savepoint("early")
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    session.savepoint("late")
+    db.run("insert into t values (11, 1, 'eleven', 1)")
+    db.run("update t set n = 0 where id = 10")
+    session.rollback_to_savepoint("late")
+    assert watch.kinds() == [200, 1, 40, 40, 42, 43, 62]
+    db.run("insert into t values (12, 1, 'twelve', 1)")
+    assert db.fails("insert into t values (12, 1, 'again', 1)").sqlcode == -268
+    assert db.fails("select nothing from t").sqlcode == -217
+    db.run("update t set name = 'after' where id = 12")
+    session.commit()
+    watch.same()
+    session.begin()
+    session.savepoint("early")
+    db.run("delete from t where id = 12")
+    session.rollback_to_savepoint("early")
+    session.commit()
+    assert watch.kinds() == [1, 41, 62, 2]
+    watch.same()
+
+
+def test_a_statement_that_fails_halfway_is_discarded(db: Db) -> None:
+    make(db)
+    db.run("create table bad (id integer check (id < 3))")
+    db.run(
+        "create procedure half() insert into t values (20, 1, 'half', 1); insert into bad values (9); end procedure"
+    )
+    watch = Watch(db, "t")
+    watch.read()
+    db.session.begin()
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    assert db.fails("execute procedure half()").sqlcode == -530
+    db.run("insert into t values (11, 1, 'eleven', 1)")
+    db.session.commit()
+    assert watch.kinds() == [1, 40, 40, 62, 40, 2]
+    assert db.fails("execute procedure half()").sqlcode == -530  # alone: there is no transaction that goes on
+    assert watch.kinds() == []
+    watch.same()
+
+
+def test_what_a_routine_catches_is_discarded_and_the_rest_stays(db: Db) -> None:
+    make(db)
+    db.run("create table bad (id integer check (id < 3))")
+    db.run("create trigger tr insert on bad before (insert into t values (30, 1, 'trigger', 1))")
+    db.run(
+        "create procedure catches() begin on exception end exception insert into t values (20, 1, 'a', 1); "
+        "insert into bad values (9); end insert into t values (21, 1, 'b', 1); end procedure"
+    )
+    watch = Watch(db, "t")
+    db.run("execute procedure catches()")
+    assert watch.kinds() == [200, 1, 40, 40, 62, 40, 2]
+    watch.same()
+
+
+def test_spl_that_begins_and_commits(db: Db) -> None:
+    make(db)
+    db.run(
+        "create procedure p() insert into t values (20, 1, 'a', 1); begin work; insert into t values (21, 1, 'b', 1); "
+        "commit work; begin work; delete from t where id = 1; rollback work; update t set n = 5 where id = 2; "
+        "end procedure"
+    )
+    watch = Watch(db, "t")
+    db.run("execute procedure p()")
+    assert watch.kinds() == [
+        200,
+        1,
+        40,
+        2,
+        1,
+        40,
+        2,
+        1,
+        42,
+        43,
+        2,
+    ]  # of what was undone nothing had been logged yet
+    watch.same()
+
+
+def test_merge(db: Db) -> None:
+    make(db)
+    db.run("create table s (id integer, name varchar(20))")
+    db.many("insert into s values (?, ?)", [(1, "one"), (2, "two"), (50, "fifty")])
+    watch = Watch(db, "t")
+    db.run(
+        "merge into t using s on t.id = s.id when matched then update set name = s.name "
+        "when not matched then insert (id, name) values (s.id, s.name)"
+    )
+    assert sorted(watch.kinds()) == sorted([200, 1, 42, 43, 42, 43, 40, 2])
+    db.run("merge into t using s on t.id = s.id when matched then delete")
+    assert watch.kinds() == [1, 41, 41, 41, 2]
+    watch.same()
+
+
+def test_cascades_in_their_order(db: Db) -> None:
+    db.run("create table a (id integer primary key)")
+    db.run("create table b (id integer primary key, a integer references a on delete cascade)")
+    db.run("create table c (id integer, b integer references b on delete cascade)")
+    for name, rows in (("a", [(1,), (2,)]), ("b", [(1, 1), (2, 1), (3, 2)]), ("c", [(1, 1), (2, 3), (3, 2)])):
+        db.many(f"insert into {name} values ({', '.join('?' * len(rows[0]))})", rows)
+    watch = Watch(db, "a", "b", "c")
+    db.run("delete from a where id = 1")
+    (transaction,) = watch.read().committed
+    assert [(kind, table) for kind, table, _, _ in transaction.changes] == [
+        ("delete", "a"), ("delete", "b"), ("delete", "b"), ("delete", "c"), ("delete", "c"),
+    ]  # fmt: skip
+    watch.same()
+
+
+def test_triggers_and_what_they_give_to_rows(db: Db) -> None:
+    make(db)
+    db.run("create table seen (id integer, what varchar(10))")
+    db.run("create procedure up() returning smallint; return 77; end procedure")
+    db.run(
+        "create trigger ti insert on t referencing new as new for each row (insert into seen values (new.id, 'i'))"
+    )
+    db.run(
+        "create trigger tu update of last on t referencing old as old new as new for each row "
+        "(execute procedure up() into n, insert into seen values (new.id, 'u'))"
+    )
+    db.run("create trigger td delete on t after (insert into seen values (0, 'd'))")
+    watch = Watch(db, "t", "seen")
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    db.run("update t set last = 9 where id in (1, 2, 10)")
+    db.run("update t set id = id + 100 where id < 3")
+    assert db.rows("select id, n from t where last = 9 order by id") == [(10, 77), (101, 77), (102, 77)]
+    db.run("delete from t where id > 3")
+    watch.same()
+
+
+@pytest.mark.parametrize("key", ["id integer primary key", "id integer", "id integer unique"])
+def test_cursors_serials_loads_and_keys(db: Db, key: str) -> None:
+    db.run(f"create table t ({key}, s serial, name lvarchar(300), c char(3), last smallint)")
+    watch = Watch(db, "t")
+    db.many(
+        "insert into t (id, name, c, last) values (?, ?, ?, ?)", [(i, "n" * i, None, i) for i in range(300)]
+    )
+    db.run("insert into t (id, name, c) values (?, ?, ?)", 1000, "añ日本", "x")
+    batch = pa.record_batch({"a": pa.array([2000, 2001], pa.int32()), "b": pa.array(["p", None])})
+    db.session.execute_batch(db.session.prepare("insert into t (id, name) values (?, ?)"), batch)
+    db.run("update t set id = id + 5000 where last < 10")
+    db.run("update t set last = (select max(x.last) from t x) where id < 20")
+    db.session.begin()
+    cursor = db.session.open_for_update(db.session.prepare("select id from t where id < 40 for update"), ())
+    db.session.cursors["c"] = cursor
+    cursor.next()
+    db.run("update t set name = '' where current of c")
+    cursor.next()
+    db.run("delete from t where current of c")
+    db.session.commit()
+    watch.same()
+
+
+def test_large_statements(db: Db) -> None:
+    make(db)
+    watch = Watch(db, "t")
+    db.run("insert into t select a.tabid * 1000 + b.tabid * 10 + 100000, 1, 'x', 1 from systables a, systables b "
+           "where a.tabid < 60 and b.tabid < 60")  # fmt: skip
+    db.run("insert into t select id + 1000000, n, name, last from t")
+    db.run("insert into t select id + 3000000, n, name, last from t")
+    db.run("update t set n = 2, name = 'y' || n")  # more rows than are locked one by one
+    db.run("delete from t where id > 50")
+    watch.same()
+
+
+def test_where_logging_is_on_short_ways_are_closed(db: Db) -> None:
+    make(db)
+    update, insert = "update t set n = ? where id = ?", "insert into t values (?, ?, ?, ?)"
+    assert db.session.prepare(update).plan.by_key  # type: ignore[union-attr]
+    watch = Watch(db, "t")
+    assert not db.session.prepare(update).plan.by_key  # type: ignore[union-attr]
+    assert db.session.prepare(insert).plan.row is None  # type: ignore[union-attr]
+    db.run(update, 9, 1)
+    db.run(insert, 9, 1, None, None)
+    watch.same()
+
+
+def test_what_a_logged_table_refuses(db: Db) -> None:
+    make(db)
+    Watch(db, "t")
+    for statement in ("alter table t add x integer", "rename table t to u", "rename column t.n to m"):
+        assert db.fails(statement).sqlcode == -19816
+    db.run("create index i on t (n)")
+    db.run("drop table t")
+    db.run("create table t (a integer)")
+    db.run("alter table t add b integer")
+
+
+def test_a_transaction_that_was_open_is_given_whole(db: Db, engine: Engine) -> None:
+    make(db)
+    first = Watch(db, "t")
+    late, done = connect(engine), connect(engine)
+    late.session.begin()
+    late.run("insert into t values (10, 1, 'ten', 1)")
+    done.run("insert into t values (11, 1, 'eleven', 1)")
+    second = Watch(db, "t", on=False)
+    late.run("insert into t values (12, 1, 'twelve', 1)")
+    late.session.commit()
+    (transaction,) = second.read().committed
+    assert [after for _, _, _, after in transaction.changes] == [(10, 1, 1, "ten"), (12, 1, 1, "twelve")]
+    first.same()
+    again = Watch(db, "t", lsn=first.follower.begin_lsns[1], on=False)
+    assert [t.begin for t in again.read().committed] == [
+        first.follower.begin_lsns[1],
+        first.follower.begin_lsns[0],
+    ]
+
+
+def test_any_place_of_the_log_will_do(db: Db, engine: Engine) -> None:
+    make(db)
+    first = Watch(db, "t")
+    for i in range(20):
+        db.run("insert into t values (?, 1, 'x', 1)", 100 + i)
+    commits = first.read().commit_lsns
+    end = engine.changes.end
+    for lsn in range(2 << 32, end, 7):
+        seen = Watch(db, "t", lsn=lsn, on=False).read()
+        assert seen.commit_lsns == [commit for commit in commits if commit >= lsn], hex(lsn)
+    for wrong in (1, 24, 1 << 40, end + 1, 3 << 32):
+        with pytest.raises(Gone):
+            Watch(db, "t", lsn=wrong, on=False)
+
+
+def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "FILE_BYTES", 4000)
+    make(db)
+    watch, other = Watch(db, "t"), connect(engine)
+    other.session.begin()
+    other.run("update t set n = 0 where id = 1")
+    for i in range(200):
+        db.run("insert into t values (?, 1, 'some words', 1)", 100 + i)
+    other.session.commit()
+    watch.same()
+    files = engine.changes.files()
+    assert len(files) > 5
+    assert [f["current"] for f in files] == [False] * (len(files) - 1) + [True]
+    for file in files:
+        Watch(db, "t", lsn=file["uniqid"] << 32, on=False).read()
+    monkeypatch.setattr(log_module, "KEPT_BYTES", 12_000)
+    for i in range(200):
+        db.run("insert into t values (?, 1, 'some words', 1)", 1000 + i)
+        watch.read()
+    assert len(engine.changes.files()) < 5
+    with pytest.raises(Gone):
+        Watch(db, "t", lsn=files[0]["uniqid"] << 32, on=False)
+    watch.same()
+
+
+def test_a_random_workload_of_many_sessions(engine: Engine, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "FILE_BYTES", 20_000)
+    db.run("create table a (id integer primary key, n integer, name varchar(30))")
+    db.run("create table b (id serial, a integer references a on delete cascade, t lvarchar(50))")
+    watch = Watch(db, "a", "b")
+    chance = random.Random(18)
+    sessions = [connect(engine) for _ in range(4)]
+    for _ in range(600):
+        one = chance.choice(sessions)
+        i, n = chance.randrange(40), chance.randrange(1000)
+        statement, parameters = chance.choice(
+            [
+                ("insert into a values (?, ?, ?)", (i, n, f"word {n}" if n % 3 else None)),
+                ("insert into b (a, t) values (?, ?)", (i, "t" * (n % 40))),
+                ("update a set n = n + 1, name = ? where id = ?", (f"é{n}", i)),
+                ("update a set n = ? where id between ? and ? + 3", (n, i, i)),
+                ("update b set t = t || '!' where a = ?", (i,)),
+                ("delete from a where id = ?", (i,)),
+                ("delete from b where id = ?", (n % 50,)),
+                ("insert into b (a, t) select id, name from a where n > ?", (n,)),
+            ]
+        )
+        try:
+            act = chance.randrange(12)
+            if act == 0 and not one.session.in_transaction:
+                one.session.begin()
+            elif act == 1 and one.session.in_transaction:
+                one.session.commit()
+            elif act == 2 and one.session.in_transaction:
+                one.session.rollback()
+            elif act == 3 and one.session.in_transaction:
+                one.session.savepoint("s")
+            elif act == 4 and one.session.in_transaction:
+                one.session.rollback_to_savepoint("s")
+            else:
+                one.run(statement, *parameters)
+        except SqlError:
+            continue  # whatever is refused must not be in the log
+    for one in sessions:
+        if one.session.in_transaction:
+            one.session.commit()
+    watch.same()
+    assert watch.follower.open == {}
+    assert watch.follower.rolled_back
+    assert len(watch.follower.committed) > 100
+
+
+# ---- restarts ------------------------------------------------------------------------------------
+
+
+def reopened(folder: Path) -> tuple[Engine, Db]:
+    engine = Engine(folder, "informix", VERSION, Library())
+    return engine, connect(engine)
+
+
+def test_positions_and_tables_outlive_the_server(tmp_path: Path) -> None:
+    engine, db = reopened(tmp_path)
+    make(db)
+    watch = Watch(db, "t")
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    begin = watch.read().begin_lsns[0]
+    end = engine.changes.end
+    db.session.close()
+    engine.close()
+    engine, db = reopened(tmp_path)
+    db.run("insert into t values (11, 1, 'eleven', 1)")
+    again = Watch(db, "t", lsn=begin, on=False)
+    assert [t.changes[0][3] for t in again.read().committed] == [(10, 1, 1, "ten"), (11, 1, 1, "eleven")]
+    assert again.follower.begin_lsns[1] >= end
+    assert Watch(db, "t", lsn=end, on=False).read().commit_lsns == again.follower.commit_lsns[1:]
+    engine.close()
+
+
+@pytest.mark.parametrize("committed", [True, False])
+@pytest.mark.parametrize("torn", [0, 5])
+def test_a_transaction_without_an_end_has_that_of_its_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, committed: bool, torn: int
+) -> None:
+    """As if the server had been killed behind, or before, DuckDB's COMMIT."""
+    engine, db = reopened(tmp_path)
+    make(db)
+    watch = Watch(db, "t")
+    db.session.begin()
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    lsn = watch.read().begin_lsns[0]
+    monkeypatch.setattr(ChangeLog, "_end", lambda *_: None)
+    (db.session.commit if committed else db.session.rollback)()
+    db.session.close()
+    engine.close()
+    monkeypatch.undo()
+    if torn:
+        newest = max((tmp_path / "changes").glob("*.changes"))
+        newest.write_bytes(newest.read_bytes() + b"\0\0\0\x40torn!"[: 4 + torn])
+    for _ in range(2):  # it is said once
+        engine, db = reopened(tmp_path)
+        again = Watch(db, "t", lsn=lsn, on=False)
+        assert again.read().kinds == [200, 1, 40, 2 if committed else 3]
+        assert db.value("select count(*) from t where id = 10") == committed
+        assert db.value("select count(*) from t") == 5 + committed
+        db.session.close()
+        engine.close()
+
+
+def test_a_database_of_the_same_name_is_another(engine: Engine) -> None:
+    engine.create_database("one", ("log",), "en_US.57372")
+    db = connect(engine, "one")
+    db.run("create table t (a integer)")
+    info = db.session.find_table(None, "t")
+    assert info is not None
+    engine.log_rows("one", info.tabid, True)
+    db.session.close()
+    engine.rename_database("one", "two")
+    assert engine.changes.is_full("two", info.tabid)
+    engine.drop_database("two")
+    assert not engine.changes.is_full("two", info.tabid)
+
+
+def test_a_log_that_cannot_be_written_fails_the_statement(db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(db)
+    watch = Watch(db, "t")
+    db.run("insert into t values (9, 1, 'nine', 1)")
+    full = True
+
+    def write(self: ChangeLog, file: object, data: bytes) -> None:
+        if full:
+            raise OSError("No space left on device")
+        real(self, file, data)  # type: ignore[arg-type]
+
+    real = ChangeLog._write
+    monkeypatch.setattr(ChangeLog, "_write", write)
+    assert db.fails("insert into t values (10, 1, 'ten', 1)").isamcode == -131
+    db.session.begin()
+    assert db.fails("insert into t values (10, 1, 'ten', 1)").isamcode == -131
+    full = False
+    db.session.rollback()
+    db.run("insert into t values (11, 1, 'eleven', 1)")
+    watch.same()
+    assert db.value("select count(*) from t where id = 10") == 0
