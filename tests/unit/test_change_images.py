@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
+from tests.change_follower import records as parsed
 
 from informix_arrow.server.changes import records
 from informix_arrow.server.changes.images import TableImages
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
-from .change_support import records as parsed
 from .engine_support import Db, connect, open_engine
 
 COLUMNS = (

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.change_follower import Follower, Row
 
 from informix_arrow.server.changes import log as log_module
 from informix_arrow.server.changes.images import TableImages
@@ -18,7 +19,6 @@ from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import Library
 
-from .change_support import Follower, Row
 from .engine_support import VERSION, Db, connect, open_engine
 
 DATABASE = "stores_demo"
@@ -323,6 +323,31 @@ def test_where_logging_is_on_short_ways_are_closed(db: Db) -> None:
     watch.same()
 
 
+@pytest.mark.parametrize(
+    ("sql", "params"),
+    [
+        ("insert into t values (?, 1, 'x', 1)", (10,)),
+        ("insert into t select id + 10, n, name, last from t", ()),
+        ("update t set n = 1 where id = ?", (1,)),
+        ("update t set n = 1 where n = ?", (2,)),
+        ("delete from t", ()),
+    ],
+)
+def test_a_statement_that_was_planned_before_its_table_is_logged(
+    db: Db, sql: str, params: tuple[object, ...]
+) -> None:
+    make(db)
+    plan = db.session.prepare(sql, len(params)).plan
+    watch = Watch(db, "t")
+    with pytest.raises(SqlError) as refused:
+        db.session.run(plan, params)
+    assert refused.value.sqlcode == -710
+    assert watch.kinds() == [200]
+    db.run(sql, *params)
+    assert 2 in watch.kinds()
+    watch.same()
+
+
 def test_what_a_logged_table_refuses(db: Db) -> None:
     make(db)
     Watch(db, "t")
@@ -464,6 +489,22 @@ def test_positions_and_tables_outlive_the_server(tmp_path: Path) -> None:
     assert [t.changes[0][3] for t in again.read().committed] == [(10, 1, 1, "ten"), (11, 1, 1, "eleven")]
     assert again.follower.begin_lsns[1] >= end
     assert Watch(db, "t", lsn=end, on=False).read().commit_lsns == again.follower.commit_lsns[1:]
+    engine.close()
+
+
+def test_tables_that_are_gone_are_not_logged_after_a_restart(tmp_path: Path) -> None:
+    engine, db = reopened(tmp_path)
+    make(db)
+    Watch(db, "t")
+    db.run("drop table t")
+    db.session.close()
+    engine.close()
+    engine, db = reopened(tmp_path)
+    make(db)
+    info = db.session.find_table(None, "t")
+    assert info is not None
+    assert not info.full_rows
+    assert not engine.changes.is_full(DATABASE, info.tabid)
     engine.close()
 
 

@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -141,6 +141,17 @@ class ChangeLog:
             self._require_folder()
             self._write_full(tables)
 
+    def keep_only(self, database: str, tabids: Collection[int]) -> None:
+        """A database has these tables, when it is opened: the numbers of others may be given again."""
+        with self._lock:
+            numbers = self._full.get(database, set())
+            if not numbers <= set(tabids):
+                self._write_full({**self._full, database: numbers & set(tabids)})
+
+    def full_databases(self) -> list[str]:
+        """Databases of which tables are logged."""
+        return list(self._full)
+
     def forget(self, database: str) -> None:
         """A database was dropped: another of its name is another."""
         with self._lock:
@@ -172,6 +183,7 @@ class ChangeLog:
         with self._lock:
             tx = next(n for n in range(_FIRST_TX, 1 << 31) if n not in self._open)
             now = int(time.time())
+            self._current()
             start = self._append([_record(RecordKind.BEGINTX, tx, 0, _BEGIN_BODY.pack(now, user))])[0]
             self._open[tx] = start
             return tx
@@ -200,6 +212,7 @@ class ChangeLog:
     def discard(self, tx: int, lsn: int) -> None:
         """What a transaction has written from a place on is not so."""
         with self._lock:
+            self._current()
             self._append([_record(RecordKind.DISCARD, tx, 0, _LSN_BODY.pack(lsn))])
 
     @contextmanager
@@ -227,19 +240,15 @@ class ChangeLog:
             if self._open.pop(tx, None) is None or self._closed:
                 return
             try:
+                self._current()
                 self._append([record])
             except OSError as problem:  # it has ended all the same
                 self._owed += record
                 log.error("the end of a transaction waits to be written to the log of changes: %s", problem)
 
     def _append(self, records: Sequence[bytes]) -> list[int]:
-        """Where each record is."""
-        if self._closed:
-            raise OSError("the server is not running")
-        file = self._current()
-        if self._owed:
-            self._write(file, self._owed)
-            self._owed = b""
+        """Write records into the current file; where each of them is."""
+        file = self._files[-1]
         at = file.lsn + file.end
         places = []
         for record in records:
@@ -257,10 +266,15 @@ class ChangeLog:
         file.end = at
         self._lock.notify_all()
 
-    def _current(self) -> _File:
+    def _current(self) -> None:
+        """Make sure that there is a file to write to."""
+        if self._closed:
+            raise OSError("the server is not running")
         if self._handle is None or self._files[-1].end >= FILE_BYTES:
             self._next_file()
-        return self._files[-1]
+        if self._owed:
+            self._write(self._files[-1], self._owed)
+            self._owed = b""
 
     def _next_file(self) -> None:
         folder = self._require_folder()
@@ -399,10 +413,11 @@ class ChangeLog:
         return at, min([at, *opened.values()]), opened
 
     def files(self) -> list[dict[str, Any]]:
-        """For sysmaster: number, bytes used, whether it is the current one."""
+        """For sysmaster: number, whole pages used, whether it is the current one."""
         with self._lock:
             return [
-                {"uniqid": f.number, "bytes": f.end, "current": f is self._files[-1]} for f in self._files
+                {"uniqid": f.number, "used": f.end >> PAGE_SHIFT, "current": int(f is self._files[-1])}
+                for f in self._files
             ]
 
     # ---- begin and end --------------------------------------------------------------------------

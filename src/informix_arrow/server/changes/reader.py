@@ -75,7 +75,7 @@ class LogReader:
         self._live: set[int] = set()  # transactions whose BEGINTX was given
         self._entries: deque[Entry] = deque()
         self._ready: deque[bytes] = deque()
-        self._dead = False
+        self._error = b""  # the last record of all
 
     def tell(self, captured: Captured) -> None:
         """The TABSCHEMA of a table comes next."""
@@ -84,6 +84,8 @@ class LogReader:
     def take(self, most: int, size: int) -> list[bytes]:
         """The next records, at most so many, and none behind those that make up `size` bytes; none when there are none
         yet. The last one of all is ERROR where the log cannot be read on."""
+        if self._error and not self._ready:
+            return [self._error]
         found: list[bytes] = []
         have = 0
         while len(found) < most and have < size:
@@ -98,13 +100,13 @@ class LogReader:
 
     def _read(self) -> bool:
         """Whether there is more."""
-        if self._dead:
+        if self._error:
             return False
         try:
             entries, self.position = self._log.read(self.position, _READ_BYTES)
         except (Gone, Damaged) as problem:
-            self._dead = True
-            self._ready.append(records.error(POSITION_GONE if isinstance(problem, Gone) else UNREADABLE))
+            self._error = records.error(POSITION_GONE if isinstance(problem, Gone) else UNREADABLE)
+            self._ready.append(self._error)
             return True
         self._entries.extend(entries)
         return bool(entries)

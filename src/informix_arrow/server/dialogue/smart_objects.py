@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 
 from ...wire import messages as m
+from ..engine.captures import DESCRIPTORS
 from ..engine.session import EngineSession
 from ..errors import SqlError
 from .interrupts import Interrupts
@@ -16,11 +17,12 @@ from .replies import Replies
 BAD_OBJECT = -9810
 """A smart large object could not be used: not open, not there, or not open for that."""
 
-MAX_OPEN = 32767
-"""Objects that a session may have open at a time: descriptors are shorts, from 1."""
+MAX_OPEN = DESCRIPTORS.stop
+"""Objects that a session may have open at a time: descriptors are shorts, from 1; above are those of change capture."""
 
 _READ_AT_A_TIME = 512 << 10
 _MAX_PIECE = 32000
+_MOST_CHANGES = 1 << 20  # bytes in one reply, whatever is asked for
 _PIECE_HEAD = struct.Struct(">h")
 _HEAD = struct.Struct(">hhi")
 _MAX_SIZE = 1 << 42  # as a real sbspace: 4 TB
@@ -115,11 +117,24 @@ class SmartObjects:
         return self._objects.add(locator, mode)
 
     def lo_data(self, message: m.LoData) -> None:
+        if self._engine.capture.reads(message.fd):
+            self._read_changes(message)
+            return
         found = self._objects.get(message.fd)
         if message.op == m.LoOp.WRITE:
             self._lo_write(found, message)
         else:
             self._lo_read(found, message)
+
+    def _read_changes(self, message: m.LoData) -> None:
+        """Records of a session of change capture: what there is, when there is some (docs/protocol/CDC.md, the
+        read)."""
+        if message.op != m.LoOp.READ or message.piece < 1:
+            raise SqlError(BAD_OBJECT, detail="change records are read one after the other, and nothing else")
+        with self._interrupts.statement():
+            data = self._engine.capture.read(message.fd, min(message.count, _MOST_CHANGES))
+        self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, len(data)))
+        self._replies.send(_pieces(data, min(message.piece, _MAX_PIECE)))
 
     def _lo_write(self, found: OpenObject, message: m.LoData) -> None:
         if not found.writable:

@@ -146,6 +146,7 @@ class Appender:
                 _merge(errors, dict.fromkeys(_rows(array.is_null()), missing))
             arrays[column.name] = array
         isolation.lock_inserted(info, arrays)
+        transaction.changes.require_current(info)
         table = pa.table([*arrays.values(), np.arange(n, dtype=np.int64)], names=[*arrays, _ROW])
         rules = _rules(info)
         broken = _broken(writer, rules, table) if transaction.careful or info.watched else {}

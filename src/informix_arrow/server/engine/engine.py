@@ -27,6 +27,7 @@ from ..schema import system_catalog
 from ..schema.databases import Databases
 from ..types import sql_functions
 from .calling import Registered
+from .captures import Captures
 from .instance import Instance, Memory
 from .locks import Claim, Locks, Mode
 from .numbers import Numbers
@@ -81,7 +82,16 @@ class Engine:
         self.changes = ChangeLog(None if directory is None else directory / "changes", self.temporary)
         sql_functions.install(root)
         routines.install(root)
-        system_catalog.install_functions(root, self.sessions.rows, server_name, directory)
+        self.captures = Captures(self.changes, self.log_rows)
+        system_catalog.install_functions(
+            root,
+            self.sessions.rows,
+            server_name,
+            directory,
+            self.changes.files,
+            self.captures.session_rows,
+            self.captures.table_rows,
+        )
         self._lock = threading.Lock()
         self._session_ids = itertools.count(21)
         self.schema_version = SchemaVersion()

@@ -99,6 +99,7 @@ class Modifier:
     def _by_key(self, plan: ModifyPlan, key: Key, values: dict[str, object]) -> Outcome:
         """As `run`, for the row of a primary key: which row it is need not be found out to lock it."""
         undo = self._isolation.lock_one(plan, key)
+        self._transaction.changes.require_current(plan.info)
         try:
             ((rows,),) = self._transaction.writer.execute_kept(plan.sql, values_in(plan.sql, values))
         except duckdb.ConstraintException as e:
@@ -128,6 +129,7 @@ class Modifier:
             return self._current_of(plan, values, firing)
         self._make_calls(plan, values)
         keys = self._isolation.lock_touched(plan, values)
+        self._transaction.changes.require_current(plan.info)
         by_row = keys is not None
         if keys is None and plan.touched and (plan.looks or plan.rows):
             keys = self._runner.arrow(plan.touched, values)
@@ -170,6 +172,7 @@ class Modifier:
         if key is None:
             raise SqlError(_NO_CURRENT_ROW, 0, 0, plan.cursor)
         self._isolation.lock_current(plan, key)
+        self._transaction.changes.require_current(plan.info)
         values.update((f"k{i}", part) for i, part in enumerate(key))
         self._make_calls(plan, values)
         self._note_cut(plan, values)

@@ -92,6 +92,7 @@ class OneRow:
                 return None
         keys = {name: [[values[i]] for i in places] for name, places, _ in row.keys}
         self._isolation.lock_row_inserted(info, keys)
+        transaction.changes.require_current(info)
         if transaction.careful:  # an error would cost all that was done so far
             for _, places, query in row.keys:
                 key = [values[i] for i in places]

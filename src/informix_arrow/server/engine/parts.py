@@ -9,6 +9,7 @@ import duckdb
 
 from ..planning.plans import Plan
 from .calling import Registered, SessionRoutines
+from .capture_calls import CaptureCalls
 from .current_database import CurrentDatabase
 from .environment import Environment
 from .isolation import Isolation
@@ -46,6 +47,7 @@ class SessionParts(Protocol):
     cursors: MutableMapping[str, Positioned]
     rights: Rights
     registered: Mapping[str, Sequence[Registered]]
+    capture: CaptureCalls
 
     def run(self, plan: Plan, params: Sequence[object]) -> Outcome:
         """Run a plan without rows as it stands."""

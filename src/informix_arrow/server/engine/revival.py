@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 import duckdb
@@ -66,6 +66,15 @@ class Revival:
         """While a session does something in DuckDB: nothing is attached anew meanwhile. Before it that is tried,
         where it is needed."""
         return self._at_work
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Inside `at_work`, while the session waits for others and does nothing in DuckDB."""
+        self._end()
+        try:
+            yield
+        finally:
+            self._begin()
 
     def _begin(self) -> None:
         with self._changed:

@@ -27,6 +27,7 @@ log = logging.getLogger("informix_arrow.server")
 
 _NO_ROOM = -131
 _NOT_LOGGED = -458
+_CHANGED = -710
 
 
 def user_number(name: str) -> int:
@@ -63,6 +64,15 @@ class RowChanges:
         self._images: tuple[TableInfo, TableImages] | None = None
 
     # ---- what statements change -----------------------------------------------------------------
+    def missed(self, info: TableInfo) -> bool:
+        """Whether a statement was planned before its table was logged: it must be planned again."""
+        return not info.full_rows and self._log.is_full(info.database, info.tabid) and not info.temporary
+
+    def require_current(self, info: TableInfo) -> None:
+        """-710 where a statement was planned before its table was logged. To be called with the locks held."""
+        if self.missed(info):
+            raise SqlError(_CHANGED, 0, 0, info.name)
+
     def inserted(self, info: TableInfo, rows: pa.Table) -> None:
         """Rows that were inserted, all columns in storage form; nothing for a table that is not logged."""
         self._note(info, RecordKind.INSERT, rows)
@@ -210,7 +220,13 @@ class RowChanges:
 
 
 def recover(changes: ChangeLog, databases: Databases, con: duckdb.DuckDBPyConnection) -> None:
-    """End what an earlier server has left open in the log: as its databases say."""
+    """End what an earlier server has left open in the log: as its databases say. Tables that are gone are forgotten."""
+    for name in changes.full_databases():
+        if name not in databases:
+            changes.forget(name)
+            continue
+        rows = con.execute(f"SELECT tabid FROM {attached(name)}._ifx.tables WHERE tabtype = 'T'").fetchall()
+        changes.keep_only(name, {tabid for (tabid,) in rows})
     committed: set[int] = set()
     for name in databases.names():
         table = f"{attached(name)}._ifx.logged_commits"

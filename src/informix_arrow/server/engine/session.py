@@ -23,6 +23,7 @@ from ..types.result_cast import cast_table, result_type
 from ..types.row_values import RowValues
 from .appending import Appender, BatchOutcome
 from .calling import Registered, UserRoutine
+from .capture_calls import CaptureCalls
 from .controls import Controls
 from .current_database import CurrentDatabase
 from .ddl import permits
@@ -73,6 +74,8 @@ class EngineSession:
         Cursors FOR UPDATE by their names, for WHERE CURRENT OF: as long as somebody holds on to them.
     lobs, objects
         The smart large objects that it can reach, and what of a client it takes to call them from SQL.
+    capture
+        Its sessions of change capture.
     interrupted
         Set while the running statement is to end.
     closed
@@ -171,6 +174,15 @@ class EngineSession:
             self.routines,
             self.rights,
             partial(engine.sessions.temp_tables, beside=session_id),
+        )
+        self.capture = CaptureCalls(
+            engine.captures,
+            engine.databases,
+            self.tables,
+            self.rights,
+            self.owner,
+            engine.server_name,
+            engine.revival.waiting,
         )
         self._opening = Opening(
             self.environment,
@@ -537,12 +549,15 @@ class EngineSession:
         self.interrupted.set()
         if not self.closed:
             self.owner.locks.wake()
+            self.capture.wake()
             self._duck.interrupt()
 
     def client_left(self) -> None:
-        """Nobody is there for whom to wait: statements that need another session's locks fail with -213."""
+        """Nobody is there for whom to wait: statements that need another session's locks, and reads of changes that are
+        not there yet, fail with -213."""
         self.owner.left.set()
         self.owner.locks.wake()
+        self.capture.wake()
 
     def let_go(self) -> None:
         """Its database has gone from DuckDB: what it has open there ends. While it is at nothing."""
@@ -558,6 +573,7 @@ class EngineSession:
             if self.transaction.active:
                 self.transaction.rollback()
         finally:
+            self.capture.close()
             self.owner.release(committed=False)
             self.engine.sessions.discard(self)
             self._duck.close()

@@ -102,8 +102,13 @@ class Registry:
             self._found.clear()
         found = self._found.get((place, name))
         if found is None:
-            with elsewhere(self._parts, place):
-                found = self._load(name) or [callee_of(r) for r in self._parts.registered.get(name, ())]
+            own = self._parts.capture.named(place, name)
+            if own:
+                self._parts.current.databases.get(place or "")
+                found = [callee_of(r) for r in own]
+            else:
+                with elsewhere(self._parts, place):
+                    found = self._load(name) or [callee_of(r) for r in self._parts.registered.get(name, ())]
             self._found[place, name] = found
         return found
 

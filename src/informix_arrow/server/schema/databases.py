@@ -14,6 +14,7 @@ import duckdb
 from ..errors import SqlError, given_up
 from ..grammar.database_names import database_name
 from ..types.names import quote, text
+from . import capture_tables
 from .catalog import FIRST_USER_TABID, attached
 from .renaming import take_name
 from .system_catalog import install, list_tables
@@ -83,7 +84,16 @@ class Databases:
         return name in self._records
 
     def get(self, name: str) -> DatabaseRecord:
-        """A database by name; -329 when there is none, -354 for what is no name of one."""
+        """A database by name; -329 when there is none, -354 for what is no name of one. That of change capture is made
+        when it is first named."""
+        found = self._records.get(name)
+        if found is None and name == capture_tables.DATABASE:
+            with suppress(SqlError):  # another session has been quicker
+                self.create(name, logged=True, buffered=False, ansi=False, locale=capture_tables.LOCALE)
+        return found or self._known(name)
+
+    def _known(self, name: str) -> DatabaseRecord:
+        """A database that is there; errors as those of `get`."""
         found = self._records.get(name)
         if found is None:
             raise SqlError(-329, -111, 0, database_name(name))
@@ -213,7 +223,7 @@ class Databases:
         """DROP DATABASE: -329 unknown; -425 while DuckDB still holds it for a session."""
         with self._alone():
             self._require_open()
-            self.get(name)
+            self._known(name)
             if name == "sysmaster":
                 raise SqlError(-389, 0, 0, name)
             self._detach(name)
@@ -233,7 +243,7 @@ class Databases:
         session. Who is killed meanwhile finds it with its new name, or with the old one."""
         with self._alone():
             self._require_open()
-            record = self.get(name)
+            record = self._known(name)
             if name == "sysmaster":
                 raise SqlError(-389, 0, 0, name)
             if new in self._records:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from . import capture_tables
 from .catalog import Writer, attached
 
 PUBLIC = "public"
@@ -261,7 +262,7 @@ def begin(con: Writer, database: str, creator: str) -> None:
     if creator:
         con.execute(f"INSERT INTO {db}.users VALUES (?, '{DBA}', NULL)", [creator])
         return
-    public = CONNECT if database == "sysmaster" else RESOURCE
+    public = CONNECT if database in ("sysmaster", capture_tables.DATABASE) else RESOURCE
     con.execute(f"INSERT INTO {db}.users VALUES ('informix', '{DBA}', NULL), ('{PUBLIC}', '{public}', NULL)")
 
 

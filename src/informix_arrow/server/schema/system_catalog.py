@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from ...wire.types import ColumnType
 from ..types.names import text
-from . import hidden_schema, privileges, schema_routines
+from . import capture_tables, hidden_schema, privileges, schema_routines
 from .catalog import (
     FIRST_USER_TABID,
     ColumnInfo,
@@ -31,7 +31,7 @@ from .catalog import (
     first_row,
     table_row,
 )
-from .system_views import MASTER_VIEWS, PAGE, VIEWS
+from .system_views import PAGE, VIEWS, own_views
 
 _NAMES = [
     "systables",
@@ -105,15 +105,21 @@ _BUILTIN_TYPES = (
 
 _SESSION = "STRUCT(sid INTEGER, username VARCHAR, pid INTEGER, hostname VARCHAR, connected INTEGER, feprogram VARCHAR)"
 
+_LOG = "STRUCT(uniqid INTEGER, used INTEGER, current INTEGER)"
+
 
 def install_functions(
     con: duckdb.DuckDBPyConnection,
     sessions: Callable[[], list[dict[str, Any]]],
     server_name: str,
     directory: Path | None,
+    change_logs: Callable[[], list[dict[str, Any]]],
+    captures: Callable[[], list[dict[str, Any]]],
+    captured: Callable[[], list[dict[str, Any]]],
 ) -> None:
     """Register what the views call: `sessions` gives the rows of sysmaster's syssessions, now; databases are kept in
-    `directory`, or in memory."""
+    `directory`, or in memory; `change_logs` are the files of the log of changes, `captures` and `captured` the rows of
+    syscdcv1's syscdcsess and syscdctabs."""
 
     def log_pages() -> int:
         logs = [] if directory is None else list(directory.glob("*.wal"))
@@ -123,7 +129,17 @@ def install_functions(
                 size += log.stat().st_size
         return -(-size // PAGE)
 
-    con.create_function("_ifx_log_pages", log_pages, [], "INTEGER", side_effects=True)
+    def logs() -> list[dict[str, Any]]:
+        changes = change_logs()
+        return [{"uniqid": 1, "used": log_pages(), "current": int(not changes)}, *changes]
+
+    con.create_function("_ifx_logs", logs, [], f"{_LOG}[]", side_effects=True)
+    con.create_function(
+        "_ifx_capture_sessions", captures, [], f"{capture_tables.SESSION_ROW}[]", side_effects=True
+    )
+    con.create_function(
+        "_ifx_captured_tables", captured, [], f"{capture_tables.TABLE_ROW}[]", side_effects=True
+    )
     con.create_function("_ifx_server_name", lambda: server_name, [], "VARCHAR")
     con.create_function("_ifx_sessions", sessions, [], f"{_SESSION}[]", side_effects=True)
     con.create_function("_ifx_pieces", _pieces, ["VARCHAR", "INTEGER"], "VARCHAR[]")
@@ -189,10 +205,10 @@ _LOCALE_ROWS = (90, 91)
 
 
 @cache
-def _template(master: bool) -> _Template:
-    """The template of sysmaster, or of all others."""
-    views = {**VIEWS, **(MASTER_VIEWS if master else {})}
-    names = [*_NAMES, *(MASTER_VIEWS if master else ())]
+def _template(special: str) -> _Template:
+    """The template of a database with catalogue tables of its own, or, for "", of all others."""
+    views = {**VIEWS, **own_views(special)}
+    names = [*_NAMES, *own_views(special)]
     version = hashlib.sha256(repr((hidden_schema.TEXT, names, views)).encode()).hexdigest()
     infos = [
         TableInfo(name, tabid, "T", _columns(views[name][0]) if name in views else (), "", "")
@@ -220,7 +236,7 @@ def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator:
     """
     db = attached(database)
     master = database == "sysmaster"
-    template = _template(master)
+    template = _template(database if own_views(database) else "")
     kept = _version(con, db)
     if kept == template.version:
         return

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..types.names import text
+from . import capture_tables
 from .routine_tables import VIEWS as ROUTINE_VIEWS
 from .trigger_tables import VIEWS as TRIGGER_VIEWS
 
@@ -32,6 +33,8 @@ _WIDTH = (
 PAGE = 2048
 """Bytes of a page."""
 _LOG_PAGES = f"{(16 << 20) // PAGE}::INTEGER"  # DuckDB's checkpoint_threshold
+_LOGS = "(SELECT unnest(_ifx_logs()) AS l)"
+_LOG_NUMBER = "((l.uniqid - 1) % 32767 + 1)::SMALLINT"
 _SHORT_LENGTH = "(CASE WHEN {0} > 32767 THEN {0} - 65536 ELSE {0} END)::SMALLINT"
 
 _DUCK_TYPES = {
@@ -306,20 +309,21 @@ MASTER_VIEWS: dict[str, View] = {
         "0::INTEGER AS is_wckpt, 0::INTEGER AS is_wlogbuf, 0::INTEGER AS is_wtrans, 0::INTEGER AS is_monitor, "
         "0::INTEGER AS is_incrit, 0::INTEGER AS state FROM (SELECT unnest(_ifx_sessions()) AS s) ORDER BY s.sid",
     ),
-    # What DuckDB writes ahead for all databases is taken for one log; it begins anew when that comes to so many pages.
+    # What DuckDB writes ahead for all databases is taken for one log, number 1; it begins anew when that comes to so
+    # many pages. The files of the log of changes are those behind it.
     "syslogs": (
         "number SMALLINT, uniqid INTEGER, size INTEGER, used INTEGER, is_used INTEGER, is_current INTEGER, "
         "is_backed_up INTEGER, is_new INTEGER, is_archived INTEGER, is_temp INTEGER, flags INTEGER",
-        f"SELECT 1::SMALLINT AS number, 1::INTEGER AS uniqid, {_LOG_PAGES} AS size, _ifx_log_pages() AS used, "
-        "1::INTEGER AS is_used, 1::INTEGER AS is_current, 0::INTEGER AS is_backed_up, 0::INTEGER AS is_new, "
-        "0::INTEGER AS is_archived, 0::INTEGER AS is_temp, 3::INTEGER AS flags",
+        f"SELECT {_LOG_NUMBER} AS number, l.uniqid, {_LOG_PAGES} AS size, l.used, 1::INTEGER AS is_used, "
+        "l.current AS is_current, 0::INTEGER AS is_backed_up, 0::INTEGER AS is_new, 0::INTEGER AS is_archived, "
+        f"0::INTEGER AS is_temp, (1 + 2 * l.current)::INTEGER AS flags FROM {_LOGS} ORDER BY l.uniqid",
     ),
     "syslogfil": (
         "address INT8, number SMALLINT, flags INTEGER, fillstamp INTEGER, filltime INTEGER, uniqid INTEGER, "
         "chunk INTEGER, offset INTEGER, size INTEGER, used INTEGER",
-        "SELECT 0::BIGINT AS address, 1::SMALLINT AS number, 3::INTEGER AS flags, 0::INTEGER AS fillstamp, "
-        "0::INTEGER AS filltime, 1::INTEGER AS uniqid, 1::INTEGER AS chunk, 0::INTEGER AS offset, "
-        f"{_LOG_PAGES} AS size, _ifx_log_pages() AS used",
+        f"SELECT 0::BIGINT AS address, {_LOG_NUMBER} AS number, (1 + 2 * l.current)::INTEGER AS flags, "
+        "0::INTEGER AS fillstamp, 0::INTEGER AS filltime, l.uniqid, 1::INTEGER AS chunk, 0::INTEGER AS offset, "
+        f"{_LOG_PAGES} AS size, l.used FROM {_LOGS} ORDER BY l.uniqid",
     ),
     "systabnames": (
         "partnum INTEGER, dbsname NVARCHAR(128), owner CHAR(32), tabname NVARCHAR(128), collate CHAR(32)",
@@ -328,12 +332,16 @@ MASTER_VIEWS: dict[str, View] = {
 }
 
 
+def own_views(database: str) -> dict[str, View]:
+    """The catalogue tables that a database has beside those of all."""
+    return {"sysmaster": MASTER_VIEWS, capture_tables.DATABASE: capture_tables.VIEWS}.get(database, {})
+
+
 def system_table(name: str, db: str, database: str, wanted: Collection[str] | None = None) -> str:
     """What stands in FROM for a catalogue table of a database that DuckDB knows as `db`, with all its columns or with
     those that are `wanted`, and perhaps others."""
     if name == "systables" and wanted is not None:
         query = tables_query(wanted)
     else:
-        views = {**VIEWS, **MASTER_VIEWS} if database == "sysmaster" else VIEWS
-        query = views[name][1]
+        query = {**VIEWS, **own_views(database)}[name][1]
     return f"({query.format(db=db, name=text(database))})"

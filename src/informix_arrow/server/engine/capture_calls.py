@@ -1,0 +1,258 @@
+"""The routines of the database syscdcv1, and the reads of what they set up (docs/protocol/CDC.md).
+
+Errors of theirs are values that they return, not errors of the statement.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from ...wire.code_sets import codec_of_locale
+from ..changes.images import TableImages, is_logged
+from ..changes.log import Gone
+from ..changes.reader import Captured
+from ..errors import ISAM_INTERRUPTED, SqlError
+from ..schema.capture_tables import DATABASE, ERRORS, ERRORS_BY_NAME
+from ..schema.catalog import TableInfo
+from ..schema.databases import Databases
+from .calling import Registered, registered
+from .captures import DESCRIPTORS, Captures, CaptureSession
+from .lock_owner import LockOwner
+from .rights import Rights
+from .session_tables import SessionTables
+
+OK = 0
+MOST_RECORDS = 256
+"""Records that a read may be told to give: real servers take 100, and refuse 1000."""
+
+_BAD_OBJECT = -9810
+_STILL_CAPTURED = -19816
+_INTERRUPTED = -213
+_LOOK_AGAIN = 1.0
+"""Seconds after which a waiting read looks for an end that it may have missed."""
+
+_NAME = re.compile(r'\s*"?(\w+)"?(?:@\w+)?\s*:\s*(?:"?(\w+)"?\s*\.)?\s*"?(\w+)"?\s*')
+
+
+class _Refused(Exception):
+    """A routine returns a negative number."""
+
+    def __init__(self, name: str) -> None:
+        self.code = ERRORS_BY_NAME[name]
+
+
+class CaptureCalls:
+    """One connection's. Used by one thread at a time; `wake` may come from another.
+
+    `waiting` surrounds what a read waits for: others may take its databases away meanwhile.
+    """
+
+    def __init__(
+        self,
+        captures: Captures,
+        databases: Databases,
+        tables: SessionTables,
+        rights: Rights,
+        owner: LockOwner,
+        server_name: str,
+        waiting: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._captures = captures
+        self._databases = databases
+        self._tables = tables
+        self._rights = rights
+        self._owner = owner
+        self._server_name = server_name
+        self._waiting = waiting
+        self._sessions: dict[int, CaptureSession] = {}  # by their descriptors
+        self._routines: dict[str, tuple[Registered, ...]] = {}
+
+    # ---- as routines ------------------------------------------------------------------------------
+    def named(self, database: str | None, name: str) -> Sequence[Registered]:
+        """The routines of a name that a database has for capture: none for users who may not capture."""
+        if database != DATABASE or not self._rights.unlimited:
+            return ()
+        if not self._routines:
+            integer, long, text = "INTEGER", "BIGINT", "LVARCHAR(2048)"
+            for routine, function, parameters in (
+                ("cdc_opensess", self._open, (text, *[integer] * 5)),
+                ("cdc_set_fullrowlogging", self._set_full_rows, (text, integer)),
+                ("cdc_startcapture", self._start, (integer, long, text, text, integer)),
+                ("cdc_activatesess", self._activate, (integer, long)),
+                ("cdc_recboundary", self._boundary, (integer,)),
+                ("cdc_deactivatesess", self._deactivate, (integer,)),
+                ("cdc_endcapture", self._end, (integer, long, text)),
+                ("cdc_closesess", self._close, (integer,)),
+            ):
+                made = registered(routine, _answering(function), parameters, (integer,))
+                self._routines[routine] = (made,)
+            self._routines["cdc_errortext"] = tuple(
+                registered("cdc_errortext", _error_text, (kind,), (text,)) for kind in (integer, text)
+            )
+        return self._routines.get(name, ())
+
+    def _open(self, server: str, session: int, timeout: int, most: int, major: int, minor: int) -> int:
+        if server.strip() != self._server_name:
+            raise _Refused("CDC_E_ARG1")
+        if session != 0:
+            raise _Refused("CDC_E_NOREOPEN")
+        if not 1 <= most <= MOST_RECORDS:
+            raise _Refused("CDC_E_ARG4")
+        if major != 1 or minor not in (0, 1):
+            raise _Refused("CDC_E_APIVERS")
+        descriptor = next((d for d in DESCRIPTORS if d not in self._sessions), None)
+        if descriptor is None:
+            raise _Refused("CDC_E_ARG")
+        opened = self._sessions[descriptor] = self._captures.open(descriptor, timeout, most)
+        return opened.id
+
+    def _set_full_rows(self, name: str, on: int) -> int:
+        if on not in (0, 1):
+            raise _Refused("CDC_E_ARG2")
+        info = self._table(name, "CDC_E_ARG1")
+        if not on and self._captures.is_captured(info.database, info.tabid):
+            return _STILL_CAPTURED
+        if info.full_rows != bool(on):
+            self._captures.log_rows(info.database, info.tabid, bool(on))
+        return OK
+
+    def _start(self, session: int, reserved: int, name: str, columns: str, label: int) -> int:
+        mine = self._session(session)
+        if reserved != 0:
+            raise _Refused("CDC_E_ARG2")
+        info = self._table(name, "CDC_E_ARG3")
+        if not info.full_rows:
+            raise _Refused("CDC_E_TABPROPERTIES")
+        if (info.database, info.tabid) in mine.tables:
+            raise _Refused("CDC_E_TABCAPTURED")
+        possible = {column.name for column in info.columns if is_logged(column)}
+        wanted = frozenset(_column(part) for part in columns.split(",")) if columns.strip() else possible
+        if not wanted or not wanted <= possible:
+            raise _Refused("CDC_E_NOCOL")
+        locale = self._databases.get(info.database).locale
+        table = TableImages(info, codec_of_locale(locale)).table
+        mine.capture(Captured(table, label, frozenset(wanted)))
+        return OK
+
+    def _activate(self, session: int, position: int) -> int:
+        mine = self._session(session)
+        if mine.reader is not None:
+            raise _Refused("CDC_E_DUPLSESS")
+        if position < 0:
+            raise _Refused("CDC_E_ARG2")
+        try:
+            mine.activate(self._captures.log, position)
+        except Gone:
+            raise _Refused("CDC_E_LSN") from None
+        return OK
+
+    def _boundary(self, session: int) -> int:
+        return self._session(session).skip_rest()
+
+    def _deactivate(self, session: int) -> int:
+        self._session(session).deactivate()
+        return OK
+
+    def _end(self, session: int, reserved: int, name: str) -> int:
+        mine = self._session(session)
+        if reserved != 0:
+            raise _Refused("CDC_E_ARG2")
+        info = self._table(name, "CDC_E_ARG3")
+        if mine.tables.pop((info.database, info.tabid), None) is None:
+            raise _Refused("CDC_E_TABNOTCAPTURED")
+        return OK
+
+    def _close(self, session: int) -> int:
+        mine = self._session(session)
+        del self._sessions[mine.id & 0xFFFF]
+        self._captures.close(mine)
+        return OK
+
+    def _session(self, number: int) -> CaptureSession:
+        found = self._sessions.get(number & 0xFFFF)
+        if found is None or found.id != number:
+            raise _Refused("CDC_E_NOSES")
+        return found
+
+    def _table(self, name: str, malformed: str) -> TableInfo:
+        """The table that ``db:owner.table`` means, whoever owns it."""
+        parts = _NAME.fullmatch(name)
+        if parts is None:
+            raise _Refused(malformed)
+        database = parts[1].lower()
+        if database not in self._databases:
+            raise _Refused("CDC_E_NODB")
+        if not self._databases.get(database).logged:
+            raise _Refused("CDC_E_DBNOTLOGGED")
+        info = self._tables.find(database, parts[3].lower())
+        if info is None:
+            raise _Refused("CDC_E_NOTAB")
+        if info.kind != "T" or info.temporary:
+            raise _Refused("CDC_E_TABPROPERTIES")
+        return info
+
+    # ---- reading ----------------------------------------------------------------------------------
+    def reads(self, descriptor: int) -> bool:
+        """Whether a descriptor is that of a session."""
+        return descriptor in self._sessions
+
+    def read(self, descriptor: int, size: int) -> bytes:
+        """At most `size` bytes of records, at least one: when there is nothing, TIMEOUT after the session's time. -213
+        when the read is interrupted, or the client has gone; -9810 where nothing can be read."""
+        session = self._sessions[descriptor]
+        if session.reader is None:
+            raise SqlError(_BAD_OBJECT, detail="the session of change capture is not active")
+        if size < 1:
+            raise SqlError(_BAD_OBJECT, detail=f"{size} bytes of change records")
+        owner, log = self._owner, self._captures.log
+        owner.interrupted.clear()  # an earlier statement was meant
+        deadline = time.monotonic() + session.timeout
+        while True:
+            data = session.take(size)
+            if data:
+                return data
+            left = _LOOK_AGAIN if session.timeout < 0 else deadline - time.monotonic()
+            if left <= 0:
+                return session.timed_out(size)
+            if owner.interrupted.is_set() or owner.left.is_set():
+                raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
+            with self._waiting():
+                log.wait(session.reader.position, min(left, _LOOK_AGAIN))
+
+    def wake(self) -> None:
+        """A read that waits looks whether it is to end."""
+        if self._sessions:
+            self._captures.log.wake()
+
+    def close(self) -> None:
+        """The connection ends."""
+        for session in self._sessions.values():
+            self._captures.close(session)
+        self._sessions.clear()
+
+
+def _column(text: str) -> str:
+    return text.strip().strip('"').lower()
+
+
+def _answering(function: Callable[..., int]) -> Callable[..., int]:
+    """The routine as SQL calls it: what it refuses is a number."""
+
+    def call(*arguments: object) -> int:
+        try:
+            if None in arguments:
+                raise _Refused("CDC_E_ARGNULL")
+            return function(*arguments)
+        except _Refused as refused:
+            return refused.code
+
+    return call
+
+
+def _error_text(error: int | str | None) -> str:
+    """What an error's number or name means; "" for one that is not known."""
+    code = ERRORS_BY_NAME.get(error.strip().upper()) if isinstance(error, str) else error
+    return next((text for number, _, text in ERRORS if number == code), "")

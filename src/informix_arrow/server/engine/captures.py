@@ -1,0 +1,159 @@
+"""Sessions of change capture: what each captures, where it stands in the log, and which there are."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..changes import records
+from ..changes.log import ChangeLog
+from ..changes.reader import Captured, LogReader
+
+DESCRIPTORS = range(32767, 32703, -1)
+"""Lower halves of session ids, which a connection's reads name: smart large objects have the numbers below."""
+
+_GENERATIONS = 0x7FFF
+
+
+@dataclass(slots=True)
+class CaptureSession:
+    """One session, of one connection.
+
+    Attributes
+    ----------
+    id
+        Its lower 16 bits are the descriptor that reads name.
+    timeout
+        Seconds that a read waits for a record: below 0 for ever, 0 not at all.
+    most
+        Records that a read gives at most.
+    tables
+        What it captures, by database and number of the table.
+    reader
+        Where it stands in the log, while it is active.
+    """
+
+    id: int
+    timeout: int
+    most: int
+    created: int = field(default_factory=lambda: int(time.time()))
+    tables: dict[tuple[str, int], Captured] = field(default_factory=dict)
+    reader: LogReader | None = None
+    _rest: bytes = b""  # of a record that was cut at the end of a reply
+
+    def activate(self, log: ChangeLog, lsn: int) -> None:
+        """Read from a place of the log on. Gone for one of which there is no log."""
+        reader = LogReader(log, lsn, self.tables)
+        for captured in self.tables.values():
+            reader.tell(captured)
+        self.reader = reader
+        self._rest = b""
+
+    def deactivate(self) -> None:
+        """Read no more."""
+        self.reader, self._rest = None, b""
+
+    def capture(self, captured: Captured) -> None:
+        """Capture one more table; while it is active, from where it stands."""
+        table = captured.table
+        self.tables[table.database, table.tabid] = captured
+        if self.reader is not None:
+            self.reader.tell(captured)
+
+    def skip_rest(self) -> int:
+        """Go on with a whole record: how many are skipped of which a part was given."""
+        skipped, self._rest = int(bool(self._rest)), b""
+        return skipped
+
+    def take(self, size: int) -> bytes:
+        """What there is now, at most so many bytes: the rest of a record that was cut, or else records."""
+        if not self._rest and self.reader is not None:
+            self._rest = b"".join(self.reader.take(self.most, size))
+        return self._cut(size)
+
+    def timed_out(self, size: int) -> bytes:
+        """TIMEOUT, or what fits of it."""
+        assert self.reader is not None
+        self._rest = records.timeout(self.reader.position)
+        return self._cut(size)
+
+    def _cut(self, size: int) -> bytes:
+        part, self._rest = self._rest[:size], self._rest[size:]
+        return part
+
+
+class Captures:
+    """All sessions of an engine. Thread-safe."""
+
+    def __init__(self, log: ChangeLog, log_rows: Callable[[str, int, bool], None]) -> None:
+        self.log = log
+        self.log_rows = log_rows
+        self._lock = threading.Lock()
+        self._sessions: dict[int, CaptureSession] = {}
+        self._generations = itertools.count(1)
+
+    def open(self, descriptor: int, timeout: int, most: int) -> CaptureSession:
+        """A new session."""
+        with self._lock:
+            while True:
+                number = (next(self._generations) % _GENERATIONS + 1) << 16 | descriptor
+                if number not in self._sessions:
+                    break
+            session = self._sessions[number] = CaptureSession(number, timeout, most)
+            return session
+
+    def close(self, session: CaptureSession) -> None:
+        """It is over."""
+        with self._lock:
+            self._sessions.pop(session.id, None)
+        session.deactivate()
+
+    def all(self) -> list[CaptureSession]:
+        with self._lock:
+            return list(self._sessions.values())
+
+    def is_captured(self, database: str, tabid: int) -> bool:
+        """Whether a session captures a table."""
+        return any((database, tabid) in session.tables for session in self.all())
+
+    # ---- for the catalogue ----------------------------------------------------------------------
+    def session_rows(self) -> list[dict[str, Any]]:
+        """The rows of syscdcsess."""
+        return [
+            {
+                "sessid": session.id,
+                "seqnum": 0 if session.reader is None else session.reader.position,
+                "timeout": session.timeout,
+                "createtime": session.created,
+                "status": int(session.reader is not None),
+            }
+            for session in self.all()
+        ]
+
+    def table_rows(self) -> list[dict[str, Any]]:
+        """The rows of syscdctabs."""
+        found = []
+        for session in self.all():
+            for captured in list(session.tables.values()):
+                columns = [c for c in captured.table.columns if c.name in captured.wanted]
+                fixed = [c for c in columns if c.width]
+                found.append(
+                    {
+                        "sessid": session.id,
+                        "dbname": captured.table.database,
+                        "tabname": captured.table.name,
+                        "owner": captured.table.owner,
+                        "startutc": session.created,
+                        "userdata": captured.label,
+                        "fixedbytes": sum(c.width for c in fixed),
+                        "numfixed": len(fixed),
+                        "fixedcols": ",".join(c.name for c in fixed),
+                        "numvar": len(columns) - len(fixed),
+                        "varcols": ",".join(c.name for c in columns if not c.width),
+                    }
+                )
+        return found
