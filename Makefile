@@ -27,7 +27,7 @@ help:
 	@echo "make lint         ruff, mypy --strict, and who may import whom (import-linter)"
 	@echo "make blocking     the blocking front, made anew of the asyncio one"
 	@echo "make interop      only the tests with IBM's JDBC driver and informix-driver; a missing one is a failure"
-	@echo "make programs     Hibernate, Liquibase, Flyway and SchemaCrawler on the embedded server; needs Java and Maven"
+	@echo "make programs     Hibernate, Liquibase, Flyway, SchemaCrawler, clients of change capture on the embedded server; needs Java and Maven"
 	@echo "make ecosystem    Polars, pandas and the driver manager in their oldest releases, wheels, SQLAlchemy's test suite"
 	@echo "make weekly       Spark, with IBM's JDBC driver and with our data source: PySpark is a large download"
 	@echo "make fuzz         the cut and corrupted replies, with the codecs under ASan and UBSan"
@@ -87,7 +87,7 @@ interop: $(STAMP)
 
 # Programs that nobody here wrote, through IBM's JDBC driver: a JVM and a server each.
 programs: $(STAMP)
-	@INFORMIX_ARROW_REQUIRE_WITNESSES=1 $(PYTEST) $(PARALLEL) -m program tests/interop/programs $(PYTEST_ARGS)
+	@INFORMIX_ARROW_REQUIRE_WITNESSES=1 $(PYTEST) $(PARALLEL) -m program tests/interop/programs tests/interop/cdc $(PYTEST_ARGS)
 
 # What runs in environments of its own: minutes, and releases from the package index.
 ecosystem: $(STAMP)

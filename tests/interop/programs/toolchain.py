@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..jdbc.toolchain import Java, Unavailable, cache_directory, program
@@ -27,9 +28,9 @@ def case_names(name: str) -> list[str]:
     return _CASE.findall((HERE / "src" / f"{name}.java").read_text(encoding="utf-8"))
 
 
-def fetch_jars() -> Path:
-    """The folder of all jars that the programs need; a changed ``pom.xml`` means another folder."""
-    folder = cache_directory().with_name("programs-" + hashlib.sha256(POM.read_bytes()).hexdigest()[:12])
+def fetch_jars(pom: Path = POM, name: str = "programs") -> Path:
+    """The folder of all jars that a ``pom.xml`` names; a changed one means another folder."""
+    folder = cache_directory().with_name(f"{name}-{hashlib.sha256(pom.read_bytes()).hexdigest()[:12]}")
     if folder.is_dir():
         return folder
     maven = program("mvn", "the programs' jars are fetched with Maven (Debian: apt-get install maven)")
@@ -43,7 +44,7 @@ def fetch_jars() -> Path:
                 "--quiet",
                 "--batch-mode",
                 "--file",
-                str(POM),
+                str(pom),
                 "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies",
                 f"-DoutputDirectory={target}",
             ],
@@ -55,7 +56,7 @@ def fetch_jars() -> Path:
         )
         if fetched.returncode != 0 or not target.is_dir():
             said = " ".join((fetched.stdout + fetched.stderr).split())[:300]
-            raise Unavailable(f"Maven could not fetch what {POM.name} names: {said}")
+            raise Unavailable(f"Maven could not fetch what {pom.parent.name}/{pom.name} names: {said}")
         try:
             target.rename(folder)
         except OSError:
@@ -64,13 +65,15 @@ def fetch_jars() -> Path:
     return folder
 
 
-def compile_programs(target: Path) -> Java:
-    """Compile the programs into ``target``."""
+def compile_programs(
+    target: Path, sources: Sequence[Path] = SOURCES, pom: Path = POM, name: str = "programs"
+) -> Java:
+    """Compile programs into ``target``, against the jars of their ``pom.xml``."""
     advice = "a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
     java, javac = program("java", advice), program("javac", advice)
-    jars = f"{fetch_jars()}{os.sep}*"
+    jars = f"{fetch_jars(pom, name)}{os.sep}*"
     build = subprocess.run(
-        [javac, "-nowarn", "-encoding", "UTF-8", "-cp", jars, "-d", str(target), *map(str, SOURCES)],
+        [javac, "-nowarn", "-encoding", "UTF-8", "-cp", jars, "-d", str(target), *map(str, sources)],
         capture_output=True,
         text=True,
         timeout=300,
