@@ -16,6 +16,7 @@ DDL = [
         name VARCHAR(20,5) DEFAULT 'it''s' NOT NULL,
         "Mixed Case" NVARCHAR(9), big INT8, small SMALLINT DEFAULT 7, money MONEY(10,2), floating DECIMAL(20),
         moment DATETIME YEAR TO MINUTE DEFAULT CURRENT YEAR TO MINUTE, hour DATETIME HOUR TO FRACTION(5),
+        clock DATETIME HOUR TO MINUTE, birthday DATETIME MONTH TO DAY,
         day DATE DEFAULT TODAY, age INTERVAL YEAR TO MONTH, span INTERVAL DAY(9) TO FRACTION(5),
         ok BOOLEAN DEFAULT 't', notes TEXT, picture BYTE, story CLOB, blob BLOB, long LVARCHAR(3000), code NCHAR(3),
         tags SET(INTEGER NOT NULL), tail INT,
@@ -54,6 +55,8 @@ def test_columns_have_their_exact_types_and_defaults(shop: Engine) -> None:
         ("floating", "DECIMAL(20)", True, None),
         ("moment", "DATETIME YEAR TO MINUTE", True, "CURRENT_TIMESTAMP"),
         ("hour", "DATETIME HOUR TO FRACTION(5)", True, None),
+        ("clock", "DATETIME HOUR TO MINUTE", True, None),
+        ("birthday", "DATETIME MONTH TO DAY", True, None),
         ("day", "DATE", True, "TODAY"),
         ("age", "INTERVAL YEAR(4) TO MONTH", True, None),
         ("span", "INTERVAL DAY(9) TO FRACTION(5)", True, None),
@@ -67,6 +70,10 @@ def test_columns_have_their_exact_types_and_defaults(shop: Engine) -> None:
         ("tags", "SET(INTEGER NOT NULL)", True, None),
         ("tail", "INTEGER", True, None),
     ]
+    kinds = {c["name"]: c["type"] for c in found}
+    assert isinstance(kinds["clock"], sa.Time)
+    assert not isinstance(kinds["clock"], sa.DateTime)
+    assert isinstance(kinds["moment"], sa.DateTime)
 
 
 def test_keys_indexes_and_checks_are_told_by_name(shop: Engine) -> None:

@@ -23,6 +23,7 @@ from informix_arrow.sqlalchemy import (
     MONEY,
     SERIAL8,
     SMALLFLOAT,
+    TIME,
     DeclaredType,
 )
 
@@ -69,6 +70,7 @@ ROUND_TRIPS: list[tuple[str, Any, list[Any]]] = [
     ("DATETIME HOUR TO FRACTION(5)", types.Time(), [dt.time(0), dt.time(23, 59, 59, 999_990)]),
     ("DATETIME YEAR TO MINUTE", DATETIME("YEAR TO MINUTE"), [dt.datetime(2026, 1, 31, 23, 59)]),
     ("DATETIME HOUR TO SECOND", DATETIME("HOUR TO SECOND"), [dt.time(23, 59, 58)]),
+    ("DATETIME HOUR TO MINUTE", TIME("HOUR TO MINUTE"), [dt.time(0), dt.time(23, 59)]),
     (
         "INTERVAL DAY(9) TO FRACTION(5)",
         types.Interval(),

@@ -37,6 +37,7 @@ from .types import (
     SERIAL,
     SERIAL8,
     SMALLFLOAT,
+    TIME,
     DeclaredType,
 )
 
@@ -51,6 +52,7 @@ __all__ = [
     "SERIAL",
     "SERIAL8",
     "SMALLFLOAT",
+    "TIME",
     "DeclaredType",
     "InformixDialect",
     "arrow_insert",

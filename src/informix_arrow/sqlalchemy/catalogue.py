@@ -36,6 +36,7 @@ from .types import (
     SERIAL,
     SERIAL8,
     SMALLFLOAT,
+    TIME,
     TIME_QUALIFIER,
     DeclaredType,
 )
@@ -244,7 +245,9 @@ def column_type(declared: ColumnType) -> sqltypes.TypeEngine[Any]:
     if declared.code == TypeCode.DATETIME:
         if qualifier == DATETIME_QUALIFIER:
             return sqltypes.DATETIME()
-        return sqltypes.TIME() if qualifier == TIME_QUALIFIER else DATETIME(qualifier)
+        if qualifier == TIME_QUALIFIER:
+            return sqltypes.TIME()
+        return TIME(qualifier) if qualifier.startswith("HOUR TO ") else DATETIME(qualifier)
     if declared.code == TypeCode.INTERVAL:
         return INTERVAL(qualifier)
     return DeclaredType(declared.sql)

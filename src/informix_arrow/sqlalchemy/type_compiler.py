@@ -20,6 +20,7 @@ from .types import (
     SERIAL,
     SERIAL8,
     SMALLFLOAT,
+    TIME,
     TIME_QUALIFIER,
 )
 
@@ -132,6 +133,9 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
         return f"DATETIME {DATETIME_QUALIFIER}"
 
     def visit_INFORMIX_DATETIME(self, type_: DATETIME, **kw: Any) -> str:
+        return f"DATETIME {type_.qualifier}"
+
+    def visit_INFORMIX_TIME(self, type_: TIME, **kw: Any) -> str:
         return f"DATETIME {type_.qualifier}"
 
     def visit_TIME(self, type_: sqltypes.Time, **kw: Any) -> str:

@@ -23,6 +23,7 @@ __all__ = [
     "SERIAL",
     "SERIAL8",
     "SMALLFLOAT",
+    "TIME",
     "DeclaredType",
 ]
 
@@ -136,6 +137,23 @@ class DATETIME(sqltypes.DATETIME):
         return dt.datetime if self.qualifier.startswith(("YEAR", "MONTH", "DAY")) else dt.time
 
 
+class TIME(sqltypes.TIME):
+    """A DATETIME without a date: ``TIME("HOUR TO MINUTE")``.
+
+    Digits that the qualifier has no room for are an error.
+    """
+
+    __visit_name__ = "INFORMIX_TIME"
+
+    def __init__(self, qualifier: str = TIME_QUALIFIER) -> None:
+        super().__init__()
+        self.qualifier = qualifier
+
+    def literal_processor(self, dialect: Dialect) -> Process | None:
+        """``DATETIME (23:59) HOUR TO MINUTE``"""
+        return lambda value: f"DATETIME ({datetime_text(value, self.qualifier)}) {self.qualifier}"
+
+
 class INTERVAL(NativeForEmulated, base._AbstractInterval):
     """INTERVAL with a qualifier: timedelta for ``DAY TO SECOND`` and its like, whole months for ``YEAR TO MONTH``.
 
@@ -213,6 +231,7 @@ COLSPECS: dict[type[sqltypes.TypeEngine[Any]], type[sqltypes.TypeEngine[Any]]] =
     sqltypes.DateTime: _DateTime,
     DATETIME: DATETIME,
     sqltypes.Time: _Time,
+    TIME: TIME,
     sqltypes.Interval: INTERVAL,
     sqltypes.Boolean: _Boolean,
 }

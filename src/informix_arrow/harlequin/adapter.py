@@ -1,0 +1,106 @@
+"""What Harlequin makes of a command line: checked options, and a connection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from harlequin.adapter import HarlequinAdapter
+from harlequin.exception import HarlequinConfigError, HarlequinConnectionError
+from harlequin.options import TextOption
+
+from ..connection import Connection, open_connection
+from ..dsn import Parameters, resolve
+from ..wire.errors import Error
+from .connection import InformixConnection
+
+PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
+
+_OPTIONS = (
+    TextOption(name="user", description="The login, where the URL names none.", short_decls=["-U"]),
+    TextOption(
+        name="password",
+        description=f"The user's password. Safer in the environment, as {PASSWORD_VARIABLE}, than on a command line.",
+        secret=True,
+    ),
+    TextOption(
+        name="isolation",
+        description="How reads see the work of others: dirty, committed, 'last committed', 'cursor stability' or "
+        "repeatable.",
+    ),
+    TextOption(
+        name="lock-wait",
+        description="Seconds that a statement waits for locks of others; -1: for ever. They fail at once by default.",
+    ),
+)
+
+
+class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
+    """One database of an Informix server.
+
+    Parameters
+    ----------
+    conn_str
+        One connection string of any form that :func:`informix_arrow.connect` takes; none when the environment says
+        everything.
+    read_only
+        Refused: a session of Informix cannot be made so.
+    options
+        ``user``, ``password``, ``isolation``, ``lock_wait``, as :func:`informix_arrow.connect` takes them; others are
+        other adapters'.
+
+    Raises
+    ------
+    HarlequinConfigError
+        A value cannot be used; nothing was sent. The text never holds the password.
+    """
+
+    ADAPTER_OPTIONS: ClassVar[list[TextOption]] = list(_OPTIONS)
+    IMPLEMENTS_CANCEL = True
+    ADAPTER_DETAILS = "IBM Informix, through informix-arrow."
+
+    def __init__(self, conn_str: Sequence[str], read_only: bool = False, **options: Any) -> None:
+        if len(conn_str) > 1:
+            raise _misconfigured("one connection string is all that this adapter takes: a URL")
+        if read_only:
+            raise _misconfigured("sessions cannot be made read-only: log in as a user who may not write")
+        names = [option.name.replace("-", "_") for option in _OPTIONS]
+        given = {name: options[name] for name in names if options.get(name)}
+        try:
+            self._parameters = _with_password(conn_str[0] if conn_str and conn_str[0] else None, given)
+        except Error as error:
+            raise _misconfigured(str(error)) from None
+
+    @property
+    def connection_id(self) -> str:
+        """Whom and what is talked to, without the password."""
+        p = self._parameters
+        return f"informix://{p.user}@{p.host}:{p.port}/{p.database}?server={p.server}"
+
+    def connect(self) -> InformixConnection:
+        """Log in, with autocommit.
+
+        Raises
+        ------
+        HarlequinConnectionError
+            What the server, or the way to it, had against that.
+        """
+        try:
+            made = open_connection(self._parameters, Connection)
+        except Error as error:
+            raise HarlequinConnectionError(str(error), title="Informix could not be reached.") from None
+        return InformixConnection(made)
+
+
+def _with_password(url: str | None, given: dict[str, Any]) -> Parameters:
+    """Those of the URL and the options; a password that neither has is in the environment."""
+    parameters = resolve(url, autocommit=True, **given)
+    password = os.environ.get(PASSWORD_VARIABLE)
+    if parameters.password or not password:
+        return parameters
+    return resolve(url, autocommit=True, password=password, **given)
+
+
+def _misconfigured(text: str) -> HarlequinConfigError:
+    return HarlequinConfigError(text, title="informix-arrow cannot connect that way.")

@@ -1,0 +1,114 @@
+"""The catalogue as a tree: databases, their tables, views and synonyms, and the columns of these.
+
+Each level is asked for when it is opened, through the session that the statements run in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar
+
+from harlequin.catalog import CatalogItem, InteractiveCatalogItem
+
+from ..connection import Connection
+from ..identifiers import is_plain
+from ..wire.errors import Error
+from .labels import of_type
+
+_KINDS = {"TABLE": "t", "VIEW": "v", "SYNONYM": "sy", "PRIVATE SYNONYM": "sy", "EXTERNAL TABLE": "xt"}
+_PREVIEW = 100
+
+
+@dataclass
+class Level(InteractiveCatalogItem):  # type: ignore[misc]
+    """An item whose children ``load()`` asks for."""
+
+    load: Callable[[], list[CatalogItem]] = field(default=list, repr=False)
+
+    def fetch_children(self) -> Sequence[CatalogItem]:
+        """What is under it. What keeps the server from telling stands in the place of that."""
+        try:
+            return self.load()
+        except Error as error:
+            text = str(error)
+            return [CatalogItem(f"{self.qualified_identifier}?", query_name="", label=text, type_label="!")]
+
+
+def _preview(item: Relation, driver: Any) -> None:
+    driver.insert_text_in_new_buffer(f"SELECT FIRST {_PREVIEW} * FROM {item.query_name}")
+
+
+@dataclass
+class Relation(Level):
+    """A table, a view or a synonym."""
+
+    INTERACTIONS: ClassVar[Sequence[tuple[str, Any]] | None] = [(f"First {_PREVIEW} Rows", _preview)]
+
+
+def databases(connection: Connection) -> list[CatalogItem]:
+    """The databases that the server tells of. Tables of the open one are there at once."""
+    names = connection.databases()["database_name"].to_pylist()
+    items: list[CatalogItem] = []
+    for name in names:
+        item = Level(
+            qualified_identifier=name,
+            query_name=name,
+            label=name,
+            type_label="db",
+            type_name="DATABASE",
+            load=partial(relations, connection, name),
+        )
+        if name == connection.database:
+            item.children = item.fetch_children()
+            item.loaded = True
+        items.append(item)
+    return items
+
+
+def relations(connection: Connection, database: str) -> list[CatalogItem]:
+    """The tables, views and synonyms of a database, without the system catalogue."""
+    here = database == connection.database
+    table = connection.tables(database="" if here else database)
+    items: list[CatalogItem] = []
+    for row in table.select(["table_schema", "table_name", "table_type"]).to_pylist():
+        owner, name, kind = row["table_schema"], row["table_name"], row["table_type"]
+        owned = f"'{owner}'.{_exact(name)}"
+        whole = f"{database}:{owned}"
+        # Outside of ANSI databases one name is one table, whoever owns it.
+        query_name = whole if not here else owned if connection.ansi else _exact(name)
+        items.append(
+            Relation(
+                qualified_identifier=whole,
+                query_name=query_name,
+                label=name,
+                type_label=_KINDS.get(kind, "?"),
+                type_name=kind,
+                load=partial(columns, connection, whole),
+            )
+        )
+    return items
+
+
+def columns(connection: Connection, table: str) -> list[CatalogItem]:
+    """The columns of a table, by its whole name."""
+    found = connection.columns(table).select(["column_name", "data_type", "arrow_type"])
+    return [
+        CatalogItem(
+            qualified_identifier=f"{table}.{_exact(row['column_name'])}",
+            query_name=_exact(row["column_name"]),
+            label=row["column_name"],
+            type_label=of_type(row["arrow_type"]),
+            type_name=row["data_type"],
+        )
+        for row in found.to_pylist()
+    ]
+
+
+def _exact(name: str) -> str:
+    """A name for a statement: in double quotes, which take DELIMIDENT, where it has more than small letters."""
+    if is_plain(name) and name == name.lower():
+        return name
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

@@ -1,0 +1,28 @@
+"""Types in the few signs that Harlequin has room for."""
+
+from __future__ import annotations
+
+#: By how Arrow's name of the type begins; the first that fits.
+_SIGNS = (
+    ("int64", "##"),
+    ("int", "#"),
+    ("decimal", "#.#"),
+    ("double", "#.#"),
+    ("float", "#.#"),
+    ("bool", "t/f"),
+    ("date", "d"),
+    ("timestamp", "dt"),
+    ("time", "tm"),
+    ("duration", "|-|"),
+    ("string", "s"),
+    ("large_string", "s"),
+    ("binary", "b"),
+    ("large_binary", "b"),
+    ("list", "[]"),
+    ("struct", "{}"),
+)
+
+
+def of_type(arrow: str | None) -> str:
+    """Of the Arrow type that a column is read as; "?" for one that cannot be read."""
+    return next((sign for prefix, sign in _SIGNS if arrow is not None and arrow.startswith(prefix)), "?")

@@ -1,0 +1,142 @@
+"""What Harlequin shows of an Informix database; test_harlequin.py runs it where Harlequin is installed.
+
+Argument: the URL of a database with the tables ``orders``, ``many`` and ``kinds``. What is seen is printed as JSON, a
+line for each step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from harlequin import Harlequin
+from harlequin.components import ResultsTable
+from harlequin.plugins import load_adapter
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.widgets import Button
+
+SLOW = "SELECT COUNT(*) FROM many a, many b, many c, many d"
+
+
+class Driven:
+    """Harlequin's app, its messages and a pilot."""
+
+    def __init__(self, app: Harlequin) -> None:
+        self.app = app
+        self.messages: list[Message] = []
+        self.pilot: Pilot[Any]
+
+    async def until(self, seen: Callable[[], Any]) -> Any:
+        """What is seen once there is something to be seen; the test's time limit ends the waiting."""
+        while not (found := seen()):
+            await self.pilot.pause(0.02)
+        return found
+
+    def message(self, kind: str) -> Any:
+        """The first message of a kind, None when there was none."""
+        return next((each for each in self.messages if type(each).__name__ == kind), None)
+
+    async def child(self, node: Any, label: str) -> Any:
+        """A node of the tree under another one, once it is there."""
+        node.expand()
+        return await self.until(
+            lambda: next((each for each in node.children if str(each.label).split(" ")[0] == label), None)
+        )
+
+    async def start(self, text: str) -> None:
+        """Type statements into the editor, and run them."""
+        self.messages.clear()
+        self.app.editor.text = text
+        self.app.editor.focus()
+        await self.pilot.press("ctrl+a", "ctrl+j")
+
+    async def error(self) -> str:
+        """The text of the error on the screen, which is put away."""
+        await self.until(lambda: len(self.app.screen_stack) > 1)
+        self.app.pop_screen()
+        return str(self.message("QueryError").error)
+
+    async def run(self, text: str) -> list[Any]:
+        """The Arrow tables of the statements' results; the error's text when there is one."""
+        await self.start(text)
+        done = await self.until(
+            lambda: self.message("QueriesExecuted")
+        )  # also after an error, which comes before it
+        if self.message("QueryError") is not None:
+            return [await self.error()]
+        if not done.cursors:
+            return []
+        fetched = await self.until(lambda: self.message("ResultsFetched"))
+        failed = [str(error) for error, _ in fetched.errors]
+        return failed or [result.arrow_table() for result in fetched.results.values()]
+
+
+def told(what: str, found: object) -> None:
+    print(json.dumps({what: found}, default=str), flush=True)
+
+
+def rows(tables: list[Any]) -> list[Any]:
+    return [[list(row.values()) for row in table.to_pylist()] for table in tables]
+
+
+async def main(url: str) -> None:
+    app = Harlequin(
+        adapter=load_adapter("informix")(conn_str=[url]), connection_hash="", record_history=False
+    )
+    it = Driven(app)
+    async with app.run_test(size=(160, 40), message_hook=it.messages.append) as it.pilot:
+        await it.until(lambda: app.connection)
+        shop = await it.child(app.data_catalog.database_tree.root, "shop")
+        orders = await it.child(shop, "orders")
+        told("relations", [str(each.label) for each in shop.children])
+        await it.child(orders, "sentinel")
+        told("columns", [str(each.label) for each in orders.children])
+
+        found = await it.run("SELECT * FROM orders ORDER BY id; SELECT COUNT(*) c FROM orders;")
+        told("rows", rows(found))
+        told("types", [str(field.type) for field in found[0].schema])
+        shown = await it.until(lambda: [table for table in app.query(ResultsTable) if table.row_count == 3])
+        told("shown", [shown[0].get_row_at(row)[1] for row in range(3)])
+        told("none", rows(await it.run("SELECT id FROM orders WHERE id < 0")))
+        [kinds] = await it.run("SELECT * FROM kinds")
+        wide = await it.until(
+            lambda: [table for table in app.query(ResultsTable) if table.column_count == kinds.num_columns]
+        )
+        wide[0].render()
+        told("kinds", [kinds.num_columns, wide[0].row_count, wide[0].get_row_at(0)[-1]])
+        told("error", await it.run("SELECT * FROM nowhere; DELETE FROM orders"))
+
+        it.messages.clear()
+        app.action_toggle_transaction_mode()
+        await it.until(lambda: it.message("TransactionModeChanged"))
+        told("mode", str(app.query_one("#transaction_button", Button).label))
+        await it.run("INSERT INTO orders VALUES (4, 'new', 1, 7); CREATE TABLE made (sentinel INT)")
+        told(
+            "within", rows(await it.run("SELECT COUNT(*) c FROM orders; COMMIT; SELECT COUNT(*) c FROM made"))
+        )
+        await it.run("DELETE FROM orders")
+        it.messages.clear()
+        app.action_toggle_transaction_mode()
+        await it.until(lambda: len(app.screen_stack) > 1)
+        told("still", str(app.query_one("#transaction_button", Button).label))
+        app.pop_screen()
+        app.action_rollback_transaction()
+        await it.until(lambda: not app.connection.driver.in_transaction)
+        told("after", rows(await it.run("SELECT COUNT(*) c FROM orders")))
+
+        await it.start(SLOW)
+        while it.message("QueriesExecuted") is None:  # a cancel that comes before the statement does nothing
+            app.action_cancel_query()
+            await it.pilot.pause(0.05)
+        told("canceled", await it.error())
+        told("usable", rows(await it.run("SELECT 7 FROM systables WHERE tabid = 1")))
+        connection = app.connection.driver
+        await app.action_quit()
+        told("closed", connection.closed)
+
+
+asyncio.run(main(sys.argv[1]))
