@@ -3,6 +3,7 @@ own."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -28,12 +29,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(SECONDS + 900), append=False)
 
 
+def pytest_collection_finish() -> None:
+    """Half a million objects of the tests themselves stay to the end: no collection of garbage looks at them again.
+    Tests that ask for one waited a third of a second for each."""
+    gc.collect()
+    gc.freeze()
+
+
 #: How many tests of a run may pass only when they are run again, where that is asked for (.ci/run).
 RERUNS = 3
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A few unlucky moments of the machine are told, and pass; more are no chance."""
+    gc.unfreeze()  # else what extension modules made is not gone when Python ends, and nanobind says so
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
     rerun = terminal.stats.get("rerun", []) if terminal else []
     if len(rerun) > RERUNS and session.exitstatus == pytest.ExitCode.OK:

@@ -1,4 +1,6 @@
-"""How long random work goes on: a moment in ``make test``, INFORMIX_ARROW_SOAK_SECONDS a test in ``make soak``."""
+"""How long random work goes on: a moment in ``make test``, INFORMIX_ARROW_SOAK_SECONDS a test in ``make soak``.
+
+That also runs what draws its values with many more examples: soak/test_again.py sets INFORMIX_ARROW_EXAMPLES."""
 
 from __future__ import annotations
 
@@ -10,6 +12,14 @@ from collections.abc import Iterator
 
 #: Of each test that is marked ``soak``; 0 outside of ``make soak``.
 SECONDS = float(os.environ.get("INFORMIX_ARROW_SOAK_SECONDS") or 0)
+
+#: How many times as many examples are drawn as in ``make test``.
+MORE_EXAMPLES = int(os.environ.get("INFORMIX_ARROW_EXAMPLES") or (10 if SECONDS else 1))
+
+
+def examples(usual: int) -> int:
+    """How many examples are drawn: ``usual`` in ``make test``, several times as many in ``make soak``."""
+    return usual * MORE_EXAMPLES
 
 
 def seconds(usual: float) -> float:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow.comparison import FileSide, compare_tables, comparing
 from informix_arrow.unl import write_unl
@@ -223,7 +224,7 @@ TEXTS = st.one_of(st.none(), st.text("aé|", max_size=3), st.just("x" * 70), st.
 ROW = st.tuples(st.integers(-(2**63), 2**63 - 1), VALUES, TEXTS, st.floats(width=32))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(rows=st.lists(ROW, max_size=12, unique_by=lambda row: row[0]), data=st.data())
 def test_what_is_told_is_what_was_changed(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[Any, ...]], data: st.DataObject

@@ -190,9 +190,8 @@ def test_after_a_create_database_that_fails_others_make_theirs(kept: Server, tmp
         connection.execute("CREATE DATABASE after_it WITH LOG")
         connection.execute("CREATE TABLE t (k INTEGER, v VARCHAR(20))")
         assert connection.execute("SELECT count(*), 'x' FROM t").fetchone() == (0, "x")
-    names = [
-        name for (name,) in connect(kept, "sysmaster").execute("SELECT name FROM sysdatabases").fetchall()
-    ]
+    with connect(kept, "sysmaster") as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM sysdatabases").fetchall()]
     assert "after_it" in names
     assert "broken" not in names
 

@@ -225,8 +225,8 @@ def test_a_rollback_takes_objects_away(conn: ifx.Connection, table: str) -> None
 
 
 def test_memory_is_bounded_by_the_batch_not_by_the_result(server_process: str) -> None:
-    """200 MB of objects through batches of 1 MB: the peak of this process stays far below their sum."""
-    size, count = 500_000, 200
+    """100 MB of objects through batches of 1 MB: the peak of this process stays far below their sum."""
+    size, count = 500_000, 100
     with ifx.connect(server_process, autocommit=True) as connection:
         connection.execute("CREATE TABLE client_memory (id INT, y BYTE IN TABLE, b BLOB, sentinel INT)")
         try:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.soaking import SECONDS
+from tests.soaking import examples
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -47,7 +47,6 @@ OTHERS = {
 }
 TYPES = WHOLE | OTHERS
 WAYS = ("auto", "range", "rowid", "mod", "bounds", "query")
-MORE = 10 if SECONDS else 1  # by `make soak`
 _tables = itertools.count(1)
 
 
@@ -107,7 +106,9 @@ def keys_of_a_type(draw: st.DrawFn) -> tuple[str, list[Any]]:
     return declared, chosen + [often] * draw(st.integers(0, 60))
 
 
-@settings(max_examples=40 * MORE, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(keys_of_a_type(), st.integers(1, 9), st.sampled_from(WAYS), st.data())
 def test_every_row_is_in_exactly_one_part(
     conn: ifx.Connection,
@@ -159,7 +160,7 @@ EXPRESSIONS = st.lists(
 
 
 @settings(
-    max_examples=15 * MORE,
+    max_examples=examples(15),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

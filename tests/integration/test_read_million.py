@@ -10,12 +10,15 @@ import sys
 from collections.abc import Iterator
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import informix_arrow as ifx
 
 ROWS = 1_000_000
 CHUNK = 20_000
+DRAWN = 200_000
+"""Rows that are drawn and inserted; the table is copied behind itself until it is large, with other keys."""
 SCHEMA = pa.schema(
     [("k", pa.int32()), ("name", pa.string()), ("n", pa.int32()), ("x", pa.float64()), ("d", pa.date32())]
 )
@@ -75,7 +78,7 @@ def million(server_process: str) -> Iterator[tuple[str, pa.Table]]:
     with ifx.connect(url) as conn:
         cursor = conn.cursor()
         cursor.execute("CREATE TABLE million (k INT, name VARCHAR(64), n INT, x FLOAT, d DATE)")
-        for seed in range(ROWS // CHUNK):
+        for seed in range(DRAWN // CHUNK):
             rows = chunk_of_rows(seed)
             cursor.executemany("INSERT INTO million VALUES (?, ?, ?, ?, ?)", rows)
             columns = [
@@ -83,8 +86,18 @@ def million(server_process: str) -> Iterator[tuple[str, pa.Table]]:
                 for values, type_ in zip(zip(*rows, strict=True), SCHEMA.types, strict=True)
             ]
             batches.append(pa.record_batch(columns, schema=SCHEMA))
+        drawn = pa.Table.from_batches(batches)
+        copies = [drawn]
+        for first in range(DRAWN, ROWS, DRAWN):
+            cursor.execute(
+                f"INSERT INTO million SELECT k + {first}, name, n, x, d FROM million WHERE k < {DRAWN}"
+            )
+            assert cursor.rowcount == DRAWN
+            copies.append(
+                drawn.set_column(0, SCHEMA.field("k"), pc.cast(pc.add(drawn["k"], first), pa.int32()))
+            )
         conn.commit()
-    yield url, pa.Table.from_batches(batches)
+    yield url, pa.concat_tables(copies)
     with ifx.connect(url) as conn:
         conn.cursor().execute("DROP TABLE million")
         conn.commit()

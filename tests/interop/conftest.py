@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from tests.sharing import once_a_run
 
 import informix_arrow
 
@@ -42,9 +44,14 @@ def target(server_process: str) -> Target:
 
 @pytest.fixture(scope="session")
 def java(tmp_path_factory: pytest.TempPathFactory) -> Java:
-    """Our Java programs, compiled against IBM's driver."""
+    """Our Java programs, compiled against IBM's driver, once for all workers."""
+
+    def compiled(folder: Path) -> tuple[str, str]:
+        java = compile_programs(folder)
+        return java.executable, java.class_path
+
     try:
-        return compile_programs(tmp_path_factory.mktemp("classes"))
+        return Java(*once_a_run(tmp_path_factory, "witnesses", compiled))
     except Unavailable as missing:
         witness_missing(str(missing))
 

@@ -23,12 +23,13 @@ RACING = {
 }
 DRAWING = sorted(
     str(file.relative_to(ROOT))
-    for file in (ROOT / "tests" / "unit").glob("test_*.py")
+    for folder in ("unit", "cli", "integration")
+    for file in (ROOT / "tests" / folder).glob("test_*.py")
     if "from hypothesis import" in file.read_text(encoding="utf-8")
 )
 
 
-def run_once(tests: list[str], seed: int) -> None:
+def run_once(tests: list[str], seed: int, **more: str) -> None:
     """One pytest run of its own, without the time that the soak has: each test in it takes its usual time."""
     of_this_run = ("INFORMIX_ARROW_SOAK_SECONDS", "PYTEST_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(of_this_run)}
@@ -37,7 +38,7 @@ def run_once(tests: list[str], seed: int) -> None:
     run = subprocess.run(
         [*command, *options, *tests],
         cwd=ROOT,
-        env={**environment, "PYTHONHASHSEED": str(seed)},
+        env={**environment, **more, "PYTHONHASHSEED": str(seed)},
         capture_output=True,
         text=True,
         check=False,
@@ -49,11 +50,11 @@ def run_once(tests: list[str], seed: int) -> None:
 @pytest.mark.parametrize("subject", RACING)
 def test_what_races_passes_every_time(subject: str) -> None:
     for _ in rounds(1):
-        run_once(RACING[subject], random.SystemRandom().randrange(1 << 32))
+        run_once(RACING[subject], random.SystemRandom().randrange(1 << 32), INFORMIX_ARROW_EXAMPLES="5")
 
 
 @pytest.mark.soak
 def test_what_draws_its_values_passes_with_every_seed() -> None:
     assert len(DRAWING) > 5
     for _ in rounds(1):
-        run_once(DRAWING, random.SystemRandom().randrange(1 << 32))
+        run_once(DRAWING, random.SystemRandom().randrange(1 << 32), INFORMIX_ARROW_EXAMPLES="10")

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.types import FLAG_LARGE, FLAG_RAW, FLAG_REPLACE, FLAG_TRIM, Kind, PlanOp
@@ -65,7 +66,7 @@ def test_replaced_utf8_is_what_python_makes_of_every_four_bytes() -> None:
 
 
 @given(st.lists(st.sampled_from(BYTES) | st.integers(0, 255), max_size=80).map(bytes))
-@settings(max_examples=1000)
+@settings(max_examples=examples(100))
 def test_replaced_utf8_is_what_python_makes_of_any_bytes(raw: bytes) -> None:
     column = decode_one(op_of(Kind.LVARCHAR, FLAG_REPLACE), [lvarchar(raw), lvarchar(b""), lvarchar(raw)])
     expected = raw.decode("utf-8", "replace")

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow.wire.datetimes import IntervalValue, pack_interval, unpack_interval
 from informix_arrow.wire.errors import DataError, Error, ProtocolError
@@ -223,7 +224,7 @@ PAIRS = st.sampled_from([0, 0, 0, 1, 9, 10, 11, 12, 23, 24, 50, 59, 60, 90, 99, 
 
 
 @given(st.data())
-@settings(max_examples=4000, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_any_bytes_at_all_are_the_interval_that_the_reference_sees_or_refused_alike(
     data: st.DataObject,
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, Error, ProtocolError
@@ -157,7 +158,7 @@ def equal(ours: object, theirs: object) -> bool:
 
 
 @given(results(), st.sampled_from(OPTIONS), st.integers(0, 10_000))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_result_decodes_as_the_reference_says_in_any_split(
     result: tuple[list[Column], list[tuple[object, ...]]], options: TypeOptions, cut: int
 ) -> None:
@@ -219,7 +220,7 @@ def outcome(op: PlanOp, columns: list[Column], payload: bytes, options: TypeOpti
 
 
 @given(st.sampled_from(raw_types()), st.sampled_from(OPTIONS), st.data())
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_bytes_at_all_decode_or_fail_as_the_reference_says(
     ct: ColumnType, options: TypeOptions, data: st.DataObject
 ) -> None:

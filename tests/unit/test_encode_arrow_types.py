@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.decimals import pack_decimal
@@ -164,7 +165,7 @@ def decimal_array(arrow: pa.DataType, unscaled: int) -> pa.Array:
     )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(decimal_cells())
 def test_a_decimal_of_any_size_and_scale_is_taken_when_it_fits_exactly(
     case: tuple[pa.DataType, int, int, int | None],

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow.wire.bind_values import bind_value, blob_descriptor
 from informix_arrow.wire.binds import NULL_VALUE, Bind, BoundValue
@@ -154,7 +155,7 @@ def tables(draw: st.DrawFn) -> tuple[list[tuple[PlanOp, ColumnType | None]], pa.
     return columns, batch, rows
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables(), st.sampled_from([0, 1, 100, 500, 5000, 1 << 20]))
 def test_bind_rows_are_those_of_the_messages(table: Any, budget: int) -> None:
     columns, batch, rows = table

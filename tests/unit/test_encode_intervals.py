@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow.wire.datetimes import IntervalValue, pack_interval, unpack_interval
 from informix_arrow.wire.describe import Column
@@ -239,7 +240,7 @@ def spans(draw: st.DrawFn) -> tuple[Qualifier, int, int, bool]:
     return qualifier, amount, draw(st.integers(0, nanos // step)) * step, draw(st.booleans())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(spans())
 def test_spans_read_back_equal_in_tuples_and_parameters(case: tuple[Qualifier, int, int, bool]) -> None:
     qualifier, seconds, nanos, negative = case

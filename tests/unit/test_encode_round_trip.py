@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.types import (
@@ -252,7 +253,7 @@ def check(table: Table, encoding: str, budget: int, framing: int) -> None:
     assert taken(decoder, ops).to_pylist() == batch.to_pylist()
 
 
-SETTINGS = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @SETTINGS

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.decimals import pack_decimal
@@ -284,7 +285,7 @@ def before_sentinel(ct: ColumnType, value: object) -> bytes:
     return encode_tuple([value, 7], columns, "utf-8")[:-4]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.one_of(
         st.floats(-1e120, 1e120),
@@ -314,7 +315,7 @@ def test_a_float_becomes_what_pythons_repr_and_rounding_make_of_it(value: float,
             before_sentinel(fixed, value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(1, 32))
 def test_a_float32_goes_by_its_own_shortest_digits(value: float, precision: int) -> None:
     """numpy prints a float32 with the digits that tell it from its neighbours: 0.1, not 0.10000000149011612."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow.shaping.rows import Rows, values_maker
 
@@ -53,7 +54,7 @@ def array(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 
 @pytest.mark.parametrize("name", TYPES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(data=st.data())
 def test_values_are_those_of_to_pylist(name: str, data: st.DataObject) -> None:
     kind, values = TYPES[name]

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 import informix_arrow as ifx
 from informix_arrow.unl import raw_rows, read_unl, write_unl
@@ -75,7 +76,7 @@ def table_of(declared: str, values: list[Any]) -> pa.Table:
 
 
 @pytest.mark.parametrize("declared", VALUES)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_column_of_any_type_is_read_as_it_was_written(declared: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(st.none() | VALUES[declared], max_size=12))
@@ -106,7 +107,7 @@ class Dripping(io.RawIOBase):
         return piece
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     texts=st.lists(st.tuples(TEXT, st.none() | TEXT), min_size=1, max_size=12),
     sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5),
@@ -130,7 +131,7 @@ def test_any_pieces_of_a_file_and_any_batches_give_the_same_rows(
     assert "".join(row.text for row in raw).encode(encoding) == whole
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     data=st.binary(max_size=60) | st.text("|\\\n\r 01-aé", max_size=60).map(str.encode),
     join=st.booleans(),
@@ -146,7 +147,7 @@ def test_any_bytes_are_rows_or_an_error_that_names_a_line(data: bytes, join: boo
     assert message is None or "the file, line " in message
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(cut=st.integers(0, 200))
 def test_a_file_that_is_cut_off_is_not_taken_for_a_whole_one(cut: int) -> None:
     """But where a line ends, or nothing but the end of the last line is missing."""

@@ -12,6 +12,7 @@ from decimal import Decimal
 import pyarrow as pa
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.soaking import examples
 
 from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.datetimes import IntervalValue, format_datetime
@@ -273,7 +274,7 @@ def expected(value: object, op: PlanOp, ct: ColumnType, encoding: str) -> object
 
 
 @given(results())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_what_is_encoded_is_decoded_again(
     result: tuple[str, TypeOptions, list[Column], list[tuple[object, ...]]],
 ) -> None:
@@ -310,7 +311,7 @@ def same_moment(text: object, found: object, ct: ColumnType) -> bool:
 
 
 @given(results(), st.integers(0, 10_000))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_the_c_decoder_gives_what_the_reference_gives_in_any_split(
     result: tuple[str, TypeOptions, list[Column], list[tuple[object, ...]]], cut: int
 ) -> None:
@@ -328,7 +329,7 @@ def test_the_c_decoder_gives_what_the_reference_gives_in_any_split(
 
 
 @given(results())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_the_c_encoder_writes_the_bytes_that_the_reference_writes(
     result: tuple[str, TypeOptions, list[Column], list[tuple[object, ...]]],
 ) -> None:
@@ -363,7 +364,7 @@ FIRST = st.sampled_from(
 
 
 @given(st.sampled_from(RAW_CASES), st.sampled_from(OPTIONS), st.data())
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_bytes_are_a_value_or_an_error_for_both_decoders(
     ct: ColumnType, options: TypeOptions, data: st.DataObject
 ) -> None:
@@ -394,7 +395,7 @@ def test_any_bytes_are_a_value_or_an_error_for_both_decoders(
 
 
 @given(st.sampled_from(ENCODINGS).flatmap(cases), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_a_declared_type_re_creates_its_column(case: Case, not_null: bool) -> None:
     ct = replace(case.type, flags=case.type.flags | (FLAG_NOT_NULL if not_null else 0))
     if ct.code == 40 and ct.extended_name == "myudt":
@@ -441,7 +442,7 @@ def nested(draw: st.DrawFn, depth: int = 0) -> Case:
 
 
 @given(nested(), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_a_literal_gives_back_the_value_that_it_was_made_of(case: Case, data: st.DataObject) -> None:
     value = data.draw(case.values)
     keep = TypeOptions(char_padding="keep", intervals="month_day_nano")
@@ -474,7 +475,7 @@ def _is_moment(text: str) -> bool:
 
 
 @given(nested(), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_a_damaged_literal_is_a_value_or_a_data_error(case: Case, data: st.DataObject) -> None:
     """Nothing but a DataError with its place comes of any text: no crash, no endless loop."""
     text = format_literal(data.draw(case.values), case.type)

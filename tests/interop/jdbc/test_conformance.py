@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+from tests.sharing import once_a_run
 
 from ..target import Target
 from ..values import UTF8
@@ -20,13 +21,20 @@ LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
 
 
 @pytest.fixture(scope="session")
-def verdicts(request: pytest.FixtureRequest, java: Java, target: Target) -> dict[str, str]:
-    """Run every selected case in one JVM: name -> "" when it passed, else the client's reason."""
+def verdicts(
+    request: pytest.FixtureRequest, java: Java, target: Target, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """What came of every selected case: name -> "" when it passed, else the client's reason."""
     selected = {
         item.callspec.params["case"]
         for item in request.session.items
         if isinstance(item, pytest.Function) and item.originalname == test_case.__name__
     }
+    return once_a_run(tmp_path_factory, "conformance", lambda folder: run_cases(selected, java, target))
+
+
+def run_cases(selected: set[str], java: Java, target: Target) -> dict[str, str]:
+    """Run them in one JVM."""
     arguments = (target.host, str(target.port), UTF8, target.user, target.password, target.server)
     command = java.command(
         "Conformance", *arguments, only="|".join(sorted(selected)), timeout=str(CASE_SECONDS)
