@@ -15,7 +15,7 @@ import grimp
 
 PACKAGE = "informix_arrow"
 # grimp knows no extension modules and takes `from .._decode import Decoder` for an import of the package.
-OF_EXTENSION = re.compile(r"from \S*\.(?:_decode|_encode|_bulk) import ")
+OF_EXTENSION = re.compile(r"from \S*\.(?:_decode|_encode|_bulk|_unl|_hash) import ")
 
 
 def imported_by(graph: grimp.ImportGraph, module: str) -> set[str]:

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from .hashing import Hashes, mix, rows
+from .._hash import add_up
+from .hashing import mix, rows
 from .sides import Ranges, TableSide, text_columns
 from .types import Common, places
 
@@ -176,12 +177,7 @@ class _Sums:
         if batch.num_rows == 0:
             return
         index = bucketing.index(batch, keys)
-        hashes: Hashes = rows(batch, range(batch.num_columns))
-        self.rows += np.bincount(index, minlength=BUCKETS)
-        for shift in (0, 32):  # sums of 32 bits are exact as doubles
-            part = ((hashes >> np.uint64(shift)) & np.uint64(0xFFFFFFFF)).astype(np.float64)
-            summed = np.bincount(index, part, BUCKETS).astype(np.uint64)
-            self.sums += summed << np.uint64(shift)
+        add_up(self.rows, self.sums, index, rows(batch, range(batch.num_columns)))
 
 
 # ---- the comparison --------------------------------------------------------------------------------------------------

@@ -1,0 +1,176 @@
+/* Hashes of the rows of Arrow columns, for `compare`: the Python side of row_hash.h. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "native/row_hash.h"
+
+/* The buffers of a call, checked and released together. */
+struct column {
+    Py_buffer hashes, values, offsets, validity;
+    int64_t rows, offset;
+};
+
+static void release(struct column *c)
+{
+    PyBuffer_Release(&c->hashes);
+    PyBuffer_Release(&c->values);
+    PyBuffer_Release(&c->offsets);
+    PyBuffer_Release(&c->validity);
+}
+
+/* A buffer, or none for None; -1 with an exception set. */
+static int optional(PyObject *object, Py_buffer *view)
+{
+    return object == Py_None ? 0 : PyObject_GetBuffer(object, view, PyBUF_SIMPLE);
+}
+
+static int room(const struct column *c, const Py_buffer *view, int64_t items, int64_t bits, const char *what)
+{
+    /* items <= 2**61: no overflow below with up to 16 bytes each, as the rows are in memory and the offset is bounded */
+    if (items <= (int64_t)view->len / bits * 8 + (int64_t)view->len % bits * 8 / bits)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s has %zd bytes, too few for %lld rows from %lld on", what, view->len,
+                 (long long)c->rows, (long long)c->offset);
+    return -1;
+}
+
+/* `hashes` and the slots that belong to them; -1 with an exception set. */
+static int slots(struct column *c, PyObject *hashes, PyObject *validity, long long offset)
+{
+    if (PyObject_GetBuffer(hashes, &c->hashes, PyBUF_WRITABLE) || optional(validity, &c->validity))
+        return -1;
+    if (c->hashes.len % 8 || (uintptr_t)c->hashes.buf % 8) {
+        PyErr_SetString(PyExc_ValueError, "hashes must be whole numbers of 64 bits");
+        return -1;
+    }
+    if (offset < 0 || offset > INT64_C(1) << 56) {
+        PyErr_Format(PyExc_ValueError, "no column begins at %lld", offset);
+        return -1;
+    }
+    c->rows = c->hashes.len / 8;
+    c->offset = offset;
+    return c->validity.buf ? room(c, &c->validity, c->offset + c->rows, 1, "validity") : 0;
+}
+
+PyDoc_STRVAR(numbers_doc, "mix_numbers(hashes, values, offset, width, floating, validity, /)\n--\n\n"
+                          "Mix a column of numbers into the hashes of its rows; see _hash.pyi.");
+
+static PyObject *mix_numbers(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    struct column c = {0};
+    PyObject *hashes, *values, *validity, *result = NULL;
+    long long offset;
+    int width, floating;
+    if (!PyArg_ParseTuple(args, "OOLipO:mix_numbers", &hashes, &values, &offset, &width, &floating, &validity))
+        return NULL;
+    if (floating ? width != 4 && width != 8 : width != 1 && width != 2 && width != 4 && width != 8 && width != 16) {
+        PyErr_Format(PyExc_ValueError, "no %s has %d bytes", floating ? "float" : "integer", width);
+        return NULL;
+    }
+    if (slots(&c, hashes, validity, offset) || PyObject_GetBuffer(values, &c.values, PyBUF_SIMPLE) ||
+        room(&c, &c.values, c.offset + c.rows, 8 * width, "values"))
+        goto done;
+    Py_BEGIN_ALLOW_THREADS
+    (void)(floating ? ia_hash_floats : ia_hash_integers)(c.hashes.buf, c.values.buf, c.validity.buf, c.offset, c.rows,
+                                                         width);
+    Py_END_ALLOW_THREADS
+    result = Py_NewRef(Py_None);
+done:
+    release(&c);
+    return result;
+}
+
+PyDoc_STRVAR(texts_doc, "mix_texts(hashes, data, offsets, offset, width, validity, /)\n--\n\n"
+                        "Mix a column of texts or bytes into the hashes of its rows; see _hash.pyi.");
+
+static PyObject *mix_texts(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    struct column c = {0};
+    PyObject *hashes, *data, *offsets, *validity, *result = NULL;
+    long long offset;
+    int width, wrong;
+    static const uint8_t nothing = 0;
+    if (!PyArg_ParseTuple(args, "OOOLiO:mix_texts", &hashes, &data, &offsets, &offset, &width, &validity))
+        return NULL;
+    if (width != 4 && width != 8) {
+        PyErr_Format(PyExc_ValueError, "no offset has %d bytes", width);
+        return NULL;
+    }
+    if (slots(&c, hashes, validity, offset) || optional(data, &c.values) ||
+        PyObject_GetBuffer(offsets, &c.offsets, PyBUF_SIMPLE) ||
+        (c.rows && room(&c, &c.offsets, c.offset + c.rows + 1, 8 * width, "offsets")))
+        goto done;
+    Py_BEGIN_ALLOW_THREADS
+    wrong = ia_hash_texts(c.hashes.buf, c.values.buf ? c.values.buf : &nothing, c.values.len, c.offsets.buf,
+                          c.validity.buf, c.offset, c.rows, width);
+    Py_END_ALLOW_THREADS
+    if (wrong)
+        PyErr_SetString(PyExc_ValueError, "the Arrow array's string offsets do not fit its data");
+    else
+        result = Py_NewRef(Py_None);
+done:
+    release(&c);
+    return result;
+}
+
+PyDoc_STRVAR(add_doc, "add_up(counts, sums, index, hashes, /)\n--\n\n"
+                      "Count rows, and add up their hashes, by buckets; see _hash.pyi.");
+
+static PyObject *add_up(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *objects[4], *result = NULL;
+    Py_buffer views[4] = {{0}};
+    if (!PyArg_ParseTuple(args, "OOOO:add_up", &objects[0], &objects[1], &objects[2], &objects[3]))
+        return NULL;
+    for (int i = 0; i < 4; i++) {
+        if (PyObject_GetBuffer(objects[i], &views[i], i < 2 ? PyBUF_WRITABLE : PyBUF_SIMPLE))
+            goto done;
+        if (views[i].len % 8 || (uintptr_t)views[i].buf % 8 || (i % 2 && views[i].len != views[i - 1].len)) {
+            PyErr_SetString(PyExc_ValueError, "counts and sums, index and hashes must be as many numbers of 64 bits");
+            goto done;
+        }
+    }
+    int wrong;
+    Py_BEGIN_ALLOW_THREADS
+    wrong = ia_hash_add(views[0].buf, views[1].buf, views[0].len / 8, views[2].buf, views[3].buf, views[2].len / 8);
+    Py_END_ALLOW_THREADS
+    if (wrong)
+        PyErr_SetString(PyExc_ValueError, "an index is none of a bucket");
+    else
+        result = Py_NewRef(Py_None);
+done:
+    for (int i = 0; i < 4; i++)
+        PyBuffer_Release(&views[i]);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"mix_numbers", mix_numbers, METH_VARARGS, numbers_doc},
+    {"mix_texts", mix_texts, METH_VARARGS, texts_doc},
+    {"add_up", add_up, METH_VARARGS, add_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot module_slots[] = {
+#ifdef Py_mod_multiple_interpreters
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_hash",
+    .m_doc = "Hashes of the rows of Arrow columns (see row_hash.h).",
+    .m_size = 0,
+    .m_methods = methods,
+    .m_slots = module_slots,
+};
+
+PyMODINIT_FUNC PyInit__hash(void)
+{
+    return PyModuleDef_Init(&module_def);
+}
