@@ -386,7 +386,12 @@ def test_a_dry_run_shows_the_mapping_and_loads_nothing(
         (["s", "x.csv", "--delimiter", "7"], 2, "--delimiter"),
         (["s; DROP TABLE s", "x.csv"], 2, "not a table's name"),
         (["s", "x.csv", "--resume"], 2, "--commit-every"),
-        (["s", "x.csv", "--mode", "upsert", "--commit-every", "1", "--resume"], 2, "--mode append"),
+        (["s", "x.csv", "--mode", "upsert", "--commit-every", "1", "--resume"], 2, "one MERGE"),
+        (
+            ["s", "x.csv", "--mode", "truncate", "--commit-every", "1", "--resume"],
+            2,
+            "makes or empties the table",
+        ),
         (["s", "-", "--commit-every", "1", "--resume"], 2, "standard input"),
         (["s"], 2, "FILE is missing"),
         (["s", "x.csv", "--rejects", "y.csv"], 2, "exists already"),

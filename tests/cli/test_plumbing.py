@@ -16,6 +16,7 @@ import pytest
 from informix_arrow.cli import parser
 from informix_arrow.cli.connecting import looks_like_url, take_url
 from informix_arrow.cli.exits import Failure, UsageError, guarded, one_line
+from informix_arrow.cli.helping import COMMANDS
 from informix_arrow.cli.progress import Progress
 from informix_arrow.shaping.scripts import Statement, split
 from informix_arrow.wire.errors import database_error
@@ -178,6 +179,28 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     found = made._group_actions[0].choices
     assert isinstance(found, dict)
     return found
+
+
+def test_the_module_of_each_command_is_the_listed_one() -> None:
+    for name, listed in COMMANDS.items():
+        alone = parser((name,))._subparsers
+        assert alone is not None
+        options = alone._group_actions[0].choices[name].get_default("run")  # type: ignore[index]
+        assert options.__module__ == f"informix_arrow.cli.{listed.module}"
+
+
+def test_nothing_is_imported_for_a_command_that_is_not_called() -> None:
+    """Restore: what the command line itself and `helping` import is paid by every command."""
+    script = (
+        "import sys\nfrom informix_arrow.cli import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "print(sorted({n.partition('.')[0] for n in sys.modules} & {'pyarrow', 'numpy', 'duckdb', 'sqlglot'}))"
+    )
+    for words in (["--help"], ["--version"], ["serve", "--help"]):
+        ran = subprocess.run(
+            [sys.executable, "-c", script, *words], capture_output=True, text=True, check=True
+        )
+        assert ran.stdout.splitlines()[-1] == "[]", words
 
 
 @pytest.mark.parametrize("name", [name for name in commands() if name not in ("serve", "demo")])

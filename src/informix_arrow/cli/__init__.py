@@ -1,64 +1,37 @@
 """The command line, ``informix-arrow``: a module for each command.
 
 Such a module has ``add(commands)``, which declares the command and its options and names the function that runs it:
-that gets the namespace and returns the exit code (``exits``). What is costly to import, it imports there. What commands
-share has modules of its own: ``connecting`` (URL and password), ``exits``, ``progress``, ``files``, ``formats``.
+that gets the namespace and returns the exit code (``exits``). It is imported when its command is called, and no other
+is; ``helping`` lists them. What commands share has modules of its own: ``connecting`` (URL and password), ``exits``,
+``progress``, ``files``, ``formats``.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
 
-from . import (
-    compare,
-    completion,
-    copy,
-    demo,
-    describe,
-    doctor,
-    exporting,
-    importing,
-    load,
-    ping,
-    query,
-    serve,
-    tables,
-    unload,
-)
 from .exits import PROGRAM, guarded, say
-
-COMMANDS = (
-    query,
-    load,
-    unload,
-    copy,
-    exporting,
-    importing,
-    compare,
-    tables,
-    describe,
-    ping,
-    doctor,
-    serve,
-    demo,
-    completion,
-)
+from .helping import COMMANDS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is one of those in ``exits``."""
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    called = next((word for word in words if not word.startswith("-")), "")
+    options = parser(COMMANDS if called == "completion" else (called,)).parse_args(words)
     run: Callable[[argparse.Namespace], int] = options.run
     with warnings.catch_warnings():
         warnings.showwarning = _warn
         return guarded(functools.partial(run, options), verbose=options.verbose)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def parser(whole: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """The parser of all commands, with the options of some; the others are there by their names only."""
     made = argparse.ArgumentParser(
         prog=PROGRAM,
         description="Queries, loads, unloads and checks of Informix databases; and a server for tests.",
@@ -68,8 +41,11 @@ def parser() -> argparse.ArgumentParser:
         "-v", "--verbose", action="store_true", help="errors with the statement and all that is known"
     )
     commands = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    for name, (module, summary) in COMMANDS.items():
+        if name in whole:
+            import_module(f".{module}", __name__).add(commands)
+        else:
+            commands.add_parser(name, help=summary)
     for each in dict.fromkeys(commands.choices.values()):  # behind the command as well
         each.add_argument(
             "-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS

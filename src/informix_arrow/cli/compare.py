@@ -26,9 +26,7 @@ _VALUE_WIDTH = 60
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(
-        commands, "compare", "whether tables of two databases, exports or files are the same", EXAMPLE
-    )
+    parser = command(commands, "compare", EXAMPLE)
     parser.add_argument(
         "sides",
         nargs=2,

@@ -16,9 +16,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    parser = command(
-        commands, "completion", "print what makes a shell complete commands and options", EXAMPLE
-    )
+    parser = command(commands, "completion", EXAMPLE)
     parser.add_argument("shell", choices=SHELLS)
     parser.set_defaults(run=run, commands=commands)
 

@@ -24,9 +24,7 @@ EXAMPLE = """\
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(
-        commands, "copy", "copy tables into Parquet or other databases, and go on from the last copy", EXAMPLE
-    )
+    parser = command(commands, "copy", EXAMPLE)
     parser.add_argument(
         "words",
         nargs="*",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from .helping import Commands, command
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+
+def add(commands: Commands) -> None:
     """Declare the command."""
-    demo = commands.add_parser("demo", help="load real data into an embedded server and read it into Polars")
+    demo = command(commands, "demo")
     demo.set_defaults(run=run)
 
 

@@ -22,7 +22,7 @@ EXAMPLE = "  informix-arrow describe informix://user@host:9088/stores orders"
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(commands, "describe", "the columns, keys and indexes of a table", EXAMPLE)
+    parser = command(commands, "describe", EXAMPLE)
     parser.add_argument("words", nargs="*", metavar="URL TABLE", help=f"{connecting.URL_HELP}, and the table")
     output.add_options(parser)
     connecting.add_options(parser)

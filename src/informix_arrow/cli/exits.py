@@ -6,8 +6,6 @@ import os
 import sys
 from collections.abc import Callable
 
-import pyarrow as pa
-
 from ..wire.errors import Error, InterfaceError
 
 DONE, FAILED, USAGE, REJECTS, INTERRUPTED = 0, 1, 2, 3, 130
@@ -86,6 +84,10 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
     except Failure as failure:
         say(str(failure) if verbose else one_line(failure))
         return failure.code
-    except (Error, pa.ArrowException, OSError, UnicodeError) as error:
+    except Exception as error:
+        from pyarrow import ArrowException  # costly to import, and needed only now
+
+        if not isinstance(error, (Error, ArrowException, OSError, UnicodeError)):
+            raise
         say(str(error) if verbose else one_line(error))
         return USAGE if isinstance(error, InterfaceError) else FAILED

@@ -13,9 +13,7 @@ EXAMPLE = "  informix-arrow export informix://user@host:9088/stores backup --for
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(
-        commands, "export", "a whole database into DIR/DATABASE.exp, as dbexport lays it out", EXAMPLE
-    )
+    parser = command(commands, "export", EXAMPLE)
     parser.add_argument(
         "words", nargs="*", metavar="URL DIR", help=f"{connecting.URL_HELP}, and the directory"
     )

@@ -1,21 +1,47 @@
-"""How commands are declared: each with an example in its ``--help``."""
+"""Which commands there are, and how they are declared: each with an example in its ``--help``."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+
+
+class Listed(NamedTuple):
+    """A command: the module that declares and runs it, and its line in ``--help``."""
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "query": Listed("query", "run SQL and show, pipe or store its rows"),
+    "load": Listed("load", "load files into a table"),
+    "unload": Listed("unload", "write the rows of a table or a query into files"),
+    "copy": Listed("copy", "copy tables into Parquet or other databases, and go on from the last copy"),
+    "export": Listed("exporting", "a whole database into DIR/DATABASE.exp, as dbexport lays it out"),
+    "import": Listed("importing", "an export, or what dbexport wrote, into a new or empty database"),
+    "compare": Listed("compare", "whether tables of two databases, exports or files are the same"),
+    "tables": Listed("tables", "list tables, views and synonyms"),
+    "describe": Listed("describe", "the columns, keys and indexes of a table"),
+    "ping": Listed("ping", "log in and ask the server for a sign of life"),
+    "doctor": Listed("doctor", "say line by line what works against a server"),
+    "serve": Listed("serve", "run the embedded SQLI server until SIGTERM or SIGINT"),
+    "demo": Listed("demo", "load real data into an embedded server and read it into Polars"),
+    "completion": Listed("completion", "print what makes a shell complete commands and options"),
+}
 
 #: What ``add_subparsers`` gives, to which each command adds itself.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
-def command(commands: Commands, name: str, summary: str, example: str) -> argparse.ArgumentParser:
-    """Declare a command; ``example`` is shown as it is below its options."""
+def command(commands: Commands, name: str, example: str = "") -> argparse.ArgumentParser:
+    """Declare a command of `COMMANDS`; ``example`` is shown as it is below its options."""
+    summary = COMMANDS[name].summary
     return commands.add_parser(
         name,
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
-        epilog=f"example:\n{example}",
+        epilog=f"example:\n{example}" if example else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 

@@ -16,9 +16,7 @@ EXAMPLE = "  informix-arrow import backup/stores.exp informix://user@host:9088/s
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(
-        commands, "import", "an export, or what dbexport wrote, into a new or empty database", EXAMPLE
-    )
+    parser = command(commands, "import", EXAMPLE)
     parser.add_argument(
         "words",
         nargs="+",

@@ -42,7 +42,7 @@ _CHUNK_ROWS = 50_000  # after which errors are counted
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(commands, "load", "load files into a table", EXAMPLE)
+    parser = command(commands, "load", EXAMPLE)
     parser.add_argument(
         "words",
         nargs="*",
@@ -155,8 +155,18 @@ def _check(options: argparse.Namespace, table: str) -> None:
             "--on-error abort ends at the first refused row: leave --rejects and --max-errors out"
         )
     options.collect = options.on_error == "collect" or wants
-    if options.resume and (options.commit_every is None or options.mode != "append"):
-        raise UsageError("--resume goes with --commit-every, and with --mode append")
+    if options.resume and options.mode == "upsert":
+        raise UsageError(
+            "--resume goes with --mode append: an upsert is one MERGE, which refuses a key that comes twice, and in "
+            "parts could not. Leave --resume out, and run the same again: what is there already is updated to the same"
+        )
+    if options.resume and options.mode != "append":
+        raise UsageError(
+            f"--resume goes with --mode append: --mode {options.mode} makes or empties the table first, and would do "
+            "so again. Do that by itself, then load with --mode append"
+        )
+    if options.resume and options.commit_every is None:
+        raise UsageError("--resume goes with --commit-every N: what was not committed is loaded again")
 
 
 @dataclass(frozen=True)

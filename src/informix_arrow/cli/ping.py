@@ -13,7 +13,7 @@ EXAMPLE = "  informix-arrow ping informix://user@host:9088/stores --password-fil
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(commands, "ping", "log in and ask the server for a sign of life", EXAMPLE)
+    parser = command(commands, "ping", EXAMPLE)
     parser.add_argument("words", nargs="*", metavar="URL", help=connecting.URL_HELP)
     connecting.add_options(parser)
     parser.set_defaults(run=run)

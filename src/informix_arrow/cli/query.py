@@ -29,7 +29,7 @@ BATCH_BYTES = 4 << 20  # of Arrow data; memory holds a few
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(commands, "query", "run SQL and show, pipe or store its rows", EXAMPLE)
+    parser = command(commands, "query", EXAMPLE)
     parser.add_argument("words", nargs="*", metavar="URL SQL", help=f"{connecting.URL_HELP}, and the SQL")
     parser.add_argument(
         "-f",

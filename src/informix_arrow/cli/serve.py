@@ -14,6 +14,8 @@ import sys
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
+from .helping import Commands, command
+
 if TYPE_CHECKING:
     from ..server import Server
 
@@ -22,9 +24,9 @@ log = logging.getLogger("informix_arrow.server")
 PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    serve = commands.add_parser("serve", help="run the embedded SQLI server until SIGTERM or SIGINT")
+    serve = command(commands, "serve")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     serve.add_argument("--port", type=int, default=9088, help="port, 0 for a free one (default: %(default)s)")
     serve.add_argument("--directory", metavar="DIR", help="where databases are kept (default: in memory)")

@@ -15,7 +15,7 @@ _SHOWN = ("table_schema", "table_name", "table_type", "row_count")
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(commands, "tables", "list tables, views and synonyms", EXAMPLE)
+    parser = command(commands, "tables", EXAMPLE)
     parser.add_argument(
         "words",
         nargs="*",

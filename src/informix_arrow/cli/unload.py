@@ -39,7 +39,7 @@ _SINGLE = "SELECT * FROM {}"
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(commands, "unload", "write the rows of a table or a query into files", EXAMPLE)
+    parser = command(commands, "unload", EXAMPLE)
     parser.add_argument("words", nargs="*", metavar="URL TABLE", help=f"{connecting.URL_HELP}, and the table")
     parser.add_argument("--query", metavar="SQL", help="the rows of a query, in place of a table's")
     parser.add_argument("-o", "--output", metavar="PATH", help="the file, - for standard output; required")

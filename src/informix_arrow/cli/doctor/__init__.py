@@ -49,7 +49,7 @@ class Finding:
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    parser = command(commands, "doctor", "say line by line what works against a server", EXAMPLE)
+    parser = command(commands, "doctor", EXAMPLE)
     parser.add_argument("words", nargs="*", metavar="URL", help=f"{connecting.URL_HELP}; with a database")
     parser.add_argument(
         "--report",
