@@ -153,7 +153,8 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         goto failed;
     }
     self->core.framing = framing;
-    self->core.lanes = lanes[chosen];
+    if (self->core.lanes)
+        self->core.lanes = lanes[chosen];
     ia_limit_text(&self->core, text_limit);
     PyMem_Free(ops);
     return (PyObject *)self;

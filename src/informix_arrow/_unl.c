@@ -161,7 +161,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     for (Py_ssize_t i = 0; !wrong && i < count; i++) {
         const int kind = ops[i].kind;
         if (kind == IA_LOB || kind == IA_FLOAT32 || kind == IA_FLOAT64 || kind == IA_DECIMAL_FLOAT64 ||
-            kind == IA_DECIMAL_INT64) {
+            kind >= IA_DECIMAL_INT64) {
             wrong = "a .unl file is not read into this kind";
             bad = (int)i;
         }

@@ -2,9 +2,9 @@
 
     python tests/fuzz/run_sanitized.py [BUILD_DIRECTORY]
 
-Five programs run: fuzz_core.c, fuzz_encode.c, fuzz_bulk.c and fuzz_unl.c (the cores alone, leaks too) and hostile.py
-(modules in this Python, with the sanitizer's runtime preloaded). Ends with a status other than 0 if anything is found
-or cannot be run.
+Six programs run: fuzz_core.c, fuzz_encode.c, fuzz_bulk.c, fuzz_unl.c and fuzz_changes.c (the cores alone, leaks too)
+and hostile.py (modules in this Python, with the sanitizer's runtime preloaded). Ends with a status other than 0 if
+anything is found or cannot be run.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def runtime(name: str) -> str:
 def build_modules(directory: Path) -> None:
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     include = f"-I{sysconfig.get_path('include')}"
-    for name in ("_decode", "_encode", "_bulk", "_unl", "_hash"):
+    for name in ("_decode", "_encode", "_bulk", "_unl", "_hash", "_changes"):
         target = directory / f"{name}{suffix}"
         source = str(SOURCE / f"{name}.c")
         run([CC, *WARNINGS, *SANITIZE, "-shared", "-fPIC", include, source, "-o", str(target)])
@@ -124,6 +124,11 @@ def main(directory: Path) -> None:
     )
     run(
         [str(build_core(directory, "fuzz_unl")), str(500 * SHARE), str(replies.SEED)],
+        ASAN_OPTIONS=f"detect_leaks=1:{options}",
+        UBSAN_OPTIONS=undefined,
+    )
+    run(
+        [str(build_core(directory, "fuzz_changes")), str(50 * SHARE // 100), str(replies.SEED)],
         ASAN_OPTIONS=f"detect_leaks=1:{options}",
         UBSAN_OPTIONS=undefined,
     )

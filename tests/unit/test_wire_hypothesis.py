@@ -495,4 +495,5 @@ def test_a_damaged_literal_is_a_value_or_a_data_error(case: Case, data: st.DataO
 
 def test_every_kind_is_drawn_by_some_type_under_some_options() -> None:
     """Restore: a kind that is added to the plan needs a type in MAKERS, else nothing here tests it."""
-    assert {plan_op(ct, options).kind for ct in RAW_CASES for options in OPTIONS} == set(Kind)
+    of_row_images = {Kind.CHANGE_BOOL, Kind.CHANGE_LVARCHAR}  # no tuple has them
+    assert {plan_op(ct, options).kind for ct in RAW_CASES for options in OPTIONS} == set(Kind) - of_row_images

@@ -79,6 +79,9 @@ struct ia_decoder {
     int64_t taken;              /* rows of the batches already taken */
     int64_t batch_rows, batch_bytes;
     int framing; /* enum ia_framing */
+    int front;             /* columns that are not in the rows but come from the record around them: none, or 2 */
+    int16_t record;        /* their values for the next row: the record's number, */
+    int64_t sequence;      /* and its LSN */
     int64_t max_tuple, min_tuple;
     int64_t row_bytes;    /* Arrow bytes that each row takes besides text */
     int64_t extra;        /* most text bytes of a row that do not come from text on the wire */
@@ -238,10 +241,16 @@ static int ia_grow(struct ia_pool *pool, int slot, void *place, size_t bytes)
     return old && ia_reserved(old) >= bytes ? 0 : ia_resize(pool, slot, place, bytes);
 }
 
+/* Whether the values of a column are bits. */
+static inline int ia_is_bits(int kind)
+{
+    return kind == IA_BOOL || kind == IA_CHANGE_BOOL;
+}
+
 /* Bytes that the values of a fixed column need for so many rows; bit columns are kept in whole words. */
 static inline size_t ia_value_bytes(const struct ia_column *c, int64_t rows)
 {
-    return c->kind == IA_BOOL ? (size_t)(rows / 64 + 1) * 8 : (size_t)(rows * c->item);
+    return ia_is_bits(c->kind) ? (size_t)(rows / 64 + 1) * 8 : (size_t)(rows * c->item);
 }
 
 /* Rows to make room for next: 1024 first (a query for one row stays small), then doubled. After 32,768 rows at once what
@@ -321,7 +330,7 @@ static void ia_store_words(struct ia_decoder *d, int64_t word)
     for (struct ia_column *c = d->columns; c < d->columns + d->count; c++) {
         c->validity[word] = c->word;
         c->word = 0;
-        if (c->kind == IA_BOOL) {
+        if (ia_is_bits(c->kind)) {
             ((uint64_t *)(void *)c->values)[word] = c->bits;
             c->bits = 0;
         }

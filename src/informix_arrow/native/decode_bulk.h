@@ -546,7 +546,7 @@ static inline __attribute__((always_inline)) int ia_bulk_value(struct ia_decoder
 /* A NULL in row r: its item is 0, its text empty. */
 static inline void ia_bulk_null(struct ia_column *c, int64_t r)
 {
-    if (c->kind == IA_BOOL)
+    if (ia_is_bits(c->kind))
         return;
     if (c->item)
         memset(c->values + r * c->item, 0, (size_t)c->item);

@@ -33,11 +33,13 @@
 static int ia_shortage(const struct ia_decoder *d, const uint8_t *payload, int64_t size, struct ia_error *err)
 {
     int64_t at = 0;
-    for (int i = 0; i < d->count; i++) {
+    for (int i = d->front; i < d->count; i++) {
         const struct ia_column *c = &d->columns[i];
         int64_t need = c->width;
         if (c->kind == IA_VARCHAR)
             need = 1 + (at < size ? payload[at] : 0);
+        else if (c->kind == IA_CHANGE_LVARCHAR)
+            need = at + 2 <= size ? 2 + (int64_t)ia_load_be16(payload + at) : IA_CHANGE_TEXT;
         else if (c->kind == IA_LVARCHAR || c->kind == IA_OPAQUE || c->kind == IA_BOOL)
             need = IA_ENVELOPE + (at + IA_ENVELOPE <= size ? (int64_t)ia_load_be32(payload + at + 1) : 0);
         if (need > size - at) {
@@ -51,8 +53,11 @@ static int ia_shortage(const struct ia_decoder *d, const uint8_t *payload, int64
     return IA_REFUSE(err, IA_PROTOCOL, "the tuple ends too early");
 }
 
-/* Decode whole tuples from data to end; *stop is the end of the last one consumed. */
-static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const uint8_t *end, const uint8_t **stop)
+/* Decode whole tuples from data to end; *stop is the end of the last one consumed. With `image` from 0 on, one row of so
+ * many bytes, which stand at data and in no message of their own; then the answer is 0, IA_FULL or an error. */
+static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struct ia_decoder *d, const uint8_t *data,
+                                                                           const uint8_t *end, const uint8_t **stop,
+                                                                           const int64_t image)
 {
     struct ia_error *err = &d->error;
     struct ia_column *const columns = d->columns, *const columns_end = columns + d->count;
@@ -64,35 +69,40 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
     int status;
 
     for (;;) {
-        if (rows >= d->batch_rows || bytes >= d->batch_bytes) {
-            status = IA_FULL;
-            break;
-        }
-        if (by_rows > 0) {
-            by_rows--;
-        } else if (d->lanes) {
-            d->rows = rows;
-            d->bytes = bytes;
-            while (ia_block_decode(d, p, end, &q, &by_rows) > 0)
-                p = q;
-            rows = d->rows;
-            bytes = d->bytes;
-            by_rows--;
-            if (rows >= d->batch_rows)
-                continue;
+        if (image < 0) {
+            if (rows >= d->batch_rows || bytes >= d->batch_bytes) {
+                status = IA_FULL;
+                break;
+            }
+            if (by_rows > 0) {
+                by_rows--;
+            } else if (d->lanes) {
+                d->rows = rows;
+                d->bytes = bytes;
+                while (ia_block_decode(d, p, end, &q, &by_rows) > 0)
+                    p = q;
+                rows = d->rows;
+                bytes = d->bytes;
+                by_rows--;
+                if (rows >= d->batch_rows)
+                    continue;
+            }
         }
         const int64_t left = end - p;
-        if (left < IA_TUPLE_HEADER) {
-            status = left >= 2 && ia_load_be16(p) != tag ? IA_OTHER : IA_NEED_MORE;
-            break;
+        uint64_t header = 0;
+        if (image < 0) {
+            if (left < IA_TUPLE_HEADER) {
+                status = left >= 2 && ia_load_be16(p) != tag ? IA_OTHER : IA_NEED_MORE;
+                break;
+            }
+            header = ia_load_be64(p);
+            if (header >> 48 != tag) {
+                status = IA_OTHER;
+                break;
+            }
         }
-        const uint64_t header = ia_load_be64(p);
-        if (header >> 48 != tag) {
-            status = IA_OTHER;
-            break;
-        }
-        const int64_t size = (int32_t)(uint32_t)(put ? header >> 16 : header);
-        const int64_t whole = IA_TUPLE_HEADER + size + (size & 1);
+        const int64_t size = image < 0 ? (int32_t)(uint32_t)(put ? header >> 16 : header) : image;
+        const int64_t whole = image < 0 ? IA_TUPLE_HEADER + size + (size & 1) : image;
         if (size < 0 || size > d->max_tuple) {
             err->column = -1;
             err->offset = -1;
@@ -113,20 +123,27 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
             err->offset = -1;
             goto failed;
         }
-        if (put && (uint16_t)header != 1) {
+        if (image < 0 && put && (uint16_t)header != 1) {
             err->column = -1;
             err->offset = -1;
             status = IA_REFUSE(err, IA_PROTOCOL, "an SQ_PUT of %d tuples, where one is read at a time", (int)(uint16_t)header);
             goto failed;
         }
-        const uint8_t *const tuple = p + IA_TUPLE_HEADER, *const tuple_end = tuple + size;
+        const uint8_t *const tuple = image < 0 ? p + IA_TUPLE_HEADER : p, *const tuple_end = tuple + size;
         if (size < d->min_tuple) {
             status = ia_shortage(d, tuple, size, err);
             goto failed;
         }
 
         q = tuple;
-        for (c = columns; c < columns_end; c++) {
+        c = columns;
+        if (image >= 0) {
+            ((int16_t *)(void *)c->values)[rows] = d->record;
+            c++->word |= 1ull << (rows & 63);
+            ((int64_t *)(void *)c->values)[rows] = d->sequence;
+            c++->word |= 1ull << (rows & 63);
+        }
+        for (; c < columns_end; c++) {
             const uint8_t *text;
             int64_t n;
             int ok;
@@ -253,6 +270,41 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
                 text = q + IA_ENVELOPE;
                 ok = q[0] != 1; /* only 1 is NULL (JDBC section 7) */
                 n = ia_append_text(d, c, rows, text, ok ? stored : 0, end - text, err);
+                if (__builtin_expect(n < 0, 0)) {
+                    status = (int)n;
+                    goto value;
+                }
+                bytes += n;
+                q = text + stored;
+                break;
+            }
+            case IA_CHANGE_BOOL: {
+                static const uint8_t truth[256] = {[0] = 1, ['f'] = 1, ['F'] = 1, [1] = 2, ['t'] = 2, ['T'] = 2};
+                const int v = truth[q[1]];
+                ok = q[0] == 0;
+                if (__builtin_expect(q[0] > 1 || (ok && v == 0), 0)) {
+                    status = IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x%02x: neither NULL nor true nor false", q[0],
+                                       q[1]);
+                    goto value;
+                }
+                c->bits |= (uint64_t)(ok ? v >> 1 : 0) << (rows & 63);
+                q += 2;
+                break;
+            }
+            case IA_CHANGE_LVARCHAR: {
+                const int64_t stored = (int64_t)ia_load_be16(q) - 1; /* the flag is counted */
+                if (__builtin_expect(stored > tuple_end - q - IA_CHANGE_TEXT - c->rest, 0)) {
+                    status = ia_shortage(d, tuple, size, err);
+                    goto failed;
+                }
+                ok = q[2] == 0;
+                if (__builtin_expect(stored < 0 || q[2] > 1 || (!ok && stored), 0)) {
+                    status = IA_REFUSE(err, IA_PROTOCOL, "an LVARCHAR of length %lld with the NULL flag %02x",
+                                       (long long)stored, q[2]);
+                    goto value;
+                }
+                text = q + IA_CHANGE_TEXT;
+                n = ia_append_text(d, c, rows, text, stored, end - text, err);
                 if (__builtin_expect(n < 0, 0)) {
                     status = (int)n;
                     goto value;
@@ -395,6 +447,10 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
         rows++;
         if ((rows & 63) == 0)
             ia_store_words(d, (rows >> 6) - 1);
+        if (image >= 0) {
+            status = 0;
+            break;
+        }
         continue;
 
     value: /* the value at q is wrong */
@@ -410,6 +466,11 @@ static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const
     d->by_rows = by_rows > IA_BLOCK ? by_rows : 0;
     *stop = p;
     return status;
+}
+
+static enum ia_status ia_decode(struct ia_decoder *d, const uint8_t *data, const uint8_t *end, const uint8_t **stop)
+{
+    return ia_decode_rows(d, data, end, stop, -1);
 }
 
 /* Feed bytes; *stop is where the next feed has to begin. Any negative status is final. */

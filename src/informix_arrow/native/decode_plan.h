@@ -23,6 +23,7 @@
 #define IA_BLOCK_BYTES (1 << 20)  /* of the wire, most of a block */
 #define IA_BLOCK_NEAR (32 << 10)  /* what a block should not exceed: what was walked over is still near when it is decoded */
 #define IA_ENVELOPE 5        /* byte indicator, int length (TYPES section 1) */
+#define IA_CHANGE_TEXT 3     /* an LVARCHAR of a row image: short length, NULL flag (CDC section 5) */
 #define IA_LOB_NULL 39       /* byte of a BYTE or TEXT descriptor whose lowest bit means NULL (TYPES section 12) */
 #define IA_LOB_WIDEST 32767  /* the description's length is a short */
 
@@ -30,13 +31,13 @@
 static inline int ia_is_text(int kind)
 {
     return kind == IA_CHAR || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_DECIMAL_STRING ||
-           kind == IA_DATETIME_TEXT || kind == IA_OPAQUE;
+           kind == IA_DATETIME_TEXT || kind == IA_OPAQUE || kind == IA_CHANGE_LVARCHAR;
 }
 
 /* Whether the characters of a column come from the wire, in the database's code set. */
 static inline int ia_is_encoded(int kind)
 {
-    return kind == IA_CHAR || kind == IA_VARCHAR || kind == IA_LVARCHAR;
+    return kind == IA_CHAR || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_CHANGE_LVARCHAR;
 }
 
 /* The qualifier of a DATETIME or INTERVAL column; NULL, or what is wrong with it. */
@@ -63,7 +64,7 @@ static const char *ia_column_from(const struct ia_op *op, struct ia_column *c, i
 {
     /* Bytes in a tuple and bytes in Arrow; 0: the width says, or text. */
     static const uint8_t wire[] = {[IA_INT16] = 2,   [IA_INT32] = 4,   [IA_INT64] = 8, [IA_INT8] = 10,
-                                   [IA_FLOAT32] = 4, [IA_FLOAT64] = 8, [IA_DATE] = 4,  [IA_DECIMAL_INT64] = 0};
+                                   [IA_FLOAT32] = 4, [IA_FLOAT64] = 8, [IA_DATE] = 4,  [IA_CHANGE_BOOL] = 2};
     static const uint8_t item[] = {
         [IA_INT16] = 2,           [IA_INT32] = 4,           [IA_INT64] = 8,
         [IA_INT8] = 8,            [IA_FLOAT32] = 4,         [IA_FLOAT64] = 8,
@@ -71,8 +72,9 @@ static const char *ia_column_from(const struct ia_op *op, struct ia_column *c, i
         [IA_DECIMAL_FLOAT64] = 8, [IA_DATETIME_DATE32] = 4, [IA_DATETIME_TIMESTAMP] = 8,
         [IA_DATETIME_TIME32] = 4, [IA_DATETIME_TIME64] = 8, [IA_INTERVAL_MONTHS] = 4,
         [IA_INTERVAL_MDN] = 16,   [IA_DECIMAL_INT64] = 8,   [IA_INTERVAL_DURATION] = 8,
+        [IA_CHANGE_BOOL] = 1,     [IA_CHANGE_LVARCHAR] = 0,
     };
-    if (op->kind < IA_INT16 || op->kind > IA_DECIMAL_INT64)
+    if (op->kind < IA_INT16 || op->kind > IA_CHANGE_LVARCHAR)
         return "unknown kind";
     c->kind = op->kind;
     c->width = op->width;
@@ -89,6 +91,9 @@ static const char *ia_column_from(const struct ia_op *op, struct ia_column *c, i
         return op->width < 1 ? "the width of a CHAR must be positive" : NULL;
     case IA_VARCHAR:
         *least = 1;
+        return NULL;
+    case IA_CHANGE_LVARCHAR:
+        *least = IA_CHANGE_TEXT;
         return NULL;
     case IA_LOB:
         c->item = op->width;
@@ -158,6 +163,9 @@ static void ia_segments_from(struct ia_decoder *d)
     }
     ia_lanes_here(found);
     d->lanes = found[0];
+    for (const struct ia_column *c = d->columns; c < d->columns + d->count; c++)
+        if (c->kind == IA_CHANGE_BOOL || c->kind == IA_CHANGE_LVARCHAR)
+            d->lanes = NULL; /* blocks know the forms of tuples only */
     d->block_rows = ia_block_rows(IA_TUPLE_HEADER + d->min_tuple);
 }
 
@@ -195,7 +203,7 @@ static const char *ia_decoder_init(struct ia_decoder *d, const struct ia_op *ops
         d->expand = c->expand > d->expand ? c->expand : d->expand;
         c->rest = d->min_tuple;
         d->min_tuple += least;
-        d->row_bytes += ia_is_text(c->kind) ? (int64_t)ia_offset_size(c) : c->kind == IA_BOOL ? 0 : c->item;
+        d->row_bytes += ia_is_text(c->kind) ? (int64_t)ia_offset_size(c) : ia_is_bits(c->kind) ? 0 : c->item;
         if (c->kind == IA_DECIMAL_STRING)
             d->extra += IA_DECIMAL_TEXT;
         if (c->kind == IA_DATETIME_TEXT)

@@ -772,7 +772,7 @@ static inline void ia_unl_null(struct ia_column *c, int64_t row)
 {
     if (ia_is_text(c->kind))
         ia_unl_end_text(c, row);
-    else if (c->kind != IA_BOOL)
+    else if (!ia_is_bits(c->kind))
         memset(c->values + row * c->item, 0, (size_t)c->item);
 }
 

@@ -32,7 +32,9 @@ enum ia_kind {
     IA_INTERVAL_MDN = 22,      /* INTERVAL of either class                              -> month_day_nano */
     IA_LOB = 23,               /* BYTE, TEXT: descriptor, NULL in bit 0 of byte 39      -> fixed_size_binary(width) */
     IA_OPAQUE = 24,            /* BLOB and CLOB locators, opaque types: envelope        -> binary */
-    IA_DECIMAL_INT64 = 25      /* DECIMAL without fraction digits                       -> int64 */
+    IA_DECIMAL_INT64 = 25,     /* DECIMAL without fraction digits                       -> int64 */
+    IA_CHANGE_BOOL = 26,       /* BOOLEAN of a row image (CDC section 5): NULL flag, value -> bool */
+    IA_CHANGE_LVARCHAR = 27    /* LVARCHAR of a row image: short bytes + 1, NULL flag   -> utf8 */
 };
 
 /* Flags of a plan op. */

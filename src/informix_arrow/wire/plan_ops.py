@@ -46,6 +46,8 @@ class Kind(IntEnum):
     LOB = 23
     OPAQUE = 24
     DECIMAL_INT64 = 25
+    CHANGE_BOOL = 26
+    CHANGE_LVARCHAR = 27
 
 
 FLAG_TRIM = 1
@@ -233,7 +235,7 @@ def arrow_type(ct: ColumnType, options: TypeOptions = DEFAULT_OPTIONS) -> Any:
     return arrow_type_of_op(plan_op(ct, options))
 
 
-TEXT_KINDS = frozenset({Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR})
+TEXT_KINDS = frozenset({Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR, Kind.CHANGE_LVARCHAR})
 """Kinds whose content is text in the connection's code set."""
 
 
@@ -274,6 +276,7 @@ _ARROW: dict[Kind, Any] = {
     Kind.FLOAT64: pa.float64(),
     Kind.DATE: pa.date32(),
     Kind.BOOL: pa.bool_(),
+    Kind.CHANGE_BOOL: pa.bool_(),
     Kind.DECIMAL_FLOAT64: pa.float64(),
     Kind.DECIMAL_STRING: pa.utf8(),
     Kind.DATETIME_DATE32: pa.date32(),

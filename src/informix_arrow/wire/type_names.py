@@ -45,6 +45,11 @@ def is_name(text: str) -> bool:
     return _TYPE_NAME.fullmatch(text) is not None
 
 
+def cut_at_commas(text: str) -> list[str]:
+    """The members of ``a integer, b decimal(5,2)``. ``ValueError`` when parentheses or quotes do not match."""
+    return _split(text, text)
+
+
 def _split(inner: str, whole: str) -> list[str]:
     """Cut at the commas outside parentheses and quoted names."""
     parts, depth, start, quoted = [], 0, 0, False

@@ -119,6 +119,22 @@ def _lvarchar(reader: Reader, op: PlanOp, encoding: str) -> object:
     return None if data is None else _text(data, op, encoding)
 
 
+def _change_bool(reader: Reader, op: PlanOp, encoding: str) -> object:
+    """A BOOLEAN of a row image (CDC section 5)."""
+    null, value = reader.byte(), reader.byte()
+    if null > 1 or (not null and bytes((value,)) not in (b"\0", b"\1", b"f", b"F", b"t", b"T")):
+        raise ProtocolError(f"BOOLEAN with the bytes {null:02x}{value:02x}")
+    return None if null else bytes((value,)) in (b"\1", b"t", b"T")
+
+
+def _change_lvarchar(reader: Reader, op: PlanOp, encoding: str) -> object:
+    """An LVARCHAR of a row image (CDC section 5): its length counts the NULL flag."""
+    size, null = reader.ushort() - 1, reader.byte()
+    if size < 0 or null > 1 or (null and size):
+        raise ProtocolError(f"LVARCHAR of length {size} with the NULL flag {null:02x}")
+    return None if null else _text(reader.take(size), op, encoding)
+
+
 def _decimal128(reader: Reader, op: PlanOp, encoding: str) -> object:
     data = reader.take(op.width)
     number = unpack_unscaled(data)
@@ -223,5 +239,7 @@ DECODERS: dict[Kind, Decoder] = {
     Kind.LOB: _lob,
     Kind.OPAQUE: _opaque,
     Kind.DECIMAL_INT64: _decimal_int64,
+    Kind.CHANGE_BOOL: _change_bool,
+    Kind.CHANGE_LVARCHAR: _change_lvarchar,
 }
 """The reference decoder of every kind."""

@@ -112,6 +112,23 @@ def _put_lvarchar(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> b
     return b"\0" + len(data).to_bytes(4, "big") + data
 
 
+def _put_change_bool(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes:
+    """A BOOLEAN of a row image (CDC section 5)."""
+    if value is None:
+        return b"\1\0"
+    if not isinstance(value, bool):
+        raise DataError(f"a {type(value).__name__} cannot be a BOOLEAN")
+    return bytes((0, value))
+
+
+def _put_change_lvarchar(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes:
+    """An LVARCHAR of a row image (CDC section 5)."""
+    if value is None:
+        return b"\0\1\1"
+    data = _bytes_of(value, ct, op, encoding)
+    return (len(data) + 1).to_bytes(2, "big") + b"\0" + data
+
+
 def _put_decimal(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes:
     """Exact for Decimal, int and str; a float as :func:`~informix_arrow.wire.decimals.decimal_of` says."""
     if value is None:
@@ -183,5 +200,7 @@ ENCODERS: dict[Kind, Encoder] = {
     Kind.LOB: _put_lob,
     Kind.OPAQUE: _put_opaque,
     Kind.DECIMAL_INT64: _put_decimal,
+    Kind.CHANGE_BOOL: _put_change_bool,
+    Kind.CHANGE_LVARCHAR: _put_change_lvarchar,
 }
 """The reference encoder of every kind."""

@@ -1,0 +1,350 @@
+/* informix_arrow._changes: row images of captured changes (decode_changes.h) as a Python type. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "native/decode_changes.h"
+#include "native/decode_python.h"
+#include "native/plan.h"
+#include "native/stable_api.h"
+
+struct module_state {
+    PyObject *protocol_error;
+    PyObject *data_error;
+    PyObject *decoder_type;
+};
+
+typedef struct {
+    PyObject_HEAD
+    struct ia_changes core;
+    struct ia_codepage_entry page[256];
+    PyObject *names; /* tuple of str */
+    PyObject *table; /* str, for errors */
+    char busy;
+} ImageDecoder;
+
+static void raise_core_error(ImageDecoder *self)
+{
+    const struct ia_error *error = &self->core.after.error;
+    if (error->status >= 0)
+        error = &self->core.before.error;
+    if (error->status == IA_NO_MEMORY) {
+        PyErr_NoMemory();
+        return;
+    }
+    const struct module_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)self));
+    PyObject *cls = error->status == IA_PROTOCOL ? state->protocol_error : state->data_error;
+    PyObject *name = error->column >= 0 ? PyTuple_GetItem(self->names, error->column) : Py_None;
+    PyObject *message = error->column >= 0
+                            ? PyUnicode_FromFormat("a change of %U, column %R, offset %lld in the row image: %s",
+                                                   self->table, name, (long long)error->offset, error->detail)
+                            : PyUnicode_FromFormat("a change of %U: %s", self->table, error->detail);
+    PyObject *exception = message ? PyObject_CallFunctionObjArgs(cls, message, NULL) : NULL;
+    if (exception && PyObject_SetAttrString(exception, "column", name) == 0)
+        PyErr_SetObject(cls, exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(message);
+}
+
+/* One thread at a time; a second one gets an exception instead of a race. */
+static int enter(ImageDecoder *self)
+{
+    if (__atomic_test_and_set(&self->busy, __ATOMIC_ACQUIRE)) {
+        PyErr_SetString(PyExc_RuntimeError, "this ImageDecoder is in use by another thread");
+        return -1;
+    }
+    return 0;
+}
+
+static void leave(ImageDecoder *self)
+{
+    __atomic_clear(&self->busy, __ATOMIC_RELEASE);
+}
+
+static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"table",      "label",       "ops",       "names",    "variable",
+                               "batch_rows", "batch_bytes", "max_image", "codepage", NULL};
+    PyObject *table, *ops_object, *names_object, *codepage = Py_None;
+    int label, variable = INT_MIN;
+    long long batch_rows = LLONG_MIN, batch_bytes = LLONG_MIN, max_image = LLONG_MIN;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UiOO|$iLLLO:ImageDecoder", keywords, &table, &label, &ops_object,
+                                     &names_object, &variable, &batch_rows, &batch_bytes, &max_image, &codepage))
+        return NULL;
+    if (variable == INT_MIN || batch_rows == LLONG_MIN || batch_bytes == LLONG_MIN || max_image == LLONG_MIN) {
+        PyErr_SetString(PyExc_TypeError,
+                        "ImageDecoder() needs the keywords variable, batch_rows, batch_bytes and max_image");
+        return NULL;
+    }
+    if (batch_rows < 1 || batch_bytes < 1 || max_image < 0 || max_image > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive, max_image 0..2147483647");
+        return NULL;
+    }
+    ImageDecoder *self = ia_instance(type);
+    if (!self)
+        return NULL;
+    Py_ssize_t count = 0;
+    struct ia_op *ops = NULL;
+    const char *wrong;
+    int bad;
+
+    self->table = Py_NewRef(table);
+    self->names = PySequence_Tuple(names_object);
+    if (!self->names || !(ops = ia_ops_from(ops_object, &count)))
+        goto failed;
+    if (PyTuple_Size(self->names) != count) {
+        PyErr_Format(PyExc_ValueError, "%zd ops but %zd names", count, PyTuple_Size(self->names));
+        goto failed;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyUnicode_Check(PyTuple_GetItem(self->names, i))) {
+            PyErr_SetString(PyExc_TypeError, "names must be strings");
+            goto failed;
+        }
+    }
+    if (codepage != Py_None && ia_page_from(self->page, codepage))
+        goto failed;
+    wrong = ia_changes_init(&self->core, ops, (int)count, variable, batch_rows, batch_bytes, max_image,
+                            codepage != Py_None ? self->page : NULL, &bad);
+    if (wrong) {
+        if (bad >= 0)
+            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GetItem(self->names, bad),
+                         (int)ops[bad].kind, (int)ops[bad].width, (int)ops[bad].arg, (int)ops[bad].flags, wrong);
+        else
+            PyErr_SetString(PyExc_ValueError, wrong);
+        goto failed;
+    }
+    self->core.label = label;
+    PyMem_Free(ops);
+    return (PyObject *)self;
+failed:
+    PyMem_Free(ops);
+    Py_DECREF(self);
+    return NULL;
+}
+
+static void decoder_dealloc(PyObject *object)
+{
+    ImageDecoder *self = (ImageDecoder *)object;
+    ia_changes_free(&self->core);
+    Py_XDECREF(self->names);
+    Py_XDECREF(self->table);
+    ia_instance_free(object);
+}
+
+PyDoc_STRVAR(begin_doc,
+             "begin(transaction, /)\n--\n\n"
+             "Decode the rows of this transaction from now on. ValueError when rows of another were not taken.");
+
+static PyObject *decoder_begin(PyObject *object, PyObject *transaction)
+{
+    ImageDecoder *self = (ImageDecoder *)object;
+    const long number = PyLong_AsLong(transaction);
+    if (number == -1 && PyErr_Occurred())
+        return NULL;
+    if (number < INT32_MIN || number > INT32_MAX) {
+        PyErr_Format(PyExc_ValueError, "a transaction's number has 32 bits, not %ld", number);
+        return NULL;
+    }
+    if (enter(self))
+        return NULL;
+    const int left = self->core.after.rows || self->core.before.rows;
+    if (!left)
+        ia_changes_begin(&self->core, (int32_t)number);
+    leave(self);
+    if (left) {
+        PyErr_SetString(PyExc_ValueError, "rows of another transaction were not taken");
+        return NULL;
+    }
+    return Py_NewRef(Py_None);
+}
+
+PyDoc_STRVAR(feed_doc,
+             "feed(data, start, end, /)\n--\n\n"
+             "Decode the row images of this table and transaction at the front of data[start:end], a bytes-like object.\n\n"
+             "Returns (position, status): position is the index in data behind the last whole record consumed; status is 0\n"
+             "(the bytes end inside a record), 1 (the next record is another) or 2 (the batch is full: take()).\n"
+             "No byte outside data[start:end] is read. The GIL is released.\n\n"
+             "Raises ProtocolError for bytes that break the format, DataError for a value that does not fit its Arrow type\n"
+             "(with .column), MemoryError. Each is final: every later feed raises it again.");
+
+static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
+{
+    ImageDecoder *self = (ImageDecoder *)object;
+    if (nargs != 3) {
+        PyErr_Format(PyExc_TypeError, "feed() takes 3 arguments (data, start, end), got %zd", nargs);
+        return NULL;
+    }
+    const Py_ssize_t start = PyNumber_AsSsize_t(args[1], PyExc_ValueError);
+    if (start == -1 && PyErr_Occurred())
+        return NULL;
+    const Py_ssize_t end = PyNumber_AsSsize_t(args[2], PyExc_ValueError);
+    if (end == -1 && PyErr_Occurred())
+        return NULL;
+    Py_buffer view;
+    if (PyObject_GetBuffer(args[0], &view, PyBUF_SIMPLE))
+        return NULL;
+    if (start < 0 || start > end || end > view.len) {
+        PyErr_Format(PyExc_ValueError, "start %zd and end %zd do not lie in the %zd bytes of data", start, end, view.len);
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    if (enter(self)) {
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    static const uint8_t nothing = 0; /* an empty buffer may have no address */
+    const uint8_t *const data = end > start ? (const uint8_t *)view.buf + start : &nothing;
+    const uint8_t *stop = data;
+    enum ia_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = ia_changes_feed(&self->core, data, data + (end - start), &stop);
+    Py_END_ALLOW_THREADS
+    PyObject *result = NULL;
+    if (status < 0)
+        raise_core_error(self);
+    else
+        result = Py_BuildValue("ni", start + (Py_ssize_t)(stop - data), (int)status);
+    leave(self);
+    PyBuffer_Release(&view);
+    return result;
+}
+
+PyDoc_STRVAR(take_doc,
+             "take()\n--\n\n"
+             "Hand over the open batch and start the next one: two 'arrow_array' capsules of struct arrays, the rows after\n"
+             "the changes (before them, of deletes) and the rows that updates found, None when there was no update. Columns:\n"
+             "the record's number, its LSN, the table's. Whether an update's second image is still to come stays as it is.");
+
+static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    ImageDecoder *self = (ImageDecoder *)object;
+    if (enter(self))
+        return NULL;
+    PyObject *before = self->core.before.rows ? ia_take_capsule(&self->core.before) : Py_NewRef(Py_None);
+    PyObject *after = before ? ia_take_capsule(&self->core.after) : NULL;
+    leave(self);
+    PyObject *both = after ? PyTuple_Pack(2, after, before) : NULL;
+    Py_XDECREF(after);
+    Py_XDECREF(before);
+    return both;
+}
+
+/* The getters are for the thread that feeds. */
+static PyObject *decoder_rows(PyObject *self, void *Py_UNUSED(closure))
+{
+    const struct ia_changes *core = &((ImageDecoder *)self)->core;
+    return PyLong_FromLongLong(core->after.rows + core->before.rows);
+}
+
+static PyObject *decoder_bytes(PyObject *self, void *Py_UNUSED(closure))
+{
+    const struct ia_changes *core = &((ImageDecoder *)self)->core;
+    return PyLong_FromLongLong(core->after.bytes + core->before.bytes);
+}
+
+static PyObject *decoder_owed(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(((ImageDecoder *)self)->core.owed);
+}
+
+static PyMethodDef decoder_methods[] = {
+    {"begin", decoder_begin, METH_O, begin_doc},
+    {"feed", (PyCFunction)(void (*)(void))decoder_feed, METH_FASTCALL, feed_doc},
+    {"take", decoder_take, METH_NOARGS, take_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef decoder_getset[] = {
+    {"rows", decoder_rows, NULL, "Images in the open batch, those before updates counted.", NULL},
+    {"bytes", decoder_bytes, NULL, "Their Arrow bytes, about.", NULL},
+    {"owed", decoder_owed, NULL, "Whether an update's first image came last, and its second is to come.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+PyDoc_STRVAR(decoder_doc,
+             "ImageDecoder(table, label, ops, names, *, variable, batch_rows, batch_bytes, max_image, codepage=None)\n"
+             "--\n\n"
+             "Turn the row images of one captured table into Arrow record batches, transaction by transaction.\n\n"
+             "table: its name, for errors; label: the user data of its records; ops, names: as of Decoder, those of the\n"
+             "record's number (int16) and LSN (int64) first, then the columns as TABSCHEMA has them; variable: how many of\n"
+             "them, the last ones, have lengths in the header; batch_rows, batch_bytes: a batch is full at so many rows\n"
+             "or Arrow bytes; max_image: the longest image allowed, bytes; codepage: as of Decoder.\n\n"
+             "One thread at a time: a call while another runs raises RuntimeError.");
+
+static PyType_Slot decoder_slots[] = {
+    {Py_tp_doc, (void *)decoder_doc},      {Py_tp_new, decoder_new},       {Py_tp_dealloc, decoder_dealloc},
+    {Py_tp_methods, decoder_methods}, {Py_tp_getset, decoder_getset}, {0, NULL},
+};
+
+static PyType_Spec decoder_spec = {
+    .name = "informix_arrow._changes.ImageDecoder",
+    .basicsize = sizeof(ImageDecoder),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = decoder_slots,
+};
+
+static int module_exec(PyObject *module)
+{
+    struct module_state *state = PyModule_GetState(module);
+    PyObject *errors = PyImport_ImportModule("informix_arrow.wire.errors");
+    if (!errors)
+        return -1;
+    state->protocol_error = PyObject_GetAttrString(errors, "ProtocolError");
+    state->data_error = PyObject_GetAttrString(errors, "DataError");
+    Py_DECREF(errors);
+    if (!state->protocol_error || !state->data_error)
+        return -1;
+    state->decoder_type = PyType_FromModuleAndSpec(module, &decoder_spec, NULL);
+    if (!state->decoder_type || PyModule_AddType(module, (PyTypeObject *)state->decoder_type))
+        return -1;
+    if (PyModule_AddIntConstant(module, "NEED_MORE", IA_NEED_MORE) || PyModule_AddIntConstant(module, "OTHER", IA_OTHER))
+        return -1;
+    return PyModule_AddIntConstant(module, "FULL", IA_FULL);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct module_state *state = PyModule_GetState(module);
+    Py_VISIT(state->protocol_error);
+    Py_VISIT(state->data_error);
+    Py_VISIT(state->decoder_type);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    struct module_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->protocol_error);
+    Py_CLEAR(state->data_error);
+    Py_CLEAR(state->decoder_type);
+    return 0;
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+#ifdef Py_mod_multiple_interpreters
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_changes",
+    .m_doc = "Row images of captured changes as record batches (see decode_changes.h).",
+    .m_size = sizeof(struct module_state),
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+};
+
+PyMODINIT_FUNC PyInit__changes(void)
+{
+    return PyModuleDef_Init(&module_def);
+}

@@ -1,0 +1,305 @@
+"""Change records: what a server hands out of its log (CDC section 4), one at a time, from bytes cut anywhere.
+
+Row images are not decoded here but by ``_changes.ImageDecoder``, of which this module's :func:`image_plan` says how. Of
+their records only the header is looked at, to find whose they are.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from .describe import Column, Plan, compile_plan
+from .errors import NotSupportedError, ProtocolError
+from .plan_ops import FLAG_RAW, Kind, PlanOp, TypeOptions
+from .type_codes import TypeCode
+from .type_names import cut_at_commas, name_and_type
+from .types import ColumnType
+
+BEGIN, COMMIT, ROLLBACK = 1, 2, 3
+INSERT, DELETE, UPDATE_BEFORE, UPDATE_AFTER = 40, 41, 42, 43
+DISCARD, TRUNCATE, TABLE_SCHEMA, TIMEOUT, ERROR = 62, 119, 200, 201, 202
+
+#: Numbers of records that hold a row.
+ROWS = range(INSERT, UPDATE_AFTER + 1)
+
+SCHEME = 66  # CDC_PKTSCHEME_LRECBINARY
+#: No record is longer: a row of Informix has 32 KiB at most, its text columns counted by their prefixes. Bytes.
+MOST = 64 << 20
+
+_COMMON = struct.Struct(">iiii")
+_LAYOUTS = {
+    BEGIN: struct.Struct(">qiqi"),
+    COMMIT: struct.Struct(">qiq"),
+    ROLLBACK: struct.Struct(">qi"),
+    INSERT: struct.Struct(">qiii"),
+    DELETE: struct.Struct(">qiii"),
+    UPDATE_BEFORE: struct.Struct(">qiii"),
+    UPDATE_AFTER: struct.Struct(">qiii"),
+    DISCARD: struct.Struct(">qi"),
+    TRUNCATE: struct.Struct(">qii"),
+    TABLE_SCHEMA: struct.Struct(">iiiii"),
+    TIMEOUT: struct.Struct(">q"),
+    ERROR: struct.Struct(">ii"),
+}
+_NAMES = {
+    BEGIN: "BEGINTX",
+    COMMIT: "COMMTX",
+    ROLLBACK: "RBTX",
+    INSERT: "INSERT",
+    DELETE: "DELETE",
+    UPDATE_BEFORE: "UPDBEF",
+    UPDATE_AFTER: "UPDAFT",
+    DISCARD: "DISCARD",
+    TRUNCATE: "TRUNCATE",
+    TABLE_SCHEMA: "TABSCHEMA",
+    TIMEOUT: "TIMEOUT",
+    ERROR: "ERROR",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """BEGINTX: a transaction begins; ``user`` is the user id of the operating system, times are seconds (UTC)."""
+
+    lsn: int
+    transaction: int
+    time: int
+    user: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """COMMTX: a transaction has been committed."""
+
+    lsn: int
+    transaction: int
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """RBTX: a transaction has been rolled back: nothing of it counts."""
+
+    lsn: int
+    transaction: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The header of INSERT, DELETE, UPDBEF or UPDAFT; ``label`` is the user data of ``cdc_startcapture``."""
+
+    number: int
+    lsn: int
+    transaction: int
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """DISCARD: of this transaction, what came before and has this LSN or a greater one does not count."""
+
+    lsn: int
+    transaction: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate:
+    """TRUNCATE: the table is emptied."""
+
+    lsn: int
+    transaction: int
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """TABSCHEMA: the columns of a table's row images, fixed ones first; the last ``variable`` ones vary in length."""
+
+    label: int
+    fixed_bytes: int
+    variable: int
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeout:
+    """TIMEOUT: there was nothing to hand out; ``lsn`` is how far the log was read."""
+
+    lsn: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRecord:
+    """ERROR: ``final`` when the session is dead."""
+
+    code: int
+    final: bool
+
+
+Record = Begin | Commit | Rollback | Row | Discard | Truncate | TableSchema | Timeout | ErrorRecord
+
+
+def parse_record(data: bytes | bytearray, start: int, end: int) -> tuple[Record | None, int] | None:
+    """The record at ``data[start:end]`` and the position behind it; None when it is not here whole.
+
+    A record of a number that nobody knows is passed over: None in the place of the record. ``ProtocolError`` for sizes
+    that cannot be.
+    """
+    if end - start < _COMMON.size:
+        return None
+    header, payload, scheme, number = _COMMON.unpack_from(data, start)
+    name = _NAMES.get(number, f"number {number}")
+    if scheme != SCHEME:
+        raise ProtocolError(f"a change record of the packet scheme {scheme}, where all have {SCHEME}")
+    if header < _COMMON.size or payload < 0 or header + payload > MOST:
+        raise ProtocolError(
+            f"a change record ({name}) with a header of {header} bytes and {payload} behind it"
+        )
+    behind = start + header + payload
+    if behind > end:
+        return None
+    layout = _LAYOUTS.get(number)
+    if layout is None:
+        return None, behind
+    least = _COMMON.size + layout.size
+    if (header != least) if number not in ROWS else (header < least or (header - least) % 4):
+        raise ProtocolError(
+            f"a change record ({name}) with a header of {header} bytes, where it takes {least}"
+        )
+    if payload and number not in ROWS and number not in (TABLE_SCHEMA, ERROR):
+        raise ProtocolError(
+            f"a change record ({name}) with {payload} bytes behind its header, where none belong"
+        )
+    fields = layout.unpack_from(data, start + _COMMON.size)
+    if number in ROWS:
+        return Row(number, *fields[:3]), behind
+    if number == TABLE_SCHEMA:
+        text = bytes(data[start + header : behind])
+        return _table_schema(fields, text), behind
+    if number == ERROR:
+        return ErrorRecord(fields[1], bool(fields[0] & 1)), behind
+    return _PLAIN[number](*fields), behind
+
+
+_PLAIN = {
+    BEGIN: Begin,
+    COMMIT: Commit,
+    ROLLBACK: Rollback,
+    DISCARD: Discard,
+    TRUNCATE: Truncate,
+    TIMEOUT: Timeout,
+}
+
+
+def _table_schema(fields: tuple[int, ...], text: bytes) -> TableSchema:
+    label, _, fixed_bytes, fixed, variable = fields
+    try:
+        declared = text.removesuffix(b"\0").decode("utf-8")
+        columns = tuple(_column(part) for part in cut_at_commas(declared))
+    except ValueError as error:
+        raise ProtocolError(f"TABSCHEMA: the columns cannot be read: {error}") from None
+    varying = [_varies(column.type) for column in columns]
+    if fixed < 0 or variable < 0 or varying != [False] * fixed + [True] * variable:
+        raise ProtocolError(
+            f"TABSCHEMA: {fixed} fixed columns and then {variable} variable ones are announced, and described are "
+            f"{declared!r}"
+        )
+    width = sum(image_width(column) for column in columns[:fixed])
+    if width != fixed_bytes:
+        raise ProtocolError(
+            f"TABSCHEMA: the fixed columns take {fixed_bytes} bytes as announced, and {width} as described: "
+            f"{declared!r}"
+        )
+    return TableSchema(label, fixed_bytes, variable, columns)
+
+
+def _column(text: str) -> Column:
+    found = name_and_type(text)
+    if found is None:
+        raise ValueError(f"{text.strip()!r} is no column with its type")
+    name, declared = found
+    if name.startswith('"'):
+        name = name[1:-1].replace('""', '"')
+    return Column(name, ColumnType.parse_sql(declared))
+
+
+def _varies(ct: ColumnType) -> bool:
+    return ct.code in (TypeCode.VARCHAR, TypeCode.NVARCHAR) or ct.is_lvarchar
+
+
+def is_captured(ct: ColumnType) -> bool:
+    """Whether the log holds the values of such a column, so that they can be captured: not of large objects,
+    collections, ROWs and opaque types (CDC section 5)."""
+    if ct.is_boolean or ct.is_lvarchar:
+        return True
+    return _varies(ct) or (ct.width is not None and not ct.is_large_object and not ct.is_complex)
+
+
+_LOCATOR = 76  # bytes of a BLOB or CLOB in a row image: 4 and the locator
+
+
+def image_width(column: Column) -> int:
+    """Bytes of a fixed column in a row image."""
+    if column.type.is_boolean:
+        return 2
+    if column.type.is_blob or column.type.is_clob:
+        return _LOCATOR
+    width = column.type.width
+    if width is None:
+        raise ProtocolError(
+            f"TABSCHEMA: the column {column.name!r} is of the type {column.type.sql}, which is not captured"
+        )
+    return width
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePlan:
+    """How the row images of one table are read: for ``_changes.ImageDecoder``.
+
+    ``ops`` and ``names`` begin with those of the record's number and LSN, and so does ``decoded``, the schema of the
+    decoder's batches. ``plan`` is that of the table's columns alone.
+    """
+
+    ops: tuple[tuple[int, int, int, int], ...]
+    names: tuple[str, ...]
+    max_image: int
+    decoded: pa.Schema
+    plan: Plan
+
+
+_FRONT_OPS = (PlanOp(Kind.INT16, 2, 0, 0), PlanOp(Kind.INT64, 8, 0, 0))
+_FRONT_FIELDS = (pa.field("record", pa.int16()), pa.field("lsn", pa.int64()))
+_IN_IMAGES = {Kind.BOOL: (Kind.CHANGE_BOOL, 2), Kind.LVARCHAR: (Kind.CHANGE_LVARCHAR, None)}
+
+
+def image_plan(columns: Sequence[Column], options: TypeOptions, *, raw_text: bool) -> ImagePlan:
+    """Compile the plan of a table's row images. ``raw_text`` as for ``compile_plan``.
+
+    ``NotSupportedError`` names a column that cannot be captured.
+    """
+    for column in columns:
+        if not is_captured(column.type):
+            raise NotSupportedError(
+                f"the column {column.name!r} is of the type {column.type.sql}, whose values are not in the log: "
+                "leave it out of the columns",
+                column=column.name,
+            )
+    plan = compile_plan(columns, options, raw_text=raw_text)
+    ops = list(_FRONT_OPS)
+    longest = 0
+    for op, column in zip(plan.ops, columns, strict=True):
+        kind, width = _IN_IMAGES.get(op.kind, (op.kind, op.width))
+        ops.append(replace(op, kind=kind, width=op.width if width is None else width))
+        longest += column.type.max_width
+    assert not any(op.flags & FLAG_RAW for op in ops) or raw_text or options.encoding_errors == "binary"
+    return ImagePlan(
+        tuple(op.as_tuple() for op in ops),
+        tuple(field.name for field in _FRONT_FIELDS) + tuple(column.name for column in columns),
+        longest,
+        pa.schema([*_FRONT_FIELDS, *plan.decoded]),
+        plan,
+    )
