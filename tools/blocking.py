@@ -26,6 +26,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "informix_arrow"
 
 MODULES = {
+    "aio/capturing.py": "capturing.py",
     "aio/connection.py": "connection.py",
     "aio/cursor.py": "cursor.py",
     "aio/parallel.py": "parallel.py",

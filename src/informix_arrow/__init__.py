@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
     from .bulk.report import WriteReport
+    from .capturing import Changes, capture, capture_off
+    from .changes.assembler import Transaction
+    from .changes.merging import ChangeBatch
+    from .changes.open_transaction import Change
     from .connection import Connection, connect
     from .copies.api import CopyFailed, TableCopy, copy
     from .cursor import Cursor
@@ -69,6 +73,10 @@ if _TYPE_CHECKING:
 #: The same for the interpreter: the module of each public name.
 _ROOMS = {
     ".bulk.report": "WriteReport",
+    ".capturing": "Changes capture capture_off",
+    ".changes.assembler": "Transaction",
+    ".changes.merging": "ChangeBatch",
+    ".changes.open_transaction": "Change",
     ".connection": "Connection connect",
     ".copies.api": "CopyFailed TableCopy copy",
     ".cursor": "Cursor",
@@ -103,6 +111,9 @@ __all__ = [
     "ROWID",
     "STRING",
     "Binary",
+    "Change",
+    "ChangeBatch",
+    "Changes",
     "CommitUnknown",
     "Connection",
     "CopyFailed",
@@ -135,11 +146,14 @@ __all__ = [
     "TimeFromTicks",
     "Timestamp",
     "TimestampFromTicks",
+    "Transaction",
     "Warning",
     "WriteReport",
     "YearMonthInterval",
     "__version__",
     "apilevel",
+    "capture",
+    "capture_off",
     "connect",
     "copy",
     "paramstyle",

@@ -232,6 +232,28 @@ static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
     return both;
 }
 
+PyDoc_STRVAR(inexact_doc,
+             "inexact()\n--\n\n"
+             "The columns of doubles that were DECIMALs of more digits than a double gives back, in any row so far, by index.");
+
+static PyObject *decoder_inexact(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    ImageDecoder *self = (ImageDecoder *)object;
+    if (enter(self))
+        return NULL;
+    PyObject *found = PyList_New(0);
+    for (int i = 0; found && i < self->core.after.count; i++) {
+        if (self->core.after.columns[i].inexact == 0 && self->core.before.columns[i].inexact == 0)
+            continue;
+        PyObject *one = PyLong_FromLong(i);
+        if (one == NULL || PyList_Append(found, one))
+            Py_CLEAR(found);
+        Py_XDECREF(one);
+    }
+    leave(self);
+    return found;
+}
+
 /* The getters are for the thread that feeds. */
 static PyObject *decoder_rows(PyObject *self, void *Py_UNUSED(closure))
 {
@@ -254,6 +276,7 @@ static PyMethodDef decoder_methods[] = {
     {"begin", decoder_begin, METH_O, begin_doc},
     {"feed", (PyCFunction)(void (*)(void))decoder_feed, METH_FASTCALL, feed_doc},
     {"take", decoder_take, METH_NOARGS, take_doc},
+    {"inexact", decoder_inexact, METH_NOARGS, inexact_doc},
     {NULL, NULL, 0, NULL},
 };
 

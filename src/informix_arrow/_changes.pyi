@@ -46,6 +46,9 @@ class ImageDecoder:
     def take(self) -> tuple[CapsuleType, CapsuleType | None]:
         """Hand over the open batch, rows after and rows before updates, and start the next."""
 
+    def inexact(self) -> list[int]:
+        """The columns of doubles that were DECIMALs of more digits than a double gives back, in any row so far."""
+
     @property
     def rows(self) -> int:
         """Images in the open batch, those before updates counted."""

@@ -42,7 +42,8 @@ class Operation:
     kind
         ``"connect"``, ``"execute"`` (a query's too, which is over when it is open), ``"fetch"`` (one batch of a
         result), ``"executemany"``, ``"load"``, ``"routine"``, ``"begin"``, ``"commit"``, ``"rollback"``,
-        ``"savepoint"``, ``"close"`` (of a result), ``"ping"``, ``"reset"`` or ``"other"``.
+        ``"savepoint"``, ``"close"`` (of a result), ``"capture"`` (one read of changes), ``"ping"``, ``"reset"`` or
+        ``"other"``.
     statement
         The SQL text, with ``?`` in the place of literals unless the connection has ``log_parameters``; of a load the
         table. None where there is none.

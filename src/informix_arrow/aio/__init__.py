@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from .capturing import AsyncChanges, capture, capture_off
 from .connection import AsyncConnection, connect
 from .cursor import AsyncCursor
 from .parallel import AsyncPartitionedResult, plan_partitions
@@ -17,12 +18,15 @@ from .retrying import run_transaction
 from .scroll_cursor import AsyncScrollCursor
 
 __all__ = [
+    "AsyncChanges",
     "AsyncConnection",
     "AsyncCursor",
     "AsyncPartitionedResult",
     "AsyncPool",
     "AsyncResult",
     "AsyncScrollCursor",
+    "capture",
+    "capture_off",
     "connect",
     "partition_read",
     "plan_partitions",

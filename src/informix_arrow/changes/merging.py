@@ -1,0 +1,68 @@
+"""Several transactions as one: neighbouring changes of one table become one batch."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from .assembler import Transaction
+from .open_transaction import Change
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeBatch:
+    """Committed transactions, one after the other, taken together.
+
+    Attributes
+    ----------
+    batches
+        Their changes in their order, as those of a :class:`Transaction`; runs of one table are one batch, across the
+        transactions.
+    transactions
+        How many there are.
+    commit_lsn, commit_time
+        Those of the last.
+    first_commit_lsn
+        That of the first.
+    token
+        Where a capture goes on behind them.
+    """
+
+    batches: Sequence[Change]
+    transactions: int
+    commit_lsn: int
+    commit_time: dt.datetime
+    token: str
+    first_commit_lsn: int
+
+    @property
+    def rows(self) -> int:
+        """How many changes there are."""
+        return sum(change.data.num_rows for change in self.batches)
+
+
+def merged(transactions: Sequence[Transaction]) -> ChangeBatch:
+    """Take transactions, at least one, together."""
+    runs: list[tuple[str, list[pa.RecordBatch]]] = []
+    for transaction in transactions:
+        for change in transaction.batches:
+            if runs and runs[-1][0] == change.table and runs[-1][1][0].schema == change.data.schema:
+                runs[-1][1].append(change.data)
+            else:
+                runs.append((change.table, [change.data]))
+    changes = [Change(table, batch) for table, batches in runs for batch in _joined(batches)]
+    last = transactions[-1]
+    return ChangeBatch(
+        changes, len(transactions), last.commit_lsn, last.commit_time, last.token, transactions[0].commit_lsn
+    )
+
+
+def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """One batch of several, or more where one cannot hold them."""
+    if len(batches) == 1:
+        return batches
+    joined: list[pa.RecordBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return joined
