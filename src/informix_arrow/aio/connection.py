@@ -244,6 +244,8 @@ class AsyncConnection(AsyncMetadata):
         OperationalError
             The server failed or was lost; the text says whether the connection is closed now.
 
+        Notes
+        -----
         Types: the mapping table in the documentation. Source: SQLI section 7.
         """
         self._require_open()

@@ -72,6 +72,8 @@ class AsyncPool:
         Called with each connection that comes back, after it was rolled back. An error closes the connection and
         reaches whoever gave it back. What it leaves uncommitted is committed.
 
+    Notes
+    -----
     Given back, a connection is rolled back if a transaction is open, its results that were not read to their end are
     closed (reading on is an error), and ``autocommit``, ``isolation``, ``lock_wait`` and ``row_factory`` are as they
     were. One that is closed, lost or in another database is discarded. What else a session remembers (temporary

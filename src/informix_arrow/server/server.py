@@ -87,6 +87,8 @@ class Server:
         The release that it passes for: "12.10", "14.10" or "15.0"; ValueError at `start` for another. docs/server.md
         says what depends on it.
 
+    Notes
+    -----
     Used as a context manager or through `start` and `stop`. `faults` makes statements and connections fail to
     order, `queries` holds the last statements that clients have executed. What it answers where real servers are not
     known is written down in `server.dialogue.conversation`.
