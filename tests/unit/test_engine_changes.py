@@ -407,8 +407,10 @@ def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch:
     files = engine.changes.files()
     assert len(files) > 5
     assert [f["current"] for f in files] == [False] * (len(files) - 1) + [True]
-    for file in files:
-        Watch(db, "t", lsn=file["uniqid"] << 32, on=False).read()
+    commits = watch.follower.commit_lsns
+    for file in files:  # from each place where one begins nothing is missing
+        lsn = file["uniqid"] << 32
+        assert Watch(db, "t", lsn=lsn, on=False).read().commit_lsns == [c for c in commits if c >= lsn]
     monkeypatch.setattr(log_module, "KEPT_BYTES", 12_000)
     for i in range(200):
         db.run("insert into t values (?, 1, 'some words', 1)", 1000 + i)
@@ -417,6 +419,37 @@ def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch:
     with pytest.raises(Gone):
         Watch(db, "t", lsn=files[0]["uniqid"] << 32, on=False)
     watch.same()
+
+
+def test_a_reader_that_is_too_late_is_told_so(
+    db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_module, "FILE_BYTES", 2000)
+    monkeypatch.setattr(log_module, "KEPT_BYTES", 4000)
+    make(db)
+    watch = Watch(db, "t")
+    db.run("insert into t values (100, 1, 'some words', 1)")
+    assert watch.kinds() == [200, 1, 40, 2]
+    for i in range(100):
+        db.run("insert into t values (?, 1, 'some words', 1)", 200 + i)
+    dead = bytes.fromhex("00000018 00000000 00000042 000000ca 00000001 fffeb8ff")
+    assert watch.reader.take(50, 1000) == [dead]
+    assert watch.reader.take(50, 1000) == [dead]
+
+
+def test_what_is_no_record_is_not_read(db: Db, engine: Engine) -> None:
+    make(db)
+    watch = Watch(db, "t")
+    for i in range(3):
+        db.run("insert into t values (?, 1, 'some words', 1)", 100 + i)
+    (file,) = engine.changes._files
+    data = file.path.read_bytes()
+    at = data.index(b"some words", data.index(b"some words") + 1)
+    file.path.write_bytes(data[:at] + b"S" + data[at + 1 :])
+    found = watch.reader.take(50, 10_000)
+    assert [int.from_bytes(record[12:16], "big") for record in found] == [200, 1, 40, 2, 1, 202]
+    assert found[-1][-4:] == (-83790).to_bytes(4, "big", signed=True)
+    assert watch.reader.take(50, 1000) == found[-1:]
 
 
 def test_a_random_workload_of_many_sessions(engine: Engine, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,14 +237,15 @@ class ChangeLog:
 
     def _end(self, record: bytes, tx: int) -> None:
         with self._lock:
-            if self._open.pop(tx, None) is None or self._closed:
+            if tx not in self._open or self._closed:
                 return
             try:
-                self._current()
+                self._current()  # which says in a new file that it is open there
                 self._append([record])
             except OSError as problem:  # it has ended all the same
                 self._owed += record
                 log.error("the end of a transaction waits to be written to the log of changes: %s", problem)
+            del self._open[tx]
 
     def _append(self, records: Sequence[bytes]) -> list[int]:
         """Write records into the current file; where each of them is."""
@@ -363,7 +364,7 @@ class ChangeLog:
             if at < end:
                 try:
                     with file.path.open("rb") as source:
-                        return _entries(source, file.lsn, at, end, most)
+                        return _whole(source, file.lsn, at, end, most)
                 except FileNotFoundError:
                     raise Gone from None
             if following is None:
@@ -406,11 +407,17 @@ class ChangeLog:
             if not entries:
                 break
             for entry in entries:
-                if entry.lsn >= lsn:
-                    return entry.lsn, min([entry.lsn, *opened.values()]), opened
+                if entry.lsn >= lsn and entry.kind != OPEN:
+                    return self._start(entry.lsn, opened)
                 _follow(opened, entry)
             at = behind
-        return at, min([at, *opened.values()]), opened
+        return self._start(at, opened)
+
+    def _start(self, lsn: int, opened: dict[int, int]) -> tuple[int, int, dict[int, int]]:
+        begin = min([lsn, *opened.values()])
+        with self._lock:
+            self._file_of(begin)  # a transaction of which only the end is left would not be given
+        return lsn, begin, opened
 
     def files(self) -> list[dict[str, Any]]:
         """For sysmaster: number, whole pages used, whether it is the current one."""
@@ -525,6 +532,17 @@ def _entries(source: Any, base: int, at: int, end: int, most: int) -> tuple[list
         found.append(Entry(base + at + place, kind, tx, table, data[place + head : place + size]))
         place += size
     return found, base + at + place
+
+
+def _whole(source: Any, base: int, at: int, end: int, most: int) -> tuple[list[Entry], int]:
+    """As `_entries`, up to what is damaged; Damaged where that comes first."""
+    try:
+        return _entries(source, base, at, end, most)
+    except Damaged:
+        entries, behind = _sound(source, base, at, end)
+        if not entries:
+            raise
+        return entries, behind
 
 
 def _sound(source: Any, base: int, at: int, end: int) -> tuple[list[Entry], int]:

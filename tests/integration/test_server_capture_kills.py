@@ -1,0 +1,143 @@
+"""A copy that follows the log of changes equals its source, however often the server is killed while many write."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+from pathlib import Path
+from typing import cast
+
+import pytest
+from tests.change_follower import Follower, Row, records
+from tests.soaking import rounds
+
+import informix_arrow
+from informix_arrow.server import Server
+
+from .test_server_capture import Capturing
+from .test_server_durability import Process, serving
+
+WRITERS = 3
+LABELS = {1: "a", 2: "b"}
+LOCKED = (-244, -271, -346)
+
+
+class Copy:
+    """Tables kept up to date by the log, with the position from which nothing is missed."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, list[Row]] = {name: [] for name in LABELS.values()}
+        self.last = 0  # the last COMMTX
+        self.position = 2 << 32  # where the log begins
+
+    def follow(self, client: Capturing, until: int | None) -> int:
+        """Apply what comes, until so many transactions have, or, with None, until there is no more; how many."""
+        follower, done = Follower(dict(LABELS)), 0
+        try:
+            while until is None or done < until:
+                data = client.read()
+                follower.take(data)
+                done += self._apply(follower)
+                if until is None and records(data)[-1][0] == 201:
+                    break
+        finally:
+            self.position = min([t.begin for t in follower.open.values()], default=self.last) or self.position
+        return done
+
+    def _apply(self, follower: Follower) -> int:
+        done = 0
+        while follower.committed:
+            transaction, lsn = follower.committed.pop(0), follower.commit_lsns[-len(follower.committed) - 1]
+            if lsn <= self.last:
+                continue
+            one = Follower(dict(LABELS), committed=[transaction])
+            self.tables = one.tables(self.tables)
+            self.last = lsn
+            done += 1
+        return done
+
+
+def url(server: Process) -> str:
+    host, port = server.address
+    return f"informix://informix:in4mix@{host}:{port}/stores_demo?server=informix"
+
+
+def capturing(server: Process, copy: Copy) -> Capturing:
+    client = Capturing(cast("Server", server))
+    client.open(1, 100)
+    for label, table in LABELS.items():
+        client.watch(f"stores_demo:informix.{table}", label)
+    return client.active(copy.position)
+
+
+def write(server: Process, seed: int, problems: list[object]) -> None:
+    """Transactions of all kinds, until the server is gone; `problems` are errors that no other session explains."""
+    chance = random.Random(seed)
+    try:
+        connection = informix_arrow.connect(url(server))
+    except informix_arrow.Error:
+        return
+    with contextlib.closing(connection):
+        while True:
+            try:
+                transact(connection, chance)
+            except informix_arrow.Error as problem:
+                if connection.closed:
+                    return
+                if problem.sqlcode not in LOCKED:
+                    problems.append(problem)
+                with contextlib.suppress(informix_arrow.Error):
+                    connection.rollback()
+
+
+def transact(connection: informix_arrow.Connection, chance: random.Random) -> None:
+    """One transaction."""
+    cursor = connection.cursor()
+    for _ in range(chance.randrange(1, 4)):
+        i = chance.randrange(60)
+        statement, parameters = chance.choice(
+            [
+                ("insert into a values (?, ?, ?)", (i, i * 7, "x" * chance.randrange(20))),
+                ("insert into b select id, n, name from a where id between ? and ?", (i, i + 5)),
+                ("update a set n = n + 1, name = null where id = ?", (i,)),
+                ("delete from a where id = ?", (i,)),
+                ("delete from b where id = ?", (i,)),
+            ]
+        )
+        with contextlib.suppress(informix_arrow.IntegrityError):
+            cursor.execute(statement, parameters)
+    (connection.rollback if chance.random() < 0.2 else connection.commit)()
+
+
+@pytest.mark.soak
+def test_a_copy_equals_its_source_when_the_server_was_killed(tmp_path: Path) -> None:
+    copy, chance, problems = Copy(), random.Random(18), list[object]()
+    with serving(tmp_path) as server, informix_arrow.connect(url(server), autocommit=True) as connection:
+        cursor = connection.cursor()
+        cursor.execute("create table a (id integer primary key, n integer, name varchar(20))")
+        cursor.execute("create table b (id integer, n integer, name varchar(20))")
+        with capturing(server, copy) as client:
+            copy.follow(client, None)
+    for number in rounds(3):
+        with serving(tmp_path) as server:
+            threads = [
+                threading.Thread(target=write, args=(server, number * WRITERS + writer, problems))
+                for writer in range(WRITERS)
+            ]
+            for thread in threads:
+                thread.start()
+            with capturing(server, copy) as client:
+                copy.follow(client, chance.randrange(1, 40))
+            server.kill()
+            for thread in threads:
+                thread.join()
+        assert problems == []
+    with serving(tmp_path) as server, informix_arrow.connect(url(server)) as connection:
+        with capturing(server, copy) as client:
+            copy.follow(client, None)
+        cursor = connection.cursor()
+        for table in LABELS.values():
+            rows = [tuple(row) for row in cursor.execute(f"select id, n, name from {table}").fetchall()]
+            assert copy.tables[table] == sorted(rows, key=repr)
+    assert copy.last
