@@ -13,6 +13,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
+    from .applying.api import Applied, applied_token, apply_changes
     from .bulk.report import WriteReport
     from .capturing import Changes, capture, capture_off
     from .changes.assembler import Transaction
@@ -72,6 +73,7 @@ if _TYPE_CHECKING:
 
 #: The same for the interpreter: the module of each public name.
 _ROOMS = {
+    ".applying.api": "Applied applied_token apply_changes",
     ".bulk.report": "WriteReport",
     ".capturing": "Changes capture capture_off",
     ".changes.assembler": "Transaction",
@@ -110,6 +112,7 @@ __all__ = [
     "NUMBER",
     "ROWID",
     "STRING",
+    "Applied",
     "Binary",
     "Change",
     "ChangeBatch",
@@ -152,6 +155,8 @@ __all__ = [
     "YearMonthInterval",
     "__version__",
     "apilevel",
+    "applied_token",
+    "apply_changes",
     "capture",
     "capture_off",
     "connect",

@@ -18,6 +18,7 @@ COMMANDS = {
     "load": Listed("load", "load files into a table"),
     "unload": Listed("unload", "write the rows of a table or a query into files"),
     "copy": Listed("copy", "copy tables into Parquet or other databases, and go on from the last copy"),
+    "capture": Listed("capture", "the committed changes of tables, as they are made"),
     "export": Listed("exporting", "a whole database into DIR/DATABASE.exp, as dbexport lays it out"),
     "import": Listed("importing", "an export, or what dbexport wrote, into a new or empty database"),
     "compare": Listed("compare", "whether tables of two databases, exports or files are the same"),

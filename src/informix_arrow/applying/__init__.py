@@ -1,0 +1,1 @@
+"""A copy of tables that is kept equal to them by their captured changes."""

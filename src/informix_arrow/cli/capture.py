@@ -1,0 +1,262 @@
+"""``informix-arrow capture``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import connecting
+from .exits import DONE, Failure, UsageError, say
+from .files import STDIO
+from .helping import Commands, command, whole_number
+from .interrupts import Interrupts
+
+if TYPE_CHECKING:
+    from ..capturing import Changes
+    from ..changes.assembler import Transaction
+
+EXAMPLE = """\
+  informix-arrow capture informix://informix@host/stores orders items --state orders.state > changes.jsonl
+  informix-arrow capture informix://informix@host/stores orders -o changes/ --format parquet --state orders.state"""
+
+FORMATS = ("jsonl", "debezium-json", "parquet")
+_LETTERS = {"insert": "c", "update": "u", "delete": "d", "truncate": "t"}
+
+
+def add(commands: Commands) -> None:
+    """Declare the command and its options."""
+    parser = command(commands, "capture", EXAMPLE)
+    parser.add_argument(
+        "words", nargs="*", metavar="URL TABLE", help=f"{connecting.URL_HELP}, and the tables"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        default=STDIO,
+        help="where they go: a directory, with a file for each table; - is standard output, the default",
+    )
+    parser.add_argument("--format", choices=FORMATS, default="jsonl", help="of the changes (default: jsonl)")
+    parser.add_argument(
+        "--state",
+        metavar="FILE",
+        help="where it is kept how far the changes were read: the next run goes on there (default: begin now)",
+    )
+    parser.add_argument(
+        "--idle",
+        type=_seconds,
+        metavar="SECONDS",
+        help="end when nothing has come for so long; 0: when there is nothing more (default: never)",
+    )
+    parser.add_argument(
+        "--max-rows",
+        type=whole_number,
+        default=100_000,
+        metavar="N",
+        help="changes of a Parquet file (default: 100,000)",
+    )
+    parser.add_argument(
+        "--max-seconds",
+        type=_seconds,
+        default=60.0,
+        metavar="N",
+        help="seconds for a Parquet file (default: 60)",
+    )
+    connecting.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Follow the changes until Ctrl-C, or until there is nothing more."""
+    from ..capturing import capture
+
+    url, *tables = connecting.take_url(options.words, ("TABLE",), more=True)
+    if options.format == "parquet" and options.output == STDIO:
+        raise UsageError("Parquet goes into a directory: give -o DIR")
+    if options.output != STDIO:
+        Path(options.output).mkdir(parents=True, exist_ok=True)
+    start = _state(options.state)
+    with connecting.connected(url, options) as connection:
+        changes = capture(connection, tables, start=start, idle=options.idle)
+    with changes:
+        if options.format == "parquet":
+            _to_parquet(changes, options)
+        else:
+            _to_lines(changes, options, plain if options.format == "jsonl" else debezium)
+        _keep(options.state, changes.token)
+    return DONE
+
+
+def _to_lines(changes: Changes, options: argparse.Namespace, make: Lines) -> None:
+    """A line for each change; how far they go is kept when they are out."""
+    files: dict[str, Any] = {}
+    try:
+        for transaction in changes:
+            with Interrupts() as interrupts:
+                interrupts.wait()
+                for change in transaction.batches:
+                    file = _file_of(change.table, options.output, files)
+                    for line in make(change.table, change.data, transaction):
+                        file.write(line.encode() + b"\n")
+                for file in files.values():
+                    file.flush()
+                    if options.output != STDIO:
+                        os.fsync(file.fileno())
+                _keep(options.state, transaction.token)
+    finally:
+        if options.output != STDIO:
+            for file in files.values():
+                file.close()
+
+
+def _file_of(table: str, output: str, files: dict[str, Any]) -> Any:
+    if output == STDIO:
+        return files.setdefault("", sys.stdout.buffer)
+    if table not in files:
+        files[table] = (Path(output) / f"{_plain_name(table)}.jsonl").open("ab")
+    return files[table]
+
+
+def _to_parquet(changes: Changes, options: argparse.Namespace) -> None:
+    """A file for each table and batch of transactions, called by the LSN of the last."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for batch in changes.batches(max_rows=options.max_rows, max_seconds=options.max_seconds):
+        with Interrupts() as interrupts:
+            interrupts.wait()
+            by_table: dict[str, list[pa.RecordBatch]] = {}
+            for change in batch.batches:
+                by_table.setdefault(change.table, []).append(change.data)
+            for table, found in by_table.items():
+                path = Path(options.output) / f"{_plain_name(table)}-{batch.commit_lsn:016x}.parquet"
+                part = path.with_name(path.name + ".part")
+                pq.write_table(pa.Table.from_batches(found), part)
+                os.replace(part, path)
+            _keep(options.state, batch.token)
+
+
+def _plain_name(table: str) -> str:
+    """A table's name as part of a file's."""
+    return "".join(letter if letter.isalnum() or letter in "_-" else "." for letter in table)
+
+
+# ---- lines ---------------------------------------------------------------------------------------------------------
+
+Lines = Callable[[str, Any, "Transaction"], Iterable[str]]
+
+
+def plain(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
+    """Changes as lines of our own."""
+    head = f'{{"table": {_json(table)}, "op": "'
+    middle = (
+        f', "commit_lsn": {transaction.commit_lsn}, "commit_time": "{transaction.commit_time.isoformat()}", '
+        f'"transaction": {transaction.transaction}, "data": '
+    )
+    for operation, lsn, row, before in _parts(data):
+        yield f'{head}{operation}", "lsn": {lsn}{middle}{row}, "before": {before}}}'
+
+
+def debezium(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
+    """Changes in Debezium's envelope; values as with ``decimal.handling.mode=string`` and
+    ``time.precision.mode=isostring``."""
+    database, _, name = table.rpartition(":")
+    owner, _, name = name.rpartition(".")
+    moment = int(transaction.commit_time.timestamp() * 1000)
+    for operation, lsn, row, before in _parts(data):
+        source = (
+            f'{{"connector": "informix", "ts_ms": {moment}, "db": {_json(database)}, "schema": {_json(owner)}, '
+            f'"table": {_json(name)}, "txId": "{transaction.transaction}", "change_lsn": "{lsn}", '
+            f'"commit_lsn": "{transaction.commit_lsn}", "begin_lsn": "{transaction.begin_lsn}"}}'
+        )
+        old, new = (row, "null") if operation == "delete" else (before, row)
+        if operation == "truncate":
+            new = "null"
+        yield (
+            f'{{"before": {old}, "after": {new}, "source": {source}, "op": "{_LETTERS[operation]}", '
+            f'"ts_ms": {moment}}}'
+        )
+
+
+def _parts(data: Any) -> Iterable[tuple[str, int, str, str]]:
+    """Operation, LSN, the row and the row before, as JSON."""
+    operations = data.column(0).to_pylist()
+    before = data.column(data.num_columns - 1)
+    fields = list(data.schema)[2:-1]
+    rows = _objects(fields, data.columns[2:-1])
+    olds = _objects(fields, before.flatten()) if before.null_count < len(before) else ["null"] * len(before)
+    there = before.is_valid().to_pylist()
+    for operation, lsn, row, old, valid in zip(
+        operations, data.column(1).to_pylist(), rows, olds, there, strict=True
+    ):
+        yield operation, lsn, "null" if operation == "truncate" else row, old if valid else "null"
+
+
+def _objects(fields: list[Any], columns: list[Any]) -> list[str]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from .formats.json_text import json_texts
+
+    parts: list[Any] = []
+    for number, (field, column) in enumerate(zip(fields, columns, strict=True)):
+        parts += [pa.scalar(("{" if number == 0 else ", ") + _json(field.name) + ": ")]
+        parts += [pc.fill_null(json_texts(column, field), "null")]
+    lines: list[str] = pc.binary_join_element_wise(*parts, pa.scalar("}"), "").to_pylist()
+    return lines
+
+
+def _json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+# ---- state ---------------------------------------------------------------------------------------------------------
+
+
+def _state(path: str | None) -> str | None:
+    """The token that was kept."""
+    if path is None:
+        return None
+    try:
+        text = Path(path).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        say(f"{path} is not there yet: changes from now on")
+        return None
+    except (OSError, ValueError) as error:
+        raise Failure(f"{path} cannot be read: {error}") from error
+    if not text:
+        raise Failure(f"{path} is empty: it should hold a token; remove it to begin anew")
+    return text
+
+
+def _keep(path: str | None, token: str | None) -> None:
+    """Keep the token: the old one or the new one is there, never a part."""
+    if path is None or token is None:
+        return
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, part = tempfile.mkstemp(prefix=".informix-arrow-", dir=folder)
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(token + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds from 0")
+    return value

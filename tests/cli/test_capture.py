@@ -1,0 +1,103 @@
+"""informix-arrow capture: lines, Debezium's envelope, Parquet, and a state that goes on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow.cli import main
+from informix_arrow.server import Server
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server() as running:
+        with ifx.connect(running.url("stores_demo"), autocommit=True) as conn:
+            conn.execute("CREATE TABLE cc_t (id INTEGER, name VARCHAR(20), d DECIMAL(6,2), day DATE)")
+        yield running
+
+
+@pytest.fixture
+def url(server: Server, tmp_path: Path) -> str:
+    """Of the database, in which the state of ``tmp_path`` stands before three transactions."""
+    found = server.url("stores_demo")
+    with ifx.capture(found, ["cc_t"], idle=0, timeout=1) as changes:
+        list(changes)
+        assert changes.token is not None
+        (tmp_path / "state").write_text(changes.token)
+    with ifx.connect(found, autocommit=True) as conn:
+        conn.execute("INSERT INTO cc_t VALUES (1, 'a \"b\" é', 1.50, '2024-02-29')")
+        conn.execute("UPDATE cc_t SET name = NULL WHERE id = 1")
+        conn.execute("DELETE FROM cc_t WHERE id = 1")
+    return found
+
+
+def run(url: str, tmp_path: Path, *more: str) -> int:
+    return main(["capture", url, "cc_t", "--idle", "0", "--state", str(tmp_path / "state"), *more])
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+FIRST = {"id": 1, "name": 'a "b" é', "d": 1.5, "day": "2024-02-29"}
+SECOND = {**FIRST, "name": None}
+
+
+def test_lines_and_a_second_run_that_goes_on(
+    url: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert run(url, tmp_path) == 0
+    found = lines(capfdbinary.readouterr().out.decode())
+    assert [(each["table"], each["op"], each["data"], each["before"]) for each in found] == [
+        ("cc_t", "insert", FIRST, None),
+        ("cc_t", "update", SECOND, FIRST),
+        ("cc_t", "delete", SECOND, None),
+    ]
+    assert found[0]["lsn"] < found[0]["commit_lsn"] < found[1]["lsn"]
+    assert run(url, tmp_path) == 0
+    assert capfdbinary.readouterr().out == b""
+
+
+def test_debeziums_envelope(url: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(url, tmp_path, "--format", "debezium-json") == 0
+    found = lines(capfdbinary.readouterr().out.decode())
+    assert [(each["op"], each["before"], each["after"]) for each in found] == [
+        ("c", None, FIRST),
+        ("u", FIRST, SECOND),
+        ("d", SECOND, None),
+    ]
+    assert found[0]["source"]["table"] == "cc_t"
+
+
+def test_parquet_and_lines_in_a_directory(url: str, tmp_path: Path) -> None:
+    state = (tmp_path / "state").read_text()
+    assert run(url, tmp_path, "--format", "parquet", "-o", str(tmp_path / "out")) == 0
+    (path,) = (tmp_path / "out").iterdir()
+    assert path.name.startswith("cc_t-")
+    assert pq.read_table(path).column("_op").to_pylist() == ["insert", "update", "delete"]
+    (tmp_path / "state").write_text(state)
+    assert run(url, tmp_path, "-o", str(tmp_path / "lines")) == 0
+    assert len(lines((tmp_path / "lines" / "cc_t.jsonl").read_text(encoding="utf-8"))) == 3
+
+
+def test_wrong_uses(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = server.url("stores_demo")
+    assert main(["capture", url, "cc_t", "--format", "parquet"]) == 2
+    (tmp_path / "state").write_text("")
+    assert run(url, tmp_path) == 1
+    (tmp_path / "state").write_text("nonsense")
+    assert run(url, tmp_path) == 2
+    assert main(["capture", url, "cc_none", "--idle", "0"]) == 1
+    said = capsys.readouterr().err
+    assert "give -o DIR" in said
+    assert "is empty" in said
+    assert "-83705" in said
+    assert sys.stdout is not None
