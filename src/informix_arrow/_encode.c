@@ -5,6 +5,7 @@
 
 #include "native/arrow_c_data.h"
 #include "native/encode_arrow.h"
+#include "native/encode_block.h"
 #include "native/encode_bind.h"
 #include "native/encode_column.h"
 #include "native/encode_core.h"
@@ -28,6 +29,7 @@ typedef struct {
     int64_t rows;               /* rows of the batch */
     int64_t first_row;          /* number of the batch's row 0 in messages */
     int busy;                   /* another thread is inside encode(), without the GIL */
+    int by_rows;                /* no blocks: for tests */
 } Encoder;
 
 /* ---- exceptions ---------------------------------------------------------------------------------------------- */
@@ -239,12 +241,15 @@ static int read_codepage(Encoder *self, PyObject *codepage)
 
 static PyObject *Encoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"ops", "names", "codepage", NULL};
+    static char *keywords[] = {"ops", "names", "codepage", "blocks", NULL};
     PyObject *ops, *names, *codepage = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$O:Encoder", keywords, &ops, &names, &codepage)) return NULL;
+    int blocks = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$Op:Encoder", keywords, &ops, &names, &codepage, &blocks))
+        return NULL;
 
     Encoder *self = ia_instance(type); /* zeroed */
     if (self == NULL) return NULL;
+    self->by_rows = !blocks;
     PyObject *list = PySequence_Tuple(ops);
     self->names = list ? PySequence_Tuple(names) : NULL;
     if (self->names == NULL || read_plan(self, list) || read_codepage(self, codepage)) {
@@ -361,6 +366,7 @@ static PyObject *Encoder_load(PyObject *op, PyObject *args, PyObject *kwargs)
     const int64_t rows = array->length;
     PyMem_Free(self->plan.cols);
     self->plan.cols = cols;
+    if (!self->by_rows) ia_enc_arrange(&self->plan);
     self->batch = *array;
     array->release = NULL; /* moved, and the schema too: it has been read */
     schema->release = NULL;
@@ -516,9 +522,10 @@ static PyGetSetDef encoder_getset[] = {
 };
 
 PyDoc_STRVAR(encoder_doc,
-"Encoder(ops, names, *, codepage=None)\n--\n\n"
+"Encoder(ops, names, *, codepage=None, blocks=True)\n--\n\n"
 "Arrow record batches to SQLI messages, by a plan of (kind, width, arg, flags) per column (plan.h).\n\n"
-"codepage None sends text as UTF-8; else it has 65536 bytes, the byte of each code point, 0 for none.");
+"codepage None sends text as UTF-8; else it has 65536 bytes, the byte of each code point, 0 for none. blocks=False\n"
+"writes row by row only, for tests: the bytes are the same.");
 
 static PyType_Slot encoder_slots[] = {
     {Py_tp_doc, (void *)encoder_doc},

@@ -50,7 +50,12 @@ class Encoder:
     """
 
     def __new__(
-        cls, ops: Sequence[tuple[int, int, int, int]], names: Sequence[str], *, codepage: bytes | None = None
+        cls,
+        ops: Sequence[tuple[int, int, int, int]],
+        names: Sequence[str],
+        *,
+        codepage: bytes | None = None,
+        blocks: bool = True,
     ) -> Encoder: ...
     def load(self, schema_capsule: object, array_capsule: object, *, first_row: int | None = None) -> int:
         """Take over one batch (the pair that ``__arrow_c_array__`` gives); returns its rows.

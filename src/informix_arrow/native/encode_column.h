@@ -68,6 +68,11 @@ struct ia_enc_col {
     int64_t dictionary_base;        /* index of its value 0 in the buffers above */
     int64_t dictionary_length;
     const uint8_t *dictionary_validity;
+
+    int32_t lane;                   /* what the column is to a block (encode_block.h) */
+    int32_t segment, place;         /* of a lane: the variable columns before it, bytes behind the last of them */
+    int32_t gap;                    /* of another: bytes of lanes between the one before and it */
+    int32_t next;                   /* of another: the index of the next of its sort, or the number of columns */
 };
 
 /* Where and why a value was refused. */

@@ -23,6 +23,10 @@ struct ia_enc_plan {
     int32_t codepage_is_ascii;      /* 0..127 stand for themselves */
     size_t row_bound;               /* of a tuple message: header, bounds of all columns, pad */
     size_t bind_bound;              /* of an SQ_BIND */
+    int32_t lanes;                  /* encode_block.h: how many there are; 0: row by row */
+    int32_t segments;               /* variable columns */
+    int32_t first;                  /* the first column that is no lane */
+    int32_t gap;                    /* bytes of lanes behind the last of them */
 };
 
 /* Copy a text.  Most are short and of ever new lengths: 64 bytes at once take no branch that depends on the length,
@@ -90,8 +94,9 @@ static inline int ia_enc_transcode(const struct ia_enc_plan *plan, uint8_t *out,
 }
 
 /* The content of CHAR, VARCHAR, LVARCHAR and opaque values at out, at most c->width bytes. */
-static inline int ia_enc_put_text(const struct ia_enc_plan *plan, const struct ia_enc_col *c, int64_t i, uint8_t *out,
-                                  int64_t *len, struct ia_enc_fault *fault)
+static inline __attribute__((always_inline)) int ia_enc_put_text(const struct ia_enc_plan *plan,
+                                                                 const struct ia_enc_col *c, int64_t i, uint8_t *out,
+                                                                 int64_t *len, struct ia_enc_fault *fault)
 {
     struct ia_bytes t;
     int status = ia_enc_bytes(c, i, &t, fault);
