@@ -187,10 +187,14 @@ def test_a_session_that_waits_for_its_clients_file_keeps_nobody_waiting(server: 
         keeper.command("DROP TABLE t_waiting")
 
 
-def test_requests_sent_ahead_of_a_files_answer_are_bounded(server: Server) -> None:
+def test_requests_sent_ahead_of_a_files_answer_are_bounded(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each of them is two bytes on the wire, and an object in memory."""
     from informix_arrow.server.dialogue import client_files
 
+    assert client_files._MAX_AHEAD <= 64 << 20
+    monkeypatch.setattr(client_files, "_MAX_AHEAD", 1 << 20)  # as many take their time
     with RawClient(server, "stores_demo") as client:
         client.command("CREATE TEMP TABLE t_ahead (id INT, b BLOB)")
         insert = "INSERT INTO t_ahead VALUES (2, filetoblob('/in', 'client'))"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -77,55 +78,86 @@ def test_serve_speaks_tls_with_the_certificate_that_it_is_given(certificates: Ce
             assert process.wait(30) == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--tls-cert", "nowhere.pem"], "the TLS certificate nowhere.pem"),
-        (["--tls-key", "key.pem"], "tls_key and tls_ca are nothing without tls_cert"),
-        (["--max-sessions", "0"], "max_sessions=0"),
-        (["--idle-timeout", "0"], "idle_timeout=0"),
-        (["--host", "0.0.0.0"], "the default password: give one of your own"),
-        (["--host", "::", "--password", "in4mix"], "the default password: give one of your own"),
-        (["--users", "nowhere.txt"], "nowhere.txt"),
-        (["--load", "nowhere"], "nowhere is no directory"),
-        (["--query-log", "no/where.jsonl"], "no/where.jsonl"),
-    ],
-)
-def test_serve_says_in_one_line_what_is_wrong_with_its_options(
-    arguments: list[str], said: str, tmp_path: Path
-) -> None:
-    run = subprocess.run(
-        [*SERVE, "--port", "0", *arguments], capture_output=True, text=True, timeout=120, cwd=tmp_path
-    )
-    assert run.returncode == 1
-    assert run.stderr.startswith("informix-arrow: ")
-    assert said in run.stderr
-    assert run.stderr.count("\n") == 1
+#: Options that cannot be, in a folder with these users, and what is said.
+WRONG: dict[str, tuple[list[str], str, str]] = {
+    "no certificate": (["--tls-cert", "nowhere.pem"], "", "the TLS certificate nowhere.pem"),
+    "a key alone": (["--tls-key", "key.pem"], "", "tls_key and tls_ca are nothing without tls_cert"),
+    "no session": (["--max-sessions", "0"], "", "max_sessions=0"),
+    "no time": (["--idle-timeout", "0"], "", "idle_timeout=0"),
+    "no password": (["--host", "0.0.0.0"], "", "the default password: give one of your own"),
+    "the default password": (
+        ["--host", "::", "--password", "in4mix"],
+        "",
+        "the default password: give one of your own",
+    ),
+    "no file of users": (["--users", "nowhere.txt"], "", "nowhere.txt"),
+    "no files to load": (["--load", "nowhere"], "", "nowhere is no directory"),
+    "no folder of the log": (["--query-log", "no/where.jsonl"], "", "no/where.jsonl"),
+    "a user without a password": (
+        ["--users", "users.txt"],
+        "ann:one\nbob\n",
+        "users.txt, line 2: it must be NAME:PASSWORD",
+    ),
+    "a password without a user": (
+        ["--users", "users.txt"],
+        ":s3cret\n",
+        "users.txt, line 1: it must be NAME:PASSWORD",
+    ),
+    "a user twice": (
+        ["--users", "users.txt"],
+        "# who\n\nann:one\nann:s3cret\n",
+        "users.txt, line 4: ann has a line already",
+    ),
+}
+
+RUN_EACH = """
+import contextlib, io, json, os, sys
+from informix_arrow.cli import main
+
+found = {}
+for name, (folder, arguments) in json.load(sys.stdin).items():
+    os.chdir(folder)
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        code = main(["serve", "--port", "0", *arguments])
+    found[name] = (code, said.getvalue())
+print(json.dumps(found))
+"""
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ("ann:one\nbob\n", "users.txt, line 2: it must be NAME:PASSWORD"),
-        (":s3cret\n", "users.txt, line 1: it must be NAME:PASSWORD"),
-        ("# who\n\nann:one\nann:s3cret\n", "users.txt, line 4: ann has a line already"),
-    ],
-)
-def test_serve_names_the_line_of_its_users_that_is_wrong_and_no_password(
-    lines: str, said: str, tmp_path: Path
-) -> None:
-    (tmp_path / "users.txt").write_text(lines)
-    (tmp_path / "users.txt").chmod(0o600)
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+    """The exit code and stderr of each: they are tried one after the other in one process, which imports the server
+    once."""
+    cases = {}
+    for name, (arguments, users, _) in WRONG.items():
+        folder = tmp_path_factory.mktemp("refused")
+        if users:
+            (folder / "users.txt").write_text(users)
+            (folder / "users.txt").chmod(0o600)
+        cases[name] = (str(folder), arguments)
     run = subprocess.run(
-        [*SERVE, "--port", "0", "--users", "users.txt"],
+        [sys.executable, "-c", RUN_EACH],
+        input=json.dumps(cases),
         capture_output=True,
         text=True,
         timeout=120,
-        cwd=tmp_path,
+        check=False,
     )
-    assert run.returncode == 1
-    assert said in run.stderr
-    assert "s3cret" not in run.stderr
+    assert run.returncode == 0, run.stderr
+    outcomes: dict[str, tuple[int, str]] = json.loads(run.stdout)
+    return outcomes
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_serve_says_in_one_line_what_is_wrong_with_its_options_and_no_password(
+    name: str, refused: dict[str, tuple[int, str]]
+) -> None:
+    code, said = refused[name]
+    assert code == 1
+    assert said.startswith("informix-arrow: ")
+    assert WRONG[name][2] in said
+    assert said.count("\n") == 1
+    assert "s3cret" not in said
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
