@@ -5,6 +5,8 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 # A worker per core, each with servers and ports of its own; one that has nothing left takes tests from the others.
 PARALLEL ?= --numprocesses=auto --dist=worksteal
+# All tests take one more: some of their time is waiting, for a time limit, a disk or a server of their own.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # Workers and the many children of the tests would otherwise compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -62,7 +64,7 @@ demo: $(STAMP)
 	@$(BIN)/informix-arrow demo
 
 test: $(STAMP)
-	@$(PYTEST) $(PARALLEL) -m "not soak and not ecosystem and not program" $(PYTEST_ARGS)
+	@$(PYTEST) $(PARALLEL) --numprocesses=$(WORKERS) -m "not soak and not ecosystem and not program" $(PYTEST_ARGS)
 
 test-fast: $(STAMP)
 	@$(PYTEST) $(PARALLEL) -m "not soak and not slow and not ecosystem and not program" $(FAST_TESTS) $(PYTEST_ARGS)

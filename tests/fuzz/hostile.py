@@ -21,17 +21,18 @@ from typing import Any
 
 SOURCE = Path(__file__).parents[2] / "src" / "informix_arrow"
 ROWS = 150
-CORRUPTIONS = 100 * int(os.environ.get("FUZZ_SHARE", "100"))
+SHARE = int(os.environ.get("FUZZ_SHARE", "100"))
+CORRUPTIONS = 100 * SHARE
 MAX_TUPLE = 4096
 
 
-def load_sanitised(directory: Path) -> tuple[Any, Any]:
+def load_sanitised(directory: Path) -> tuple[Any, Any, Any]:
     """The codecs of `directory`, under their own names: nothing of the package may load the installed ones first."""
     package = types.ModuleType("informix_arrow")
     package.__path__ = [str(SOURCE)]
     sys.modules["informix_arrow"] = package
     loaded = []
-    for name in ("_decode", "_encode"):
+    for name in ("_decode", "_encode", "_hash"):
         (path,) = directory.glob(f"{name}.*.so")
         spec = importlib.util.spec_from_file_location(f"informix_arrow.{name}", path)
         assert spec is not None
@@ -41,10 +42,10 @@ def load_sanitised(directory: Path) -> tuple[Any, Any]:
         spec.loader.exec_module(module)
         assert module.__file__ == str(path)
         loaded.append(module)
-    return loaded[0], loaded[1]
+    return loaded[0], loaded[1], loaded[2]
 
 
-decode_module, encode_module = load_sanitised(Path(sys.argv[1]).resolve())
+decode_module, encode_module, hash_module = load_sanitised(Path(sys.argv[1]).resolve())
 sys.path.insert(0, str(Path(__file__).parent))
 
 import pyarrow as pa  # noqa: E402
@@ -192,8 +193,41 @@ def corruptions(whole: pa.RecordBatch) -> dict[str, int]:
     return ends
 
 
+def hashes(count: int) -> None:
+    """Buffers of any size, said to be columns: mixed in or refused, and never read beyond."""
+    rng = random.Random(replies.SEED)
+
+    def some(most: int) -> bytearray:
+        return bytearray(rng.randbytes(rng.randrange(most)))
+
+    refused = 0
+    for _ in range(count):
+        rows = bytearray(8 * rng.randrange(8))
+        offset = rng.choice((0, 0, 0, 0, 1, 1, 7, 8, 9, rng.randrange(40), -1, 2**56, 2**63 - 1))
+        validity = rng.choice((None, some(8)))
+        try:
+            if rng.random() < 0.5:
+                width = rng.choice((1, 2, 4, 8, 16, 3))
+                hash_module.mix_numbers(rows, some(300), offset, width, rng.random() < 0.3, validity)
+            else:
+                ends = sorted(
+                    rng.randrange(-1 if rng.random() < 0.1 else 0, 60) for _ in range(rng.randrange(60))
+                )
+                width = rng.choice((4, 8))
+                offsets = b"".join(end.to_bytes(width, "little", signed=True) for end in ends)
+                hash_module.mix_texts(rows, some(80), offsets, offset, width, validity)
+            buckets = [-1 if rng.random() < 0.05 else rng.randrange(8) for _ in range(len(rows) // 8)]
+            index = b"".join(each.to_bytes(8, "little", signed=True) for each in buckets)
+            hash_module.add_up(bytearray(64), bytearray(64), index, rows)
+        except ValueError:
+            refused += 1
+    assert 0 < refused < count
+    print(f"{count} columns to be hashed: {refused} refused")
+
+
 def main() -> None:
     started = time.monotonic()
+    hashes(200 * SHARE)
     whole = whole_reply()
     encoded_again(whole, random.Random(1))
     print(f"{every_prefix(whole)} prefixes of a reply of {ROWS} rows: ok, {time.monotonic() - started:.0f} s")
