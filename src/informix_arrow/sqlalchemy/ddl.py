@@ -134,7 +134,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         """ON DELETE CASCADE; to refuse is what happens without it. CompileError for what Informix cannot do."""
         text = ""
         if constraint.ondelete is not None:
-            rule = self.preparer.validate_sql_phrase(constraint.ondelete).upper()
+            rule = constraint.ondelete.upper()
             if rule == "CASCADE":
                 text = " ON DELETE CASCADE"
             elif rule not in _REFUSES:
@@ -142,7 +142,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
                     f"Informix has no ON DELETE {rule}: CASCADE, or nothing, which refuses"
                 )
         if constraint.onupdate is not None:
-            rule = self.preparer.validate_sql_phrase(constraint.onupdate).upper()
+            rule = constraint.onupdate.upper()
             if rule not in _REFUSES:
                 raise exc.CompileError(f"Informix has no ON UPDATE {rule}: it refuses")
         return text
