@@ -40,6 +40,10 @@ class Driven:
         """The first message of a kind, None when there was none."""
         return next((each for each in self.messages if type(each).__name__ == kind), None)
 
+    def count(self, kind: str) -> int:
+        """How many messages of a kind there were."""
+        return len({id(each) for each in self.messages if type(each).__name__ == kind})
+
     async def child(self, node: Any, label: str) -> Any:
         """A node of the tree under another one, once it is there."""
         node.expand()
@@ -110,19 +114,17 @@ async def main(url: str) -> None:
         told("kinds", [kinds.num_columns, wide[0].row_count, wide[0].get_row_at(0)[-1]])
         told("error", await it.run("SELECT * FROM nowhere; DELETE FROM orders"))
 
-        it.messages.clear()
         app.action_toggle_transaction_mode()
-        await it.until(lambda: it.message("TransactionModeChanged"))
-        told("mode", str(app.query_one("#transaction_button", Button).label))
+        mode = app.query_one("#transaction_button", Button)
+        await it.until(lambda: "Manual" in str(mode.label))
         await it.run("INSERT INTO orders VALUES (4, 'new', 1, 7); CREATE TABLE made (sentinel INT)")
         told(
             "within", rows(await it.run("SELECT COUNT(*) c FROM orders; COMMIT; SELECT COUNT(*) c FROM made"))
         )
         await it.run("DELETE FROM orders")
-        it.messages.clear()
         app.action_toggle_transaction_mode()
         await it.until(lambda: len(app.screen_stack) > 1)
-        told("still", str(app.query_one("#transaction_button", Button).label))
+        told("still", str(mode.label))
         app.pop_screen()
         app.action_rollback_transaction()
         await it.until(lambda: not app.connection.driver.in_transaction)
@@ -130,7 +132,9 @@ async def main(url: str) -> None:
 
         await it.start(SLOW)
         while it.message("QueriesExecuted") is None:  # a cancel that comes before the statement does nothing
+            before = it.count("QueriesCanceled")
             app.action_cancel_query()
+            await it.until(lambda before=before: it.count("QueriesCanceled") > before)
             await it.pilot.pause(0.05)
         told("canceled", await it.error())
         told("usable", rows(await it.run("SELECT 7 FROM systables WHERE tabid = 1")))
