@@ -73,6 +73,50 @@ REASONS = {
 }
 """What cannot be followed within its function, by file and expression: why it is safe."""
 
+PLANNING = ("types", "planning")
+"""Floors that make SQL of parsed statements."""
+
+RAW = frozenset(
+    {
+        *(
+            "name",
+            "this",
+            "alias",
+            "alias_or_name",
+            "output_name",
+            "db",
+            "catalog",
+            "owner",
+            "text",
+            "raw",
+            "near",
+        ),
+        *("table", "column", "database", "word", "words", "value"),
+    }
+)
+"""Attributes that hold what a user wrote, of the parsed statement and of the catalogue's objects."""
+
+PASSED_ON = frozenset(
+    {"upper", "lower", "strip", "rstrip", "lstrip", "replace", "join", "format", "get", "str", "repr"}
+)
+"""Functions whose value is as raw as what they are given."""
+
+RAW_REASONS = {
+    ("planning/nodes/forms.py", "function"): "one of three words of the source; the position only chooses it",
+    ("planning/nodes/windows.py", "name"): "one of the functions of this file: any other is -674",
+    ("planning/nodes/windows.py", "word"): "one of the functions of this file: any other is -674",
+    ("planning/nodes/windows.py", "side"): "PRECEDING or FOLLOWING: the grammar reads nothing else",
+    ("planning/nodes/windows.py", "text"): "UNBOUNDED or CURRENT ROW, or a translated expression",
+    (
+        "planning/nodes/windows.py",
+        "str(spec.args['kind']).upper()",
+    ): "ROWS or RANGE: the grammar reads nothing else",
+    ("planning/modifying.py", "c.name"): "quoted with what stands before it",
+    ("planning/values/nested.py", "TypeCode(t.code).name"): "a word of the source",
+    ("types/conversions.py", "Field(start).name"): "a word of the source",
+}
+"""What is raw by its look, by file and expression: why it is safe."""
+
 
 class Function:
     """What is known of the names in one function, and in those around it."""
@@ -188,6 +232,38 @@ class Function:
             return self.is_safe(node.args[0], seen)
         return False
 
+    def is_raw(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether what a user wrote may be in the value of an expression, as it was written."""
+        if isinstance(node, ast.Name):
+            if node.id in seen:
+                return False
+            if node.id in self.values:
+                made = self.values[node.id]
+                return any(value is not None and self.is_raw(value, seen | {node.id}) for value in made)
+            return self.around is not None and self.around.is_raw(node, seen)
+        if isinstance(node, ast.Attribute):
+            return node.attr in RAW
+        if isinstance(node, ast.Subscript):
+            return self._is_args(node.value) or self.is_raw(node.value, seen)
+        if isinstance(node, ast.Call):
+            if _called(node) not in PASSED_ON:
+                return False
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            given = [*node.args, *([] if owner is None else [owner])]
+            return any(self.is_raw(part, seen) or self._is_args(part) for part in given)
+        if isinstance(node, ast.IfExp):
+            return self.is_raw(node.body, seen) or self.is_raw(node.orelse, seen)
+        if isinstance(node, (ast.JoinedStr, ast.Compare, ast.Constant)):
+            return False  # what is in an f-string's braces is looked at where it stands
+        return any(
+            self.is_raw(part, seen) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
+        )
+
+    @staticmethod
+    def _is_args(node: ast.expr) -> bool:
+        """Whether this is the dict of a parsed node's parts."""
+        return isinstance(node, ast.Attribute) and node.attr == "args"
+
 
 def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -220,6 +296,21 @@ def interpolations(source: str) -> Iterator[tuple[int, str, bool]]:
             for value in inner.values:
                 if isinstance(value, ast.FormattedValue):
                     yield inner.lineno, ast.unparse(value.value), function.is_safe(value.value)
+
+
+def raw_interpolations(source: str) -> Iterator[tuple[int, str]]:
+    """Line and expression of what a user wrote and that stands in the braces of any f-string but an error's."""
+    tree = ast.parse(source)
+    told: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _called(node) == "SqlError"):
+            told.update(map(id, ast.walk(node)))
+    for node, function in _functions(tree, None):
+        for inner in Function._own(node):
+            if isinstance(inner, ast.JoinedStr) and id(inner) not in told:
+                for value in inner.values:
+                    if isinstance(value, ast.FormattedValue) and function.is_raw(value.value):
+                        yield inner.lineno, ast.unparse(value.value)
 
 
 def everything() -> Iterator[tuple[str, int, str, bool]]:
@@ -275,3 +366,37 @@ def test_every_reason_is_needed() -> None:
 def test_the_scan_tells_what_is_quoted_from_what_is_not(source: str, safe: bool) -> None:
     ((_, _, told),) = interpolations(source)
     assert told is safe
+
+
+def test_nothing_that_a_user_wrote_goes_into_translated_sql_as_it_was_written() -> None:
+    found = {
+        (str(file.relative_to(ROOT)), what): line
+        for floor in PLANNING
+        for file in sorted((ROOT / floor).rglob("*.py"))
+        for line, what in raw_interpolations(file.read_text(encoding="utf-8"))
+    }
+    odd = [(file, line, what) for (file, what), line in found.items() if (file, what) not in RAW_REASONS]
+    assert odd == [], "bind the value, quote the name (types/names.py), or say above why it is safe"
+    assert set(RAW_REASONS) - set(found) == set(), "reasons that are not needed any more"
+
+
+@pytest.mark.parametrize(
+    ("source", "raw"),
+    [
+        ("def f(node): return f'x({node.name})'", True),
+        ("def f(node): return f'x({quote(node.name)})'", False),
+        ("def f(node):\n    word = node.this.lower()\n    return f'x({word})'", True),
+        ("def f(node):\n    word = quote(node.this.lower())\n    return f'x({word})'", False),
+        ("def f(node): return f'x({node.args[\"kind\"]})'", True),
+        ("def f(node): return f'x({str(node.args.get(\"kind\")).upper()})'", True),
+        ("def f(node): return f'x({\", \".join(c.name for c in node.columns)})'", True),
+        ("def f(node): return f'x({\", \".join(quote(c.name) for c in node.columns)})'", False),
+        ('def f(node): return f\'x({"a" if node.name else "b"})\'', False),
+        ("def f(node): return f'x({node.name if node.name else \"b\"})'", True),
+        ("def f(node):\n    def g(): return f'{word}'\n    word = node.alias\n    return g", True),
+        ("def f(node): raise SqlError(-201, 0, 0, f'what is {node.name}')", False),
+        ("def f(tr, node): return f'x({tr.expr(node.this).sql})'", False),
+    ],
+)
+def test_the_scan_tells_what_a_user_wrote_from_what_was_made_of_it(source: str, raw: bool) -> None:
+    assert bool(list(raw_interpolations(source))) is raw
