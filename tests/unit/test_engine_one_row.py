@@ -51,8 +51,8 @@ def in_batches(row: Sequence[object]) -> bool:
     )
 
 
-def make(db: Db, table: str) -> None:
-    db.run(f"create table {table} {COLUMNS}")
+def make(db: Db, table: str, temporary: bool = False) -> None:
+    db.run(f"create {'temp ' if temporary else ''}table {table} {COLUMNS}")
     db.run(f"create unique index u_{table} on {table} (code, n)")
 
 
@@ -110,10 +110,13 @@ ROWS: list[tuple[object, ...]] = [
 
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("batch", [False, True])
-def test_each_row_has_the_outcome_that_it_has_the_long_way(db: Db, inside: bool, batch: bool) -> None:
+@pytest.mark.parametrize("temporary", [False, True])
+def test_each_row_has_the_outcome_that_it_has_the_long_way(
+    db: Db, inside: bool, batch: bool, temporary: bool
+) -> None:
     found = []
     for table in ("short", "long"):
-        make(db, table)
+        make(db, table, temporary)
         sql = f"insert into {table} (id, name, code, n) values (?, ?, ?, ?)"
         if inside:
             db.run("begin work")
@@ -145,11 +148,14 @@ VALUES: list[dict[str, object]] = [
 ]
 
 
+@pytest.mark.parametrize("temporary", [False, True])
 @pytest.mark.parametrize("values", VALUES)
-def test_values_of_every_type_go_in_as_they_go_the_long_way(db: Db, values: dict[str, object]) -> None:
+def test_values_of_every_type_go_in_as_they_go_the_long_way(
+    db: Db, values: dict[str, object], temporary: bool
+) -> None:
     found = []
     for table in ("short", "long"):
-        make(db, table)
+        make(db, table, temporary)
         marks = ", ".join("?" * len(values))
         sql = f"insert into {table} (name, {', '.join(values)}) values ('n', {marks})"
         outcome = insert(db, sql, tuple(values.values()), long=table == "long")
@@ -232,7 +238,14 @@ def test_a_key_that_is_committed_by_another_after_the_snapshot_is_a_duplicate(st
     assert stock.rows("select id, n from stock order by id") == [(1, 10), (2, 20), (3, 30), (4, 40)]
 
 
-def test_rows_inserted_one_by_one_are_there_after_their_transaction_was_put_together_again(stock: Db) -> None:
+@pytest.mark.parametrize("temporary", [False, True])
+def test_rows_inserted_one_by_one_are_there_after_their_transaction_was_put_together_again(
+    stock: Db, temporary: bool
+) -> None:
+    if temporary:
+        stock.run("drop table stock")
+        stock.run("create temp table stock (id integer primary key, n integer, tail integer)")
+        stock.run("insert into stock values (1, 10, 77)")
     stock.run("begin work")
     stock.run("insert into stock values (?, 20, 77)", 2)
     stock.run("savepoint here")
@@ -278,3 +291,18 @@ def test_the_largest_number_of_all_leaves_the_counter_where_it_is(engine: Engine
     assert db.rows("select b, s8, tail from largest order by b") == [
         (1, 1, 12345), (5, 5, 12345), (6, 6, 12345), (2**63 - 1, 2**63 - 1, 12345)
     ]  # fmt: skip
+
+
+def test_two_sessions_have_temporary_tables_of_one_name_and_wait_for_nobody(db: Db, other: Db) -> None:
+    for number, session in enumerate((db, other)):
+        session.run("create temp table mine (id integer primary key, n integer)")
+        session.run("begin work")
+        for _ in range(3):  # a statement that DuckDB keeps
+            session.run("insert into mine values (?, ?)", _, number)
+    db.run("drop table mine")
+    db.run("create temp table mine (n varchar(5), id integer, tail integer)")
+    db.run("insert into mine values (?, ?, 77)", "abc", 5)
+    db.run("commit work")
+    other.run("rollback work")
+    assert db.rows("select * from mine") == [("abc", 5, 77)]
+    assert other.rows("select * from mine") == []

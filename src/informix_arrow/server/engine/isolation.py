@@ -259,6 +259,8 @@ class Isolation:
 
     def lock_row_inserted(self, info: TableInfo, keys: Mapping[str, Sequence[Sequence[Any]]]) -> None:
         """As `lock_inserted`, for a table without parents: `keys` are the columns of each key, by its name."""
+        if info.temporary:
+            return
         self._may_write()
         owner, locks = self._owner, self._locks
         claim, table = owner.claim(CANNOT_INSERT), table_of(info)
