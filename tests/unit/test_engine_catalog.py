@@ -591,6 +591,35 @@ def test_the_scale_of_a_floating_decimal_is_255_for_the_driver(engine: Engine) -
     db.run("drop table scales")
 
 
+def test_systabinfo_tells_the_rows_and_the_size_of_each_table_of_each_database() -> None:
+    engine = Engine(None, "informix", VERSION, Library())
+    db = connect(engine)
+    engine.create_database("second", ("log",), "en_US.utf8")
+    other = connect(engine, "second")
+    for session, rows in ((db, 3000), (other, 5)):
+        session.run("create table sized (a integer primary key, b char(96), tail integer) lock mode row")
+        session.many("insert into sized values (?, 'x', 77)", [(n,) for n in range(rows)])
+    asked = (
+        "select n.dbsname, i.ti_nrows, i.ti_rowsize, i.ti_ncols, i.ti_nkeys, i.ti_npused * i.ti_pagesize size, "
+        "i.ti_nptotal, i.ti_flags from sysmaster:systabnames n, sysmaster:systabinfo i "
+        "where n.partnum = i.ti_partnum and n.tabname = 'sized' order by 1"
+    )
+    found = db.rows(asked)
+    assert [row[:5] for row in found] == [("second", 5, 104, 3, 1), ("stores_demo", 3000, 104, 3, 1)]
+    for row in found:
+        assert row[1] * row[2] <= row[5] < row[1] * row[2] + 2048
+        assert row[6] * 2048 >= row[5]
+        assert row[7] == 2  # row locks
+    of_both = "select count(*), count(distinct partnum) from sysmaster:systabnames"
+    assert len(set(db.rows(of_both)[0])) == 1
+    own = "select i.ti_nrows from systables t, sysmaster:systabinfo i where t.partnum = i.ti_partnum and tabname = ?"
+    assert (db.rows(own, "sized"), other.rows(own, "sized")) == ([(3000,)], [(5,)])
+    other.session.close()
+    engine.rename_database("second", "aaa")
+    assert [row[:2] for row in db.rows(asked)] == [("aaa", 5), ("stores_demo", 3000)]
+    engine.close()
+
+
 def test_fragments_have_a_partn_each_and_no_row_ids(db: Db) -> None:
     db.run("create table f_two (a integer, tail integer) fragment by round robin in dbs1, dbs2")
     db.run("create table f_none (a integer, tail integer)")

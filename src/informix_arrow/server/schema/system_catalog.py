@@ -31,7 +31,7 @@ from .catalog import (
     first_row,
     table_row,
 )
-from .system_views import PAGE, VIEWS, own_views
+from .system_views import PAGE, PART, VIEWS, own_views, rooms_query
 
 _NAMES = [
     "systables",
@@ -276,11 +276,14 @@ def _version(con: Writer, db: str) -> str | None:
 
 
 def list_tables(con: Writer, databases: Sequence[str]) -> None:
-    """Let sysmaster's systabnames show the tables of all `databases`; to be called when these have changed."""
-    parts = [
-        f"SELECT (1048576 + tabid)::INTEGER AS partnum, {text(name)} AS dbsname, owner, tabname, "
+    """Let sysmaster's systabnames and systabinfo show the tables of all `databases`; to be called when these have
+    changed."""
+    names = [
+        f"SELECT ({PART.format(name=text(name))}tabid)::INTEGER AS partnum, {text(name)} AS dbsname, owner, tabname, "
         f"'en_US.819' AS collate FROM {attached(name)}._ifx.tables WHERE tabtype = 'T'"
         for name in databases
     ]
-    view = f"{attached('sysmaster')}.main.systabnames"
-    con.execute(f"CREATE OR REPLACE VIEW {view} AS {' UNION ALL '.join(parts)}")
+    rooms = [rooms_query(name, attached(name)) for name in databases]
+    for view, parts in (("systabnames", names), ("systabinfo", rooms)):
+        sql = " UNION ALL ".join(parts)
+        con.execute(f"CREATE OR REPLACE VIEW {attached('sysmaster')}.main.{view} AS {sql}")

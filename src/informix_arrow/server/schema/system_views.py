@@ -61,11 +61,17 @@ def not_null_number(tabid: int, colno: int) -> int:
 
 _NOT_NULLS = "{db}._ifx.columns WHERE required AND tabid >= 100"
 
+DATABASE_NUMBER = '(SELECT number FROM "d_sysmaster"._ifx.databases WHERE name = {name})'
+"""Where tables of a database are, as the number of a dbspace: it stands in front of their number in `partnum`."""
+PART = f"1048576 * {DATABASE_NUMBER} + "
+_LAST_SPACE = 2047
+"""The highest number of a dbspace: fragments are in those from there downwards."""
+
 # Columns of systables that stand in one row of the hidden table.
 _TABLE_COLUMNS = {
     "tabname": "t.tabname",
     "owner": "t.owner",
-    "partnum": "CASE WHEN t.tabtype = 'T' THEN 1048576 + t.tabid ELSE 0 END::INTEGER",
+    "partnum": f"CASE WHEN t.tabtype = 'T' THEN {PART}t.tabid ELSE 0 END::INTEGER",
     "tabid": "t.tabid",
     "nrows": "0::DOUBLE",
     "created": "t.created",
@@ -202,7 +208,7 @@ VIEWS: dict[str, View] = {
         "flags INTEGER, dbspace NVARCHAR(128), levels SMALLINT, npused FLOAT, nrows FLOAT, clust FLOAT, "
         "partition NVARCHAR(128), version SMALLINT, nupdates FLOAT, ndeletes FLOAT, ninserts FLOAT",
         "SELECT 'T' AS fragtype, tabid, NULL::VARCHAR AS indexname, NULL::INTEGER AS colno, "
-        "(1048576 * (n + 1) + tabid)::INTEGER AS partn, s->>'strategy' AS strategy, 'L' AS location, "
+        f"(1048576 * ({_LAST_SPACE + 1} - n) + tabid)::INTEGER AS partn, s->>'strategy' AS strategy, 'L' AS location, "
         "NULL::VARCHAR AS servername, (n - 1)::INTEGER AS evalpos, encode(f[2]) AS exprtext, "
         "NULL::BLOB AS exprbin, NULL::BLOB AS exprarr, "
         "0::INTEGER AS flags, f[1] AS dbspace, 0::SMALLINT AS levels, 0::DOUBLE AS npused, 0::DOUBLE AS nrows, "
@@ -329,12 +335,49 @@ MASTER_VIEWS: dict[str, View] = {
         "partnum INTEGER, dbsname NVARCHAR(128), owner CHAR(32), tabname NVARCHAR(128), collate CHAR(32)",
         "SELECT * FROM {db}.main.systabnames",  # system_catalog.list_tables
     ),
+    "systabinfo": (
+        "ti_partnum INTEGER, ti_flags INTEGER, ti_rowsize SMALLINT, ti_ncols SMALLINT, ti_nkeys SMALLINT, "
+        "ti_nextns INTEGER, ti_pagesize INTEGER, ti_created INTEGER, ti_serialv INTEGER, ti_fextsiz INTEGER, "
+        "ti_nextsiz INTEGER, ti_nptotal INTEGER, ti_npused INTEGER, ti_npdata INTEGER, ti_octptr INTEGER, "
+        "ti_nrows BIGINT",
+        "SELECT * FROM {db}.main.systabinfo",  # system_catalog.list_tables
+    ),
 }
 
 
 def own_views(database: str) -> dict[str, View]:
     """The catalogue tables that a database has beside those of all."""
     return {"sysmaster": MASTER_VIEWS, capture_tables.DATABASE: capture_tables.VIEWS}.get(database, {})
+
+
+def rooms_query(database: str, db: str) -> str:
+    """systabinfo's rows of one database: the rows that DuckDB counts, and the pages of `PAGE` bytes that so many would
+    take. Both sizes of extents are in pages there, in systables in KB."""
+    wanted = (
+        "partnum",
+        "tabid",
+        "tabname",
+        "tabtype",
+        "locklevel",
+        "created",
+        "rowsize",
+        "ncols",
+        "nindexes",
+    )
+    tables = tables_query([*wanted, "fextsize", "nextsize"]).format(db=db, name=text(database))
+    return (
+        "SELECT t.partnum AS ti_partnum, (CASE t.locklevel WHEN 'R' THEN 2 ELSE 1 END + "
+        "CASE WHEN t.tabid < 100 THEN 4 ELSE 0 END)::INTEGER AS ti_flags, t.rowsize AS ti_rowsize, "
+        "t.ncols AS ti_ncols, t.nindexes AS ti_nkeys, 1::INTEGER AS ti_nextns, "
+        f"{PAGE}::INTEGER AS ti_pagesize, epoch(t.created)::INTEGER AS ti_created, NULL::INTEGER AS ti_serialv, "
+        f"(t.fextsize * 1024 // {PAGE})::INTEGER AS ti_fextsiz, (t.nextsize * 1024 // {PAGE})::INTEGER AS ti_nextsiz, "
+        f"greatest(t.fextsize * 1024 // {PAGE}, pages)::INTEGER AS ti_nptotal, pages::INTEGER AS ti_npused, "
+        "pages::INTEGER AS ti_npdata, 0::INTEGER AS ti_octptr, t.nrows AS ti_nrows "
+        f"FROM (SELECT *, least(ceil(nrows * rowsize / {PAGE}), 2147483647)::BIGINT AS pages FROM "
+        f"(SELECT a.*, coalesce(d.estimated_size, 0)::BIGINT AS nrows FROM ({tables}) a LEFT JOIN duckdb_tables() d "
+        f"ON d.database_name = {text('d_' + database)} AND d.schema_name = 'main' AND d.table_name = a.tabname "
+        "WHERE a.tabtype = 'T')) t"
+    )
 
 
 def system_table(name: str, db: str, database: str, wanted: Collection[str] | None = None) -> str:
