@@ -17,6 +17,7 @@ from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.instance import Memory
 from informix_arrow.server.engine.prepared import QueryResult
 from informix_arrow.server.engine.spool import Spool
+from informix_arrow.server.engine.streamed_result import SpooledResult
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import Library
 
@@ -386,3 +387,53 @@ def test_a_full_disk_fails_the_statement_that_needs_room_and_not_the_open_result
     monkeypatch.undo()
     assert rows + taken(batches) == everything()
     assert db.rows("select * from other") == []
+
+
+def waiting(result: object) -> Spool:
+    """Where the rows of a result are that was made to its end."""
+    assert isinstance(result, SpooledResult)
+    assert result._spool._held <= spool.MEMORY
+    return result._spool
+
+
+def test_a_query_that_calls_a_routine_puts_its_rows_aside(db: Db) -> None:
+    db.run("create function same(n integer) returning integer; return n; end function")
+    result = opened(db, "select id, txt, same(tail) from big")
+    assert waiting(result)._file is not None
+    assert result.rows == ROWS
+    batches = result.batches()
+    rows = taken(batches, 1)
+    db.run("delete from big where id < 100000")
+    assert db.rows("select same(tail) from big where id = 100000") == [(77,)]
+    rows += taken(batches)
+    assert rows == everything()
+
+
+ROUTINE = """create function many(n integer) returning integer, lvarchar(1200), integer;
+    define i integer;
+    for i in (1 to n) return i, rpad('Öl' || i, 900, 'y'), 77 with resume; end for
+end function"""
+
+
+def test_the_rows_of_a_routine_wait_in_a_file_when_they_are_many(db: Db) -> None:
+    db.run(ROUTINE)
+    result = opened(db, "execute function many(12000)")
+    assert waiting(result)._file is not None
+    assert result.rows == 12000
+    db.run("insert into other values (5, 77)")
+    found = taken(result.batches())
+    assert found == [(i, f"Öl{i}".ljust(900, "y"), 77) for i in range(1, 12001)]
+    assert waiting(result)._file is None  # nothing is left
+    assert db.rows("execute function many(1)") == [(1, "Öl1".ljust(900, "y"), 77)]
+
+
+def test_a_cursor_for_update_comes_to_all_rows_of_a_large_table(db: Db) -> None:
+    db.run("begin work")
+    rows = db.session.open_for_update(db.session.prepare("select * from big for update"), ())
+    for number, wanted in enumerate(everything()[:5000]):
+        row = rows.next()
+        assert row is not None
+        assert taken(row.batches()) == [wanted], number
+    rows.close()
+    assert rows.next() is None
+    db.run("commit work")

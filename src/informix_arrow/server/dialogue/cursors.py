@@ -242,8 +242,8 @@ class UpdateCursor:
         return _content(self._encoder, descriptor)
 
     def close(self) -> None:
-        """The current row is unlocked if it was not changed."""
-        self._rows.leave()
+        """The current row is unlocked if it was not changed; there is no further one."""
+        self._rows.close()
 
 
 class ScrollCursor:

@@ -34,6 +34,7 @@ from .locks import MAX_ROWS, Key, Mode, Table
 from .running import Runner
 from .schema_changes import SchemaChanges
 from .session_tables import SessionTables
+from .spool import Spool
 from .transaction import Transaction
 
 DIRTY, COMMITTED, LAST_COMMITTED = "dirty read", "committed read", "last committed"
@@ -43,6 +44,9 @@ CANNOT_READ, CANNOT_INSERT, CANNOT_LOCK, CANNOT_OPEN = -244, -271, -289, -242
 CANNOT_UPDATE = -346
 NOT_FOR_UPDATE = -263
 READ_ONLY = -878
+
+_KEYS_AT_ONCE = 2048
+"""Rows of a cursor FOR UPDATE whose identities are Python objects at one time."""
 
 MAX_ROW_ID = 36028797018960000
 """DuckDB's row ids from here on are those of rows that the transaction itself has inserted: nobody else sees them."""
@@ -154,9 +158,7 @@ class Isolation:
 
     def _keys(self, plan: SelectPlan, values: Mapping[str, object]) -> pa.Table:
         """The identities of a query's rows, in their order."""
-        names = ", ".join(key_of(plan.tables[0]))
-        text = f"SELECT {names} FROM ({plan.keyed})"
-        return self._transaction.read(lambda: self._runner.arrow(text, dict(values)))
+        return self._transaction.read(lambda: self._runner.arrow(_identities(plan), dict(values)))
 
     def lock_all(self, plan: SelectPlan, values: Mapping[str, object]) -> None:
         """FOR UPDATE of a query that is taken whole: all its rows are locked, and seen as they are then."""
@@ -172,13 +174,13 @@ class Isolation:
                 break
             self._transaction.refresh([table])
 
-    def keys_for_update(self, plan: SelectPlan, values: Mapping[str, object]) -> list[Key]:
+    def keys_for_update(self, plan: SelectPlan, values: Mapping[str, object]) -> Spool:
         """The identities of the rows that a cursor FOR UPDATE will come to; the table is locked for writing."""
         (info,) = plan.tables
         if not info.temporary:
             self._locks.lock_table(self._owner.claim(NOT_FOR_UPDATE), table_of(info), Mode.WRITE)
             self._transaction.refresh([table_of(info)])
-        return _rows(self._keys(plan, values))
+        return self._runner.spooled(_identities(plan), dict(values), _KEYS_AT_ONCE)
 
     def require_transaction(self) -> None:
         """-398 for what needs a transaction in a database that has them."""
@@ -371,6 +373,11 @@ class Isolation:
 
 def _primary(info: TableInfo) -> str:
     return next((unique.name for unique in info.uniques if unique.kind == "P"), "")
+
+
+def _identities(plan: SelectPlan) -> str:
+    """The query for the identities of a query's rows, in their order."""
+    return f"SELECT {', '.join(key_of(plan.tables[0]))} FROM ({plan.keyed})"
 
 
 def _rows(keys: pa.Table) -> list[Key]:

@@ -7,6 +7,7 @@ before the program has come to it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Protocol
 
 from ..planning.plans import SelectPlan
@@ -17,7 +18,16 @@ from .isolation import Isolation, key_of
 from .locks import Key, Mode
 from .prepared import QueryResult
 from .running import Runner, values_in
+from .spool import Spool
 from .transaction import Transaction
+
+
+def _keys(spool: Spool) -> Iterator[Key]:
+    """What identifies the rows, one after the other. No generator: who stops in the middle goes on later."""
+    batches = iter(spool.take, None)
+    return chain.from_iterable(
+        zip(*(c.to_pylist() for c in batch.columns), strict=True) for batch in batches if batch is not None
+    )
 
 
 class Positioned(Protocol):
@@ -71,7 +81,8 @@ class UpdateRows:
         self.columns = plan.columns
         self._begun_in = transaction.number
         self._current: Key | None = None
-        self._keys = iter(isolation.keys_for_update(plan, values))
+        self._spool = isolation.keys_for_update(plan, values)
+        self._keys = _keys(self._spool)
         self._waiting: Key | None = None  # its turn has come, but it was locked
         names = key_of(self.info)
         rows = ", ".join(f"c{i}" for i in range(len(plan.columns)))
@@ -109,6 +120,12 @@ class UpdateRows:
         if self.current is not None:
             self._isolation.leave_row(self.info, self.current)
         self._current = None
+
+    def close(self) -> None:
+        """No further row is wanted; the current one is unlocked if it was not changed."""
+        self.leave()
+        self._keys, self._waiting = iter(()), None
+        self._spool.close()
 
     def _to_come(self) -> Iterator[Key]:
         if self._waiting is not None:

@@ -22,9 +22,10 @@ from .calling import RoutineAnswers
 from .current_database import CurrentDatabase
 from .environment import Environment
 from .lob_calls import ObjectCalls
-from .open_rows import OpenRows
+from .open_rows import OpenRows, duckdb_error
 from .plan_cache import LONGEST_TEXT
 from .session_values import SessionValues
+from .spool import Spool
 from .transaction import Transaction
 
 _BATCH_ROWS = 65536
@@ -60,6 +61,8 @@ class Runner:
         Set when a parameter that was bound was cut to its column; who wants to know clears it before.
     answers
         Those of the routines that a text calls.
+    temporary
+        The directory for rows that have to wait and are too many for memory.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Runner:
         database: CurrentDatabase,
         objects: ObjectCalls,
         answers: RoutineAnswers,
+        temporary: str,
     ) -> None:
         self._environment = environment
         self._values = values
@@ -77,6 +81,7 @@ class Runner:
         self._database = database
         self._objects = objects
         self.answers = answers
+        self.temporary = temporary
         self.cut = False
 
     def bind(self, needs: Needs, params: Sequence[object]) -> dict[str, object]:
@@ -139,6 +144,29 @@ class Runner:
             return reader(_BATCH_ROWS).read_all()
 
         return self.answers.settled(sql, run)
+
+    def spooled(self, sql: str, values: dict[str, object], batch_rows: int) -> Spool:
+        """Run a query to its end; its rows, which take little memory however many they are. SqlError -271 where there
+        is no room for them."""
+        transaction, named = self._transaction, values_in(sql, values)
+
+        def run() -> Spool:
+            con, spool = transaction.con, Spool(directory=self.temporary)
+            relation = con.sql(sql, params=named) if named else con.sql(sql)
+            reader = relation.to_arrow_reader(batch_rows)
+            try:
+                for batch in reader:
+                    spool.append(batch)
+                if not len(spool):
+                    none = [pa.array([], field.type) for field in reader.schema]
+                    spool.append(pa.RecordBatch.from_arrays(none, schema=reader.schema))
+            except (OSError, MemoryError, pa.ArrowException) as problem:
+                raise duckdb_error(problem) from problem
+            finally:
+                reader.close()  # not left to the collector: see OpenRows
+            return spool
+
+        return self.answers.settled(sql, lambda: transaction.read(run))
 
     def at_once(self, sql: str, values: dict[str, object]) -> Any:
         """Run a query of few rows of the catalogue, as an Arrow table; None where they are too many for that, or of

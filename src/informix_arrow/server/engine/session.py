@@ -53,7 +53,7 @@ from .schema_changes import SchemaChanges
 from .session_tables import SessionTables
 from .session_values import SessionValues
 from .statement_planner import StatementPlanner
-from .streamed_result import StreamedResult, batch_rows
+from .streamed_result import StreamedResult, batch_rows, whole_result
 from .transaction import Transaction
 from .triggers import Triggers
 from .user_types import UserTypes
@@ -137,6 +137,7 @@ class EngineSession:
             self.current,
             self.objects,
             self.routines,
+            engine.temporary,
         )
         self.isolation = Isolation(
             self.owner, self.transaction, self.current, self.schema, self.tables, self.runner
@@ -401,8 +402,11 @@ class EngineSession:
                 return FewRows(prepared.columns, batch)
         if not any(plan.calls):
             rows = self.runner.stream(sql, values, batch_rows(prepared.columns))
-            table = self._whole(sql, values) if rows is None else rows.whole()
-            if rows is not None and table is None:
+            if rows is None:
+                spool = self.runner.spooled(sql, values, batch_rows(prepared.columns))
+                return whole_result(prepared.columns, spool, codec, plan.packed)
+            table = rows.whole()
+            if table is None:
                 return StreamedResult(prepared.columns, rows, codec, plan.packed)
             return QueryResult(prepared.columns, cast_table(table, prepared.columns, codec, plan.packed))
         table = self._whole(sql, values)

@@ -29,6 +29,11 @@ class Spool:
     """Batches of one schema in their order. They can be read by their number as often as is wanted, or taken from the
     front, once.
 
+    Attributes
+    ----------
+    rows
+        How many the batches had that were put in.
+
     The file is in `directory`, which is made when it is not there; None is the machine's for temporary files. It has no
     name, and is gone when it is closed or the process ends, whatever ends it.
     """
@@ -42,6 +47,7 @@ class Spool:
         self._file: IO[bytes] | None = None
         self._end = 0
         self._schema: Any = None
+        self.rows = 0
 
     def __len__(self) -> int:
         return len(self._batches)
@@ -50,6 +56,7 @@ class Spool:
         """Keep one more, in any case in memory where it is wanted `soon`. SqlError -271 when the file cannot be
         written: the batch is kept nevertheless, in memory."""
         self._schema = batch.schema
+        self.rows += batch.num_rows
         if soon or self._held + batch.nbytes <= self._memory:
             self._keep(batch)
             return

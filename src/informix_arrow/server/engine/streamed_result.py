@@ -10,6 +10,7 @@ from ...wire.describe import Column
 from ..types.result_cast import cast_table
 from .open_rows import OpenRows
 from .prepared import QueryResult
+from .spool import Spool
 
 _BATCH_ROWS = 65536
 _VECTOR = 2048
@@ -54,3 +55,42 @@ class StreamedResult(QueryResult):
 
     def close(self) -> None:
         self._rows.close()
+
+
+class SpooledResult(QueryResult):
+    """A result that was made to its end, and takes little memory nevertheless. For those of queries and routines that
+    must have run before their first row goes out.
+
+    `spool` has them in storage form; `codec` is Python's name of the code set, `packed` as for `cast_table`.
+    """
+
+    def __init__(self, columns: Sequence[Column], spool: Spool, codec: str, packed: Sequence[bool]) -> None:
+        self.columns = tuple(columns)
+        self._spool = spool
+        self._codec = codec
+        self._packed = packed
+        self._rows = spool.rows
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return self._rows
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """See QueryResult, but they come once."""
+        while (batch := self._spool.take()) is not None:
+            table = pa.Table.from_batches([batch])
+            yield from cast_table(table, self.columns, self._codec, self._packed).to_batches()
+
+    def close(self) -> None:
+        self._spool.close()
+
+
+def whole_result(columns: Sequence[Column], spool: Spool, codec: str, packed: Sequence[bool]) -> QueryResult:
+    """A result that was made to its end, of one batch at least. Where it is one, a value that does not fit is told
+    before the first row goes out."""
+    if len(spool) > 1:
+        return SpooledResult(columns, spool, codec, packed)
+    table = pa.Table.from_batches([spool.read(0)])
+    spool.close()
+    return QueryResult(columns, cast_table(table, columns, codec, packed))

@@ -11,6 +11,8 @@ from sqlglot import exp
 from ...wire.describe import Column, StatementType
 from ..engine.parts import SessionParts
 from ..engine.prepared import Outcome, QueryResult
+from ..engine.spool import Spool
+from ..engine.streamed_result import batch_rows, whole_result
 from ..errors import ISAM_LOCK_TIMEOUT, SqlError, is_conflict, not_supported
 from ..grammar.spl import codes
 from ..grammar.spl.nodes import ExecuteRoutine
@@ -18,13 +20,10 @@ from ..planning.nodes.calls import is_builtin
 from ..planning.planner import Planner
 from ..planning.plans import CallPlan, Needs, SelectPlan
 from ..types.conversions import arrow_storage
-from ..types.result_cast import cast_table
 from ..types.result_types import is_floating_decimal
 from .embedded import Arguments, Reader
 from .interpreter import Caller
 from .registry import Callee, Registry
-
-_BATCH = 65536
 
 
 @dataclass(slots=True)
@@ -103,13 +102,13 @@ class ClientCalls:
         """Run a call to its end; the rows that it returned."""
         types = [column.type for column in plan.columns]
         storage = [arrow_storage(t) for t in types]
-        batches: list[pa.RecordBatch] = []
+        spool, most = Spool(directory=self._parts.runner.temporary), batch_rows(plan.columns)
         gathered: list[tuple[object, ...]] = []
         schema = pa.schema([(f"c{i}", t) for i, t in enumerate(storage)])
 
         def settle() -> None:
             columns = zip(*gathered, strict=True) if gathered else ([] for _ in storage)
-            batches.append(
+            spool.append(
                 pa.record_batch(
                     [pa.array(list(c), t) for c, t in zip(columns, storage, strict=True)], schema=schema
                 )
@@ -118,12 +117,9 @@ class ClientCalls:
 
         for row in self._rows(plan, params):
             gathered.append(row)
-            if len(gathered) == _BATCH:
+            if len(gathered) == most:
                 settle()
         settle()
-        table = pa.Table.from_batches(batches, schema)
         packed = tuple(is_floating_decimal(t) for t in types)
-        self._parts.values.sqlerrd2 = table.num_rows
-        return QueryResult(
-            plan.columns, cast_table(table, plan.columns, self._parts.environment.codec, packed)
-        )
+        self._parts.values.sqlerrd2 = spool.rows
+        return whole_result(plan.columns, spool, self._parts.environment.codec, packed)
