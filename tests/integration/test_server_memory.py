@@ -20,6 +20,7 @@ from tests.soaking import SECONDS, rounds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
+from informix_arrow.server.edge.session import Session
 
 from .test_server_streaming import MIB, resident
 
@@ -181,5 +182,55 @@ def test_a_session_that_is_over_is_gone_without_the_collector() -> None:
                 connection.rollback()
             server.stop()  # waits for its sessions
             assert alive() is None
+        finally:
+            gc.enable()
+
+
+def test_errors_keep_neither_the_session_nor_the_connection_alive() -> None:
+    """An exception knows the frames that it went through; whoever has a name for it there is kept until Python's
+    collector comes.
+    """
+    wrong: list[tuple[str, tuple[object, ...]]] = [
+        ("SELEC 1", ()),
+        ("SELECT x FROM nobody", ()),
+        ("SELECT 1/0 FROM systables", ()),
+        ("INSERT INTO own VALUES (1, 'again')", ()),
+        ("INSERT INTO own VALUES (?, ?)", (1, "again")),
+        ("INSERT INTO own SELECT k, v FROM own", ()),
+        ("UPDATE own SET k = 1 / 0 WHERE k = ?", (1,)),
+        ("EXECUTE FUNCTION failing(5)", ()),
+        ("INSERT INTO watched VALUES (-1)", ()),
+        ("SELECT failing(k) FROM own", ()),
+    ]
+    with Server() as server:
+        url = server.url("stores_demo")
+        with ifx.connect(url, autocommit=True) as connection:
+            connection.execute("CREATE FUNCTION failing(n INT) RETURNING INT; RETURN n / 0; END FUNCTION")
+            connection.execute("CREATE TABLE watched (k INTEGER CHECK (k > 0))")
+            connection.execute(
+                "CREATE TRIGGER watched_i INSERT ON watched REFERENCING NEW AS n "
+                "FOR EACH ROW (EXECUTE PROCEDURE ifx_allow_newline('t'))"
+            )
+        gc.collect()
+        kinds = (Session, ifx.Connection)
+        before = {id(one) for one in gc.get_objects() if issubclass(type(one), kinds)}
+        gc.disable()
+        try:
+            connection = ifx.connect(url, autocommit=True)
+            connection.execute("CREATE TEMP TABLE own (k INTEGER PRIMARY KEY, v VARCHAR(20))")
+            connection.execute("INSERT INTO own VALUES (1, 'mine')")
+            for sql, parameters in wrong:
+                with pytest.raises(ifx.Error):
+                    connection.execute(sql, parameters)
+                with pytest.raises(ifx.Error):
+                    connection.cursor().executemany(sql, [parameters, parameters])
+            with pytest.raises(ifx.Error):
+                connection.read_arrow("SELECT x FROM nobody")
+            assert connection.execute("SELECT v FROM own").fetchall() == [("mine",)]
+            connection.close()
+            del connection
+            server.stop()  # waits for its sessions
+            left = [one for one in gc.get_objects() if issubclass(type(one), kinds)]
+            assert [type(one) for one in left if id(one) not in before] == []
         finally:
             gc.enable()

@@ -147,7 +147,11 @@ def _check_opened(session: Session, cursor: ServerCursor) -> Exchange[None]:
     # A value that cannot be converted waits for the rows' reader: how early it shows depends on the network.
     if cursor.error is not None and cursor.error.sqlcode is not None:
         yield from cursor.close(session)
-        raise cursor.error
+        problem = [cursor.error]
+        cursor.error = (
+            None  # nobody gets the cursor, and the error will know this frame: they would keep each other
+        )
+        raise problem.pop()
 
 
 def _open_only(

@@ -70,7 +70,7 @@ class ManyOutcome:
         )
 
     def failure(self) -> Error:
-        """The one error for all refused rows: that of the first, which names the others."""
+        """The one error for all refused rows: that of the first, which names the others. To be called once."""
         first = self.errors[0]
         self.tell(first)
         refused = first.refused
@@ -87,6 +87,7 @@ class ManyOutcome:
                 f"{shown}{more}."
             )
         first.args = (f"{first}\n{text}",)
+        del self.errors[0]  # it will know frames that know this: they would wait for the collector together
         return first
 
 

@@ -285,12 +285,13 @@ class Link(LinkState):
         finally:
             call.operation = None
             self.observers.end(operation, self.session.database, error)
+            del error  # it knows this frame
 
     def _carry_out(self, exchange: Exchange[T], call: Call) -> T:
         try:
             result = self.transport.run(self._traced(exchange, call), call)
         except BaseException as error:
-            better = None
+            better: BaseException | None = None
             try:
                 better = self._failed(call, error)
             finally:
@@ -298,9 +299,13 @@ class Link(LinkState):
                     self._closed, self._why_closed = True, why_lost(error)
                 if self._closed:
                     self.transport.close()
-            if better is error:
+            # The error will know this frame: with a name here both, and the connection, would wait for the collector.
+            last = [better]
+            better = None
+            if last[0] is error:
+                last.clear()
                 raise
-            raise better from error
+            raise last.pop() from error
         if call.broken is not None:
             drop(self.session, result)
             raise call.broken
@@ -420,17 +425,20 @@ class AsyncLink(LinkState):
         finally:
             call.operation = None
             self.observers.end(operation, self.session.database, error)
+            del error  # it knows this frame
 
     async def _carry_out(self, exchange: Exchange[T], call: Call) -> T:
         try:
             result = await self.transport.run(self._traced(exchange, call), call)
         except BaseException as error:
-            better = self._failed(call, error)
+            # No name of the error here, as in the other link.
+            last = [self._failed(call, error)]
             if self._closed:
                 self.transport.close()
-            if better is error:
+            if last[0] is error:
+                last.clear()
                 raise
-            raise better from error
+            raise last.pop() from error
         if call.broken is not None:
             drop(self.session, result)
             raise call.broken

@@ -55,10 +55,10 @@ class RowPuts:
             self.pending = statement
             try:
                 cursor.put(row, self._layout.framing.encoding)
-            except SqlError as problem:
+            except SqlError:
                 self.flush()  # the rows before it count
                 if not self._replies.failed:
-                    raise problem
+                    raise
                 return
 
     def _put_together(self, statement: Statement, cursor: InsertCursor, message: m.Put) -> int:

@@ -52,6 +52,10 @@ class Cutter(Protocol):
         """So many were."""
 
 
+def _nobody() -> None:
+    """Who is told of an urgent byte when all is over."""
+
+
 class Stream:
     """Bytes in, bytes out, on a non-blocking socket. Used by one thread; only `shutdown` may come from
     another.
@@ -222,6 +226,7 @@ class Stream:
             with contextlib.suppress(PeerGone):
                 self._flush_sealed()
         self.shutdown()
+        self._urgent = _nobody  # who it was holds on to this stream
 
     def pass_over_interrupts(self) -> bool:
         """Where a message should begin: pass over interrupts that came as data; whether there were any.

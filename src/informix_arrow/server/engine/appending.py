@@ -52,7 +52,7 @@ class BatchOutcome:
     """
 
     rows: int
-    errors: Mapping[int, SqlError] = field(default_factory=dict)
+    errors: dict[int, SqlError] = field(default_factory=dict)
     cut: frozenset[int] = _NO_ROWS
     serial: Integers | None = None
     serial8: Integers | None = None

@@ -112,6 +112,7 @@ class DuckTransaction:
     def close(self) -> None:
         """End the connection, and what is open on it."""
         self.drop()
+        self._parsed.clear()  # they hold on to the connection
         self._con.close()
 
     def let_go(self, problem: SqlError) -> None:

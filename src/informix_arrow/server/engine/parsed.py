@@ -18,6 +18,10 @@ class ParsedTexts:
     def __init__(self) -> None:
         self._kept: dict[str, duckdb.Statement] = {}
 
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._kept.clear()
+
     def of(self, con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
         """What to execute for a text: one statement, parsed. Several, and what is too long to be kept, stay a text."""
         found = self._kept.get(sql)

@@ -92,7 +92,10 @@ class Inserts:
                 return outcome
             found = write(lambda: self.values(self._with_values(plan, params), [params]))[0]
             if isinstance(found, SqlError):
-                raise found
+                try:
+                    raise found
+                finally:
+                    del found  # it knows this frame: else both, and the session, would wait for the collector
             return found
         return write(lambda: self._triggers.around([firing], lambda: self._fired(plan, params, firing)))
 
@@ -108,9 +111,10 @@ class Inserts:
             self._triggers.row(firing, {}, _view_row(info, columns))
             return Outcome(rows=1)
         done = self._appender.append(info, columns, 1, stop_at_error=True)
+        if done.errors:
+            raise done.errors.pop(0)  # no name of it stays here: as in `run`
         outcome = done.of(0)
-        if isinstance(outcome, SqlError):
-            raise outcome
+        assert isinstance(outcome, Outcome)
         if firing.each_row:
             assert done.written is not None
             row = {c.name: done.written.column(c.name)[0].as_py() for c in info.columns}
@@ -222,8 +226,8 @@ class Inserts:
                 total = one
             return total
         outcome = self._appender.append(plan.info, columns, table.num_rows, stop_at_error=True)
-        for error in outcome.errors.values():
-            raise error
+        if outcome.errors:
+            raise outcome.errors.pop(min(outcome.errors))  # no name of it stays here: as in `run`
         total = Outcome(rows=table.num_rows)
         if outcome.rows:
             last = outcome.of(outcome.rows - 1)

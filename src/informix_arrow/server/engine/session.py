@@ -492,7 +492,7 @@ class EngineSession:
             try:
                 results.append(self.execute(prepared, row))
             except SqlError as e:
-                results.append(e)
+                results.append(e.with_traceback(None))
                 if stop_at_error:
                     break
         return results
@@ -521,7 +521,7 @@ class EngineSession:
         try:
             return self.run(plan, params)
         except SqlError as problem:
-            return problem
+            return problem.with_traceback(None)  # an outcome: the frames would keep what keeps it
 
     def _is_final(self, problem: SqlError, inside: bool) -> bool:
         """Whether a batch that failed as a whole must not be tried row by row: it was interrupted, or the

@@ -130,8 +130,11 @@ class Interpreter:
     def _whole(self, body: n.Block) -> Run:
         try:
             yield from self._block(body)
-        except _Untrapped as problem:
-            raise problem.problem from problem.problem.__cause__
+        except _Untrapped as untrapped:
+            found = [untrapped.problem]
+        else:
+            return
+        raise found.pop()  # out here, and by no name: it would know what knows it, until the collector comes
 
     def _rows_of(self, callee: Callee, arguments: Sequence[object]) -> Run:
         return self._caller.rows(callee, arguments, self._frame.from_query)
@@ -171,10 +174,11 @@ class Interpreter:
         traps, self._traps = self._traps, []
         try:
             return (yield from self._block(block))
-        except _Untrapped as problem:
-            raise problem.problem from problem.problem.__cause__
+        except _Untrapped as untrapped:
+            found = [untrapped.problem]
         finally:
             self._traps = traps
+        raise found.pop()  # as in `_whole`
 
     def _statement(self, statement: n.Statement) -> Any:
         """Run one statement; its error goes to the handlers."""
