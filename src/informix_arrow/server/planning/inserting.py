@@ -89,7 +89,7 @@ def _one_row(
 ) -> RowPlan | None:
     """How one row goes in by bound values; None where there is more to it."""
     given = {column.name: value for column, value in zip(targets, values, strict=True)}
-    plain = info.plain or (info.temporary and not info.has_triggers)  # nobody else is in the way of temporary ones
+    plain = info.plain or (info.temporary and not info.has_triggers)  # nobody else uses a temporary one
     if not plain or info.watched or any(kind not in ("param", "const") for kind, _ in values):
         return None
     if any(is_nested(c.type) or is_simple_large(c.type) or lob_kind(c.type) for c in info.columns):
