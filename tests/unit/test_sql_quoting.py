@@ -52,6 +52,8 @@ REASONS = {
     ("schema/schema_routines.py", "procid"): "the caller's own text: a column of the catalogue or a number",
     ("schema/schema_routines.py", "chosen"): "numbers of the source",
     ("schema/system_catalog.py", "db"): "the callers' attached(database)",
+    ("schema/capture_tables.py", "', '.join(rows)"): "numbers and texts of the source",
+    ("schema/capture_tables.py", "columns"): "names of the source",
     ("schema/system_catalog.py", "view"): "names of views in the source",
     ("schema/system_catalog.py", "sql"): "texts that are looked at above",
     ("schema/system_views.py", "tables"): "SQL of the source with a quoted name",
