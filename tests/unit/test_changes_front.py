@@ -259,6 +259,12 @@ def test_an_interrupted_read_loses_nothing(make: Make) -> None:
     assert [keys(each) for each in changes] == [[1]]
 
 
+def test_quiet_that_was_told_before_somebody_began_to_read_does_not_count(make: Make) -> None:
+    changes, _ = make(HEAD + one(10, 1) + w.timeout(15), one(20, 2), w.timeout(30))
+    assert keys(next(iter(changes))) == [1]
+    assert [keys(each) for each in changes] == [[2]]
+
+
 def test_bytes_that_break_the_format_end_the_capture(make: Make) -> None:
     changes, connection = make(HEAD + one(10, 1) + b"\0\0\0\1" * 4)
     assert keys(next(iter(changes))) == [1]

@@ -276,6 +276,7 @@ class AsyncChanges:
         self._failure: BaseException | None = None
         self._closed = False
         self._last = time.monotonic()  # when something came
+        self._reads = 0  # since somebody began to read
         self._stood: tuple[int, float] | None = None  # where the reader stands, and since when
         self._log_end = 0  # where the log ended when that was looked up
 
@@ -397,13 +398,14 @@ class AsyncChanges:
                 now = time.monotonic()
                 if until is not None and now >= until:
                     return None
-                if assembler.idle:
+                if assembler.idle and self._reads:
                     if idle is not None and now - self._last >= idle:
                         return None
                     await self._watch()
                 await self._connection._run(
                     read_changes(self._connection._session, self._number, READ_BYTES, assembler.write)
                 )
+                self._reads += 1
         except QueryCanceled:
             raise  # between two reads: nothing is lost
         except Error as error:
@@ -413,7 +415,7 @@ class AsyncChanges:
     def _begin(self) -> None:
         """Somebody begins to read: what was quiet before does not count."""
         self._last = time.monotonic()
-        self._assembler.idle = False
+        self._reads = 0
 
     async def _fail(self, error: Error) -> None:
         """Nothing can be read behind this: what is missing must not pass for what never was."""
