@@ -13,6 +13,16 @@ and here with its figure:
 - Gathers (vpgatherdd) instead of single loads: 6.0 and 3.6 ns for 8 INTEGER columns.
 - Blocks of rows with long texts (ten CHAR(200), 64 rows): 125 ns instead of 70 in the loop over rows; such rows stay
   there.
+- Qualifiers of DATETIME and INTERVAL copied for each block: 95.5 and 98 ns for 8 INTERVAL columns, where the loop over
+  rows has 82.5; there blocks gain nothing yet.
+
+For the encoder:
+
+- Blocks for rows where integers, floats and dates are not most of the columns: 8.3 and 6.5 ns for an INTEGER and a
+  VARCHAR; such rows are written row by row.
+- One function for a value, used by rows and blocks: 5.7 and 4.9 ns for a VARCHAR row by row, as it left the compiler's
+  limits for inlining; so the loop over rows is a function of its own and as it was.
+- One loop for lanes with NULLs and without: 20.6 and 14.4 ns for 20 INTEGER columns without.
 """
 
 from __future__ import annotations
