@@ -3,10 +3,14 @@
 Batches are Arrow all the way. Options are those of Spark's JDBC source where it has them: ``url`` (or ``host``,
 ``port``, ``user``, ``database``, ``server``), ``password``; ``dbtable`` or ``query``; ``partitionColumn``,
 ``lowerBound``, ``upperBound``, ``numPartitions``; and ``partitionBy`` (``auto``, ``range``, ``rowid``, ``fragment``,
-``mod``), ``isolation``, ``lockWait``, ``lobs``. Tables are divided by `informix_arrow.plan_partitions`: each row is
-read by one task.
+``mod``), ``isolation``, ``lockWait``, ``lobs``, ``consistency``. Tables are divided by
+`informix_arrow.plan_partitions`: each row is read by one task.
 
-Extra ``[spark]``; the workers need informix-arrow, too. Reading only.
+Writing (``dbtable``, ``writeId``, ``timeZone``) goes by `staging`: a table for each task, and one transaction at the
+end that takes them all and records the write's id, so that it is made once however often it is tried. So do streams, by
+the id and the number of each batch.
+
+Extra ``[spark]``; the workers need informix-arrow, too.
 """
 
 from __future__ import annotations
@@ -15,10 +19,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceReader,
+    DataSourceStreamArrowWriter,
+    InputPartition,
+    WriterCommitMessage,
+)
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
+from . import staging
 from .connection import Connection, connect
 from .front.reading import ReadKeywords
 from .parallel import plan_partitions
@@ -26,9 +38,9 @@ from .partitions.partition import Partition
 from .wire.errors import InterfaceError
 
 _LOGIN = ("url", "host", "port", "user", "password", "database", "server")
-_READING = (
+_OPTIONS = (
     "dbtable", "query", "partitioncolumn", "lowerbound", "upperbound", "numpartitions", "partitionby", "isolation",
-    "lockwait", "lobs",
+    "lockwait", "lobs", "consistency", "writeid", "timezone",
 )  # fmt: skip
 _BATCH_BYTES = 4 << 20  # the JVM holds several of each task
 
@@ -51,6 +63,16 @@ class InformixDataSource(DataSource):  # type: ignore[misc]
         """Who plans and reads."""
         return InformixReader(_Wanted(self.options), schema)
 
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        """Who writes a DataFrame."""
+        return InformixWriter(_Wanted(self.options), schema, overwrite=overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> InformixStreamWriter:
+        """Who writes a stream, batch by batch."""
+        if overwrite:
+            raise InterfaceError("a stream is written in the output mode append")
+        return InformixStreamWriter(_Wanted(self.options), schema)
+
 
 class InformixPartition(InputPartition):  # type: ignore[misc]
     """One part, as it travels to a worker."""
@@ -61,7 +83,11 @@ class InformixPartition(InputPartition):  # type: ignore[misc]
 
 
 class InformixReader(DataSourceReader):  # type: ignore[misc]
-    """Plans on the driver, reads on the workers, with a connection for each task."""
+    """Plans on the driver, reads on the workers, with a connection for each task.
+
+    Filters are not pushed down: Spark 4.3.0 goes on reading what was planned for the first one when a DataFrame is
+    used again with others, or with none.
+    """
 
     def __init__(self, wanted: _Wanted, schema: StructType) -> None:
         self._wanted = wanted
@@ -84,20 +110,92 @@ class InformixReader(DataSourceReader):  # type: ignore[misc]
                 yield _cast(batch, schema)
 
 
+class StagedMessage(WriterCommitMessage):  # type: ignore[misc]
+    """What a task did."""
+
+    def __init__(self, staged: staging.Staged) -> None:
+        self.staged = staged
+
+
+class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
+    """A staging table for each task; all are taken in one transaction."""
+
+    def __init__(self, wanted: _Wanted, schema: StructType, *, overwrite: bool = False) -> None:
+        self._wanted = wanted
+        self._schema = schema
+        self._overwrite = overwrite
+        self._table = wanted.table()
+        with wanted.connected() as connection:
+            self._load = staging.begin(connection, self._table)
+        self._id = wanted.write_id or self._load
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
+        """In a task: its rows into a table of their own."""
+        schema = to_arrow_schema(self._schema, timezone="UTC")
+        options = {} if self._wanted.time_zone is None else {"time_zone": self._wanted.time_zone}
+        batches = (_cast(batch, schema) for batch in iterator)
+        with self._wanted.connected() as connection:
+            return StagedMessage(
+                staging.load(connection, self._table, self._load, schema, batches, **options)
+            )
+
+    def commit(self, messages: list[StagedMessage | None]) -> None:
+        """Take what all tasks have staged."""
+        self._take(messages, self._id)
+
+    def abort(self, messages: list[StagedMessage | None]) -> None:
+        """Drop it, also that of tasks that died."""
+        with self._wanted.connected() as connection:
+            staging.drop(connection, self._load)
+
+    def _take(self, messages: list[StagedMessage | None], id: str) -> None:
+        staged = [each.staged for each in messages if each is not None]
+        with self._wanted.connected() as connection:
+            staging.take(connection, self._table, staged, id, overwrite=self._overwrite)
+
+
+class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
+    """Each batch of a stream, once."""
+
+    def __init__(self, wanted: _Wanted, schema: StructType) -> None:
+        if wanted.write_id is None:
+            raise InterfaceError(
+                "a stream needs the option writeId, a name that it keeps when it is started again: by it and a "
+                "batch's number the table knows which batches it has"
+            )
+        self._writer = InformixWriter(wanted, schema)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedMessage:
+        """As a writer's."""
+        return self._writer.write(iterator)
+
+    def commit(self, messages: list[StagedMessage | None], batchId: int) -> None:
+        """Take a batch, unless it was taken before."""
+        self._writer._take(messages, f"{self._writer._id}:{batchId}")
+
+    def abort(self, messages: list[StagedMessage | None], batchId: int) -> None:
+        """Drop what was staged of a batch."""
+        self._writer.abort(messages)
+
+
 class _Wanted:
     """The options, checked; nothing is connected here, as it travels to the workers."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         given = {name.lower(): value for name, value in dict(options).items()}
-        unknown = sorted(given.keys() - {*_LOGIN, *_READING})
+        given.pop("checkpointlocation", None)  # a stream's, which Spark itself heeds
+        unknown = sorted(given.keys() - {*_LOGIN, *_OPTIONS})
         if unknown:
             raise InterfaceError(
-                f"unknown options: {', '.join(unknown)}; there are {', '.join((*_LOGIN, *_READING))}"
+                f"unknown options: {', '.join(unknown)}; there are {', '.join((*_LOGIN, *_OPTIONS))}"
             )
         table, query = given.get("dbtable"), given.get("query")
         if (table is None) == (query is None):
             raise InterfaceError("say what to read: one of the options dbtable and query")
+        self._table = table
         self.source: str = given["dbtable" if query is None else "query"]
+        self.write_id = given.get("writeid")
+        self.time_zone = given.get("timezone")
         self._login = {name: given[name] for name in _LOGIN if name in given}
         self._column = given.get("partitioncolumn")
         self._by = given.get("partitionby", "auto")
@@ -109,6 +207,18 @@ class _Wanted:
         self.options: ReadKeywords = {"batch_bytes": _BATCH_BYTES}
         if "isolation" in given:
             self.options["isolation"] = given["isolation"]
+        consistency = given.get("consistency", "none")
+        if consistency == "last committed":
+            if given.get("isolation", consistency) != consistency:
+                raise InterfaceError("consistency='last committed' is an isolation: leave isolation out")
+            self.options["isolation"] = consistency
+        elif consistency == "lock":
+            raise InterfaceError(
+                "consistency='lock' needs a connection that lives until the last task is done, which a data source in "
+                "Python has not: lock the table yourself, or read with 'last committed'"
+            )
+        elif consistency != "none":
+            raise InterfaceError(f"consistency must be 'none' or 'last committed', got {consistency!r}")
         wait = _number("lockWait", given.get("lockwait"))
         if wait is not None:
             self.options["lock_wait"] = wait
@@ -119,6 +229,12 @@ class _Wanted:
         """A connection of its own."""
         login: Any = self._login
         return connect(**login, autocommit=True, application="informix-arrow spark")
+
+    def table(self) -> str:
+        """The table that is written."""
+        if self._table is None:
+            raise InterfaceError("a query cannot be written to: name the table by the option dbtable")
+        return self._table
 
     def plan(self, connection: Connection) -> list[Partition]:
         """The parts: one, unless something is said of parts."""

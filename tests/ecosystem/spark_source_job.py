@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import col
+from pyspark.sql.functions import col, udf
 
 from informix_arrow.spark import InformixDataSource
 
@@ -25,10 +26,64 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
 
 def failure(frame: Any) -> str:
     try:
-        frame().collect()
+        found = frame()
+        if found is not None:
+            found.collect()
     except Exception as error:  # noqa: BLE001 - its text is looked at
         return str(error)
     return "nothing failed"
+
+
+def writing(spark: SparkSession, url: str, many: DataFrame) -> None:
+    """Appended, overwritten, failed, repeated, and streamed."""
+
+    def write(frame: DataFrame, mode: str = "append", **options: Any) -> None:
+        frame.write.format("informix").mode(mode).options(url=url, dbtable="written", **options).save()
+
+    def there() -> list[tuple[Any, ...]]:
+        frame = spark.read.format("informix").options(url=url, dbtable="written").load()
+        return rows(frame.groupBy().agg({"*": "count", "after": "sum"}))
+
+    small = many.filter(col("after") < 100)
+    write(small)
+    write(small.limit(5))
+    told("appended", there())
+    write(small, "overwrite")
+    told("overwritten", there())
+
+    def dies(value: int) -> int:
+        if value == 50:
+            raise ValueError("a task dies")
+        return value
+
+    dying = small.withColumn("after", udf(dies, "int")(col("after")))
+    told("died", failure(lambda: write(dying, "overwrite")))
+    told("after a death", there())
+    for _ in range(2):
+        write(small.limit(7), writeId="nightly")
+    told("once", there())
+    types = spark.read.format("informix").options(url=url, dbtable="plain").load()
+    types.drop("iv", "te", "li").write.format("informix").mode("append").options(
+        url=url, dbtable="copied"
+    ).save()
+    with tempfile.TemporaryDirectory() as place:
+        small.limit(9).write.parquet(f"{place}/data")
+        stream = spark.readStream.schema(small.schema).parquet(f"{place}/data")
+        for attempt in range(2):  # with a new checkpoint each: the batch comes again
+            query = (
+                stream.writeStream.format("informix")
+                .options(
+                    url=url, dbtable="written", writeId="stream", checkpointLocation=f"{place}/{attempt}"
+                )
+                .trigger(availableNow=True)
+                .start()
+            )
+            query.awaitTermination()
+    told("streamed", there())
+    told("wrong", [
+        failure(lambda: write(small, writeId="é" * 101)),
+        failure(lambda: write(small.withColumnRenamed("k", "nowhere"))),
+    ])  # fmt: skip
 
 
 def main(url: str) -> None:
@@ -55,11 +110,22 @@ def main(url: str) -> None:
     told("many", rows(many.groupBy().agg({"*": "count", "after": "sum"})))
     told("filter", rows(many.filter(col("after") == 7).select("k", "after")))
     told("rowid", rows(read(dbtable="many", partitionBy="rowid", numPartitions="3").groupBy().count()))
+    told(
+        "again",
+        [
+            read(dbtable="many").filter(col("after") < 5).count(),
+            many.filter(col("k") == 2).count(),
+            many.count(),
+        ],
+    )
+    told("last committed", read(dbtable="many", consistency="last committed").count())
     told("failures", [
         failure(lambda: read(dbtable="nowhere")),
         failure(lambda: read(dbtable="many", query="SELECT 1")),
         failure(lambda: read(dbtable="many", partitionColumn="nowhere", numPartitions="2")),
+        failure(lambda: read(dbtable="many", consistency="lock")),
     ])  # fmt: skip
+    writing(spark, url, many)
     spark.stop()
 
 

@@ -31,7 +31,7 @@ TYPES = (
 @pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_spark_reads_tables_and_queries_by_our_source() -> None:
+def test_spark_reads_and_writes_tables_by_our_source() -> None:
     try:
         toolchain.program("java", "Spark needs Java 17 (Debian: apt-get install openjdk-17-jre-headless)")
     except toolchain.Unavailable as missing:
@@ -51,6 +51,8 @@ def test_spark_reads_tables_and_queries_by_our_source() -> None:
             connection.execute("CREATE TABLE many (k INT, after INT)")
             keys = [None if n % 10 == 0 else n for n in range(1000)]
             connection.write_arrow("many", pa.table({"k": keys, "after": range(1000)}))
+            connection.execute("CREATE TABLE written (k INT, after INT)")
+            connection.execute(f"CREATE TABLE copied ({COLUMNS}, tm DATETIME HOUR TO MINUTE, tail INT)")
         done = subprocess.run(
             [str(python), str(JOB), server.url("shop")],
             capture_output=True,
@@ -65,6 +67,13 @@ def test_spark_reads_tables_and_queries_by_our_source() -> None:
             },
         )
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        with ifx.connect(server.url("shop")) as connection:
+            names = ", ".join(
+                each.split()[0] for each in COLUMNS.replace("12,2", "").replace("10,2", "").split(", ")
+            )
+            made = connection.execute("SELECT * FROM copied ORDER BY k").fetchall()
+            stored = connection.execute(f"SELECT {names}, tm, tail FROM plain ORDER BY k").fetchall()
+            tables = connection.tables(types=("TABLE",))["table_name"].to_pylist()
         told = dict(item for line in done.stdout.splitlines() for item in json.loads(line).items())
     assert told["types"] == TYPES
     width = len(ROWS[0])
@@ -81,11 +90,30 @@ def test_spark_reads_tables_and_queries_by_our_source() -> None:
     assert told["rowid"] == [[1000]]
     for text, part in zip(
         told["failures"],
-        ("'nowhere' does not exist", "one of the options dbtable", "there is no column"),
+        (
+            "'nowhere' does not exist",
+            "one of the options dbtable",
+            "there is no column",
+            "lives until the last task",
+        ),
         strict=True,
     ):
         assert part in text
         assert "in4mix" not in text
+
+    assert told["again"] == [5, 1, 1000]
+    assert told["last committed"] == 1000
+    small = sum(range(100))
+    assert told["appended"][0][0] == 105
+    assert told["overwritten"] == told["after a death"] == [[100, small]]
+    assert "a task dies" in told["died"]
+    assert told["once"][0][0] == 107
+    assert told["streamed"][0][0] == 116
+    assert "200 bytes" in told["wrong"][0]
+    assert "has no column nowhere" in told["wrong"][1]
+    assert sorted(tables) == ["copied", "informix_arrow_writes", "many", "plain", "written"]
+    assert [tuple(row) for row in made] == [tuple(row) for row in stored]
+    assert [tuple(row)[1:9] for row in made] == [row[1:9] for row in ROWS]
 
 
 def _stripped(row: tuple[object, ...]) -> tuple[object, ...]:

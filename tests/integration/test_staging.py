@@ -1,0 +1,160 @@
+"""Loads in parts: taken as a whole, once, or not at all; what dies leaves nothing behind."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow import staging
+from informix_arrow.server import Server
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def conn(server: Server) -> Iterator[ifx.Connection]:
+    name = f"staging_{next(_numbers)}"
+    server.create_database(name)
+    with ifx.connect(server.url(name), autocommit=True) as connection:
+        connection.execute(
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, v VARCHAR(20), d DECIMAL(8,2), after INTEGER)"
+        )
+        yield connection
+    server.drop_database(name)
+
+
+def part(*ids: int, text: str = "é") -> pa.Table:
+    return pa.table(
+        {
+            "ID": pa.array(ids, pa.int64()),
+            "v": [text, None, ""][: len(ids)],
+            "d": [Decimal("-0.01")] * len(ids),
+            "after": [7] * len(ids),
+        }
+    )
+
+
+def staged(conn: ifx.Connection, load: str, table: pa.Table) -> staging.Staged:
+    return staging.load(conn, "orders", load, table.schema, table.to_batches())
+
+
+def ids(conn: ifx.Connection) -> list[int]:
+    return [row[0] for row in conn.execute("SELECT id FROM orders ORDER BY id").fetchall()]
+
+
+def tables(conn: ifx.Connection) -> list[str]:
+    return sorted(conn.tables(types=("TABLE",))["table_name"].to_pylist())
+
+
+def test_parts_are_taken_together_and_once(conn: ifx.Connection, server: Server) -> None:
+    load = staging.begin(conn, "orders")
+    parts = [staged(conn, load, part(1, 2, 3))]
+    with ifx.connect(server.url(conn.database), autocommit=True) as other:
+        parts.append(staged(other, load, part(4)))
+    parts.append(staged(conn, load, part()))
+    assert [each.rows for each in parts] == [3, 1, 0]
+    assert ids(conn) == []
+    assert staging.take(conn, "orders", parts, "nightly")
+    rows = conn.execute("SELECT * FROM orders ORDER BY id").fetchall()
+    assert [tuple(row) for row in rows] == [
+        (1, "é", Decimal("-0.01"), 7),
+        (2, None, Decimal("-0.01"), 7),
+        (3, "", Decimal("-0.01"), 7),
+        (4, "é", Decimal("-0.01"), 7),
+    ]
+    assert tables(conn) == ["informix_arrow_writes", "orders"]
+    again = [staged(conn, staging.begin(conn, "orders"), part(9))]
+    assert not staging.take(conn, "orders", again, "nightly", overwrite=True)
+    assert ids(conn) == [1, 2, 3, 4]
+    assert tables(conn) == ["informix_arrow_writes", "orders"]
+
+
+def test_overwriting_takes_the_place_of_all_rows(conn: ifx.Connection) -> None:
+    for number, rows in enumerate([part(1, 2), part(2, 3)]):
+        parts = [staged(conn, staging.begin(conn, "orders"), rows)]
+        assert staging.take(conn, "orders", parts, str(number), overwrite=True)
+    assert ids(conn) == [2, 3]
+
+
+def test_a_row_that_is_refused_leaves_the_target_as_it_was_and_the_id_free(conn: ifx.Connection) -> None:
+    load = staging.begin(conn, "orders")
+    first = [staged(conn, load, part(1, 2))]
+    staging.take(conn, "orders", first, "a")
+    twice = [staged(conn, load, part(3)), staged(conn, load, part(2))]
+    with pytest.raises(ifx.IntegrityError):
+        staging.take(conn, "orders", twice, "b", overwrite=False)
+    assert ids(conn) == [1, 2]
+    staging.drop(conn, load)
+    assert tables(conn) == ["informix_arrow_writes", "orders"]
+    assert staging.take(conn, "orders", [staged(conn, load, part(3))], "b")
+    assert ids(conn) == [1, 2, 3]
+
+
+def test_a_part_that_fails_leaves_no_staging_table(conn: ifx.Connection) -> None:
+    load = staging.begin(conn, "orders")
+    with pytest.raises(ifx.DataError):
+        staged(conn, load, part(1, text="x" * 21))
+
+    def dying() -> Iterator[pa.RecordBatch]:
+        yield from part(1).to_batches()
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        staging.load(conn, "orders", load, part(1).schema, dying())
+    assert tables(conn) == ["informix_arrow_writes", "orders"]
+
+
+def test_a_part_that_was_lost_is_noticed(conn: ifx.Connection) -> None:
+    load = staging.begin(conn, "orders")
+    one = staged(conn, load, part(1, 2))
+    conn.execute(f"DELETE FROM {one.name} WHERE id = 2")
+    with pytest.raises(ifx.InternalError, match=r"2 rows were loaded into .* and 1 of them"):
+        staging.take(conn, "orders", [one], "a")
+    assert ids(conn) == []
+
+
+def test_what_dead_loads_left_is_swept_and_nothing_else(conn: ifx.Connection) -> None:
+    old = f"ifx_stage_{int(time.time()) - 90_000:08x}_{'a' * 12}_{'b' * 8}"
+    theirs = ["ifx_stage_of_hers", "ifx_stagecoach", f"ifx_stage_zzzzzzzz_{'a' * 12}_{'b' * 8}"]
+    for name in (old, *theirs):
+        conn.execute(f"CREATE TABLE {name} (id INTEGER)")
+    fresh = staged(conn, staging.begin(conn, "orders"), part(1))
+    assert tables(conn) == sorted([*theirs, fresh.name, "informix_arrow_writes", "orders"])
+    assert staging.sweep(conn) == []
+
+
+def test_a_serial_column_is_numbered_or_takes_what_it_is_given(conn: ifx.Connection) -> None:
+    conn.execute("CREATE TABLE numbered (k SERIAL PRIMARY KEY, v VARCHAR(5), after INTEGER)")
+    load = staging.begin(conn, "numbered")
+    given = pa.table({"v": ["a"], "k": pa.array([41], pa.int32()), "after": [1]})
+    left_out = pa.table({"after": [2, 3], "v": ["b", "c"]})
+    for number, table in enumerate((given, left_out)):
+        one = staging.load(conn, "numbered", load, table.schema, table.to_batches())
+        staging.take(conn, "numbered", [one], str(number))
+    found = conn.execute("SELECT k, v, after FROM numbered ORDER BY k").fetchall()
+    assert [tuple(row) for row in found] == [(41, "a", 1), (42, "b", 2), (43, "c", 3)]
+
+
+def test_wrong_targets_are_refused_at_once(conn: ifx.Connection, server: Server) -> None:
+    with pytest.raises(ifx.ProgrammingError, match="nowhere"):
+        staging.begin(conn, "nowhere")
+    load = staging.begin(conn, "orders")
+    with pytest.raises(ifx.ProgrammingError, match="has no column more; there are id, v"):
+        staging.load(conn, "orders", load, pa.schema([("more", pa.int32())]), [])
+    with pytest.raises(ifx.ProgrammingError, match="two columns of the data are called id"):
+        staging.load(conn, "orders", load, pa.schema([("id", pa.int32()), ("ID", pa.int32())]), [])
+    with pytest.raises(ifx.InterfaceError, match="200 bytes"):
+        staging.take(conn, "orders", [], "é" * 101)
+    server.create_database("staging_unlogged", mode="unlogged")
+    with (
+        ifx.connect(server.url("staging_unlogged")) as unlogged,
+        pytest.raises(ifx.NotSupportedError, match="without logging"),
+    ):
+        staging.begin(unlogged, "orders")
+    server.drop_database("staging_unlogged")
