@@ -11,7 +11,6 @@ import importlib.util
 import io
 import os
 import re
-import resource
 import subprocess
 import sys
 import time
@@ -168,8 +167,12 @@ def embedded_server() -> Iterator[str]:
         process.stdout.close()
 
 
-def peak_memory_mb() -> float:
-    """Highest resident size of this process so far, MB."""
+def peak_memory_mb() -> float | None:
+    """Highest resident size of this process so far, MB; None where the system does not say, as Windows."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024  # bytes there, KiB elsewhere
 
@@ -238,9 +241,10 @@ def stream_flights(conn: Connection, stage: Stage, expected: int) -> int:
             bars.update(bar, completed=rows)
         columns = len(result.schema)
     seconds = time.perf_counter() - started
+    peak = peak_memory_mb()
     note = (
-        f"{rows:,} rows x {columns} columns in {seconds:.2f} s = {rows / seconds:,.0f} rows/s; "
-        f"peak memory of this process so far {peak_memory_mb():.0f} MB"
+        f"{rows:,} rows x {columns} columns in {seconds:.2f} s = {rows / seconds:,.0f} rows/s"
+        f"{'' if peak is None else f'; peak memory of this process so far {peak:.0f} MB'}"
     )
     stage.show("query(): every flight, streamed", f"{late:,} flights left over an hour late", note)
     return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from .exits import FAILED, say
 from .helping import Commands, command
 
 
@@ -17,4 +18,9 @@ def run(_: argparse.Namespace) -> int:
     """Run the demo; 0 when every row came back equal to what was loaded."""
     from .. import demo
 
+    try:
+        from .. import server  # noqa: F401 (whether it can run here; the demo starts it in a process of its own)
+    except ImportError as missing:
+        say(str(missing))
+        return FAILED
     return demo.run()

@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         from ..loading import tables_of_directory
         from ..server import Server
-    except ModuleNotFoundError as missing:
+    except ImportError as missing:
         print(f"informix-arrow: {missing}", file=sys.stderr)
         return 1
     logging.basicConfig(level=options.log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")

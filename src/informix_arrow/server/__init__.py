@@ -10,6 +10,13 @@ client like any other, which is handed in below.
 
 from __future__ import annotations
 
+import select as _select
+
+if not hasattr(_select, "poll"):
+    raise ImportError(
+        "the embedded server needs poll(), which this operating system (Windows, for one) does not have: run "
+        "`informix-arrow serve` in a container or under WSL, and connect to it from here"
+    )
 try:
     import duckdb as _duckdb  # noqa: F401 (whether they are there)
     import sqlglot as _sqlglot  # noqa: F401
