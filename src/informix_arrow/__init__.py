@@ -9,7 +9,9 @@ To import the package costs next to nothing: what stands behind a name, pyarrow 
 
 from __future__ import annotations
 
+import sys as _sys
 from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
@@ -180,18 +182,45 @@ def _version() -> str:
         return "0+source"
 
 
+def _unsupported() -> str:
+    """Why the package cannot work here; "" when it can."""
+    if _sys.version_info < (3, 10):  # noqa: UP036 - who copies files does not ask pip
+        return f"Python 3.10 or later is needed, and this is {_sys.version.split()[0]}"
+    if _sys.implementation.name != "cpython":
+        return f"CPython is needed, and this is {_sys.implementation.name}"
+    if _sys.byteorder != "little":
+        return "a little-endian machine is needed"
+    return ""
+
+
+def _room(name: str) -> _ModuleType:
+    """A module of the package; one line where its compiled code is not there."""
+    try:
+        return _import_module(name, __name__)
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith(f"{__name__}._"):
+            raise
+        raise ImportError(
+            f"informix-arrow is installed without its compiled code for {_sys.implementation.cache_tag} on "
+            f"{_sys.platform}: pip install --force-reinstall informix-arrow"
+        ) from None
+
+
+if _why := _unsupported():
+    raise ImportError(f"informix-arrow cannot be used here: {_why}")
+
 if not _TYPE_CHECKING:  # a type checker would take every name for known
 
     def __getattr__(name: str) -> object:
         if name in _MODULES:
-            return _import_module(f".{name}", __name__)
+            return _room(f".{name}")
         if name == "__version__":
             found: object = _version()
         else:
             module = next((module for module, names in _ROOMS.items() if name in names.split()), None)
             if module is None:
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-            found = getattr(_import_module(module, __name__), name)
+            found = getattr(_room(module), name)
         globals()[name] = found
         return found
 

@@ -59,3 +59,39 @@ def test_the_import_alone_loads_neither_pyarrow_nor_the_client() -> None:
     code = "from informix_arrow import *; print(connect.__name__, aio.__name__ if 'aio' in dir() else '')"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["connect"]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            "sys.version_info = (3, 9, 18); sys.version = '3.9.18 (main)'",
+            "Python 3.10 or later is needed, and this is 3.9.18",
+        ),
+        ("sys.implementation.name = 'pypy'", "CPython is needed, and this is pypy"),
+        ("sys.byteorder = 'big'", "a little-endian machine is needed"),
+    ],
+    ids=["python", "implementation", "byte order"],
+)
+def test_a_place_where_it_cannot_work_is_one_line(change: str, text: str) -> None:
+    code = f"import sys; {change}; import informix_arrow"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.splitlines()[-1] == f"ImportError: informix-arrow cannot be used here: {text}"
+
+
+def test_an_installation_without_compiled_code_is_one_line() -> None:
+    code = (
+        "import sys; sys.modules['informix_arrow._decode'] = None; import informix_arrow as ifx; ifx.connect"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "pip install --force-reinstall informix-arrow" in run.stderr.splitlines()[-1]
+    assert "During handling" not in run.stderr
+
+
+def test_no_module_says_that_it_works_without_the_gil() -> None:
+    """Restore: declare it when a free-threaded interpreter has run the whole suite with several threads."""
+    sources = sorted(Path(ifx.__file__).parent.glob("_*.c"))
+    assert len(sources) > 5
+    assert not [source.name for source in sources if "Py_mod_gil" in source.read_text(encoding="utf-8")]
