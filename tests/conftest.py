@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,13 @@ from tests.tls_certificates import certificates as certificates
 
 if TYPE_CHECKING:
     from informix_arrow.server import Server
+
+with suppress(ImportError):  # environments of single tools do without
+    from hypothesis import HealthCheck, settings
+
+    # How long values take to draw is the machine's business: several workers share it, with the witnesses' JVMs.
+    settings.register_profile("project", suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("project")
 
 #: SQLAlchemy's suite has a pytest of its own (tests/ecosystem); random work is only worth its time when there is much.
 collect_ignore = ["sqlalchemy_suite"] if SECONDS else ["soak", "sqlalchemy_suite"]

@@ -6,6 +6,7 @@ released on the server and the connection does its work.
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -297,3 +298,23 @@ def test_memory_that_runs_out_over_a_reply_is_an_error_of_ours(
             conn.execute("SELECT tabid FROM systables")
     assert conn.closed
     conn.close()
+
+
+def test_dates_in_statements_are_written_as_dbdate_says(
+    tables: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`Y4MD-` where nobody says otherwise, whatever the server's own form is; -1218 names both."""
+    monkeypatch.delenv("DBDATE", raising=False)
+    found = []
+    for variables, text in (({}, "2024-05-01"), ({"DBDATE": "DMY4."}, "01.05.2024")):
+        with ifx.connect(tables.url("stores_demo"), env=variables, autocommit=True) as connection:
+            connection.execute("CREATE TEMP TABLE err_days (d DATE, after INTEGER)")
+            connection.execute(f"INSERT INTO err_days VALUES ('{text}', 77)")
+            error = fails(
+                lambda: connection.execute("INSERT INTO err_days VALUES ('soon', 77)"),
+                ifx.DataError,
+            )
+            assert error.sqlcode == -1218
+            assert "DBDATE, by default Y4MD-" in str(error)
+            found += connection.execute("SELECT d, after FROM err_days").fetchall()
+    assert found == [(dt.date(2024, 5, 1), 77)] * 2

@@ -164,8 +164,7 @@ def plain(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
 
 
 def debezium(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
-    """Changes in Debezium's envelope; values as with ``decimal.handling.mode=string`` and
-    ``time.precision.mode=isostring``."""
+    """Changes in Debezium's envelope, without its schemas; values as in lines of our own."""
     database, _, name = table.rpartition(":")
     owner, _, name = name.rpartition(".")
     moment = int(transaction.commit_time.timestamp() * 1000)
