@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.soaking import SECONDS
+from tests.soaking import SECONDS, SEED
 from tests.tls_certificates import certificates as certificates
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ with suppress(ImportError):  # environments of single tools do without
     from hypothesis import HealthCheck, settings
 
     # How long values take to draw is the machine's business: several workers share it, with the witnesses' JVMs.
-    settings.register_profile("project", suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        "project", suppress_health_check=[HealthCheck.too_slow], derandomize=SEED is not None
+    )
     settings.load_profile("project")
 
 #: SQLAlchemy's suite has a pytest of its own (tests/ecosystem); random work is only worth its time when there is much.

@@ -20,7 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.soaking import SECONDS, rounds
+from tests.soaking import SECONDS, any_seed, rounds
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -303,7 +303,7 @@ def test_spoilt_replies_end_in_results_or_errors_of_ours(
 def test_replies_spoilt_in_new_ways_end_in_results_or_errors_of_ours(
     tables: Server, transport: Transport, work: Callable[[Any], Awaitable[object]]
 ) -> None:
-    seed = random.SystemRandom().randrange(1 << 32)
+    seed = any_seed()
     print(f"seed {seed}")
     spoil(tables, transport, work, random.Random(seed))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.soaking import seconds
+from tests.soaking import any_seed, seconds
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -219,4 +219,4 @@ def test_parameters_are_stored_and_refused_as_loads_are(server: Server) -> None:
 @pytest.mark.soak
 def test_parameters_are_stored_and_refused_as_loads_are_with_any_seed(server: Server) -> None:
     """A million of them in some seven minutes."""
-    compare_for(server, random.SystemRandom().randrange(1 << 32), seconds(4))
+    compare_for(server, any_seed(), seconds(4))

@@ -9,9 +9,11 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from informix_arrow.exchange.assigned import Check
 from informix_arrow.exchange.columns import Binding, ColumnBinder
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
+from informix_arrow.wire.column_types import FLAG_DISTINCT_BOOLEAN, ColumnType, TypeCode
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.primitives import Reader
 from informix_arrow.wire.values import bind_value, bound_to_python
@@ -120,3 +122,20 @@ def test_a_value_that_cannot_be_sent_ends_the_rows_before_it(bad: object, text: 
 def test_statements_without_parameters_and_multi_byte_code_sets_do_not_go_as_columns() -> None:
     assert not ColumnBinder(Binding("latin-1"), 0, HEAD, TAIL).load([(), ()])
     assert not ColumnBinder(Binding("gbk"), 1, HEAD, TAIL).load([("a",)])
+
+
+@pytest.mark.parametrize("code", [TypeCode.CHAR, TypeCode.VARCHAR, TypeCode.LVARCHAR])
+def test_text_for_what_a_damaged_description_calls_text_and_boolean_goes_as_text(code: TypeCode) -> None:
+    both = ColumnType(code, 40, FLAG_DISTINCT_BOOLEAN)
+    binder = ColumnBinder(Binding("latin-1", check=Check((both, None), (), ("b", "after"))), 2, HEAD, TAIL)
+    assert binder.load([("t", 77), ("no", 78)])
+    data, count = binder.encode(1 << 20)
+    assert count == 2
+    reader = Reader(bytes(data))
+    binds = [
+        message
+        for message in [m.parse_client_message(reader, FRAMING) for _ in range(8)]
+        if isinstance(message, m.Bind)
+    ]
+    seen = [tuple(bound_to_python(value, "latin-1") for value in bind.values) for bind in binds]
+    assert seen == [("t", 77), ("no", 78)]

@@ -39,3 +39,10 @@ def test_no_header_of_the_decoder_includes_one_of_the_encoder_nor_the_other_way_
         assert not [line for line in header.read_text().splitlines() if line.startswith(crossing)], (
             header.name
         )
+
+
+def test_no_module_says_that_it_works_without_the_gil() -> None:
+    """Restore: declare it when a free-threaded interpreter has run the whole suite with several threads."""
+    sources = sorted(NATIVE.parent.glob("_*.c"))
+    assert len(sources) > 5
+    assert not [source.name for source in sources if "Py_mod_gil" in source.read_text(encoding="utf-8")]

@@ -88,10 +88,3 @@ def test_an_installation_without_compiled_code_is_one_line() -> None:
     assert run.returncode == 1
     assert "pip install --force-reinstall informix-arrow" in run.stderr.splitlines()[-1]
     assert "During handling" not in run.stderr
-
-
-def test_no_module_says_that_it_works_without_the_gil() -> None:
-    """Restore: declare it when a free-threaded interpreter has run the whole suite with several threads."""
-    sources = sorted(Path(ifx.__file__).parent.glob("_*.c"))
-    assert len(sources) > 5
-    assert not [source.name for source in sources if "Py_mod_gil" in source.read_text(encoding="utf-8")]

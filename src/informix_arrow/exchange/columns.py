@@ -181,7 +181,9 @@ def _texts(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -
         return _into(target, inexact), array
     if target.code == TypeCode.SMALLFLOAT:
         return None
-    if target.content_width and not target.is_complex and not target.is_json:
+    # Both at once is what no server says: a description that was damaged.
+    texts = target.content_width and not target.is_boolean
+    if texts and not target.is_complex and not target.is_json:
         return _into(target, inexact), array
     if target.qualifier is not None:
         coarse = target.qualifier.end < Field.SECOND and target.code == TypeCode.DATETIME
