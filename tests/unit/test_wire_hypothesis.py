@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import pyarrow as pa
-from hypothesis import assume, given, settings
+import pytest
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tests.soaking import examples
 
@@ -328,7 +329,16 @@ def test_the_c_decoder_gives_what_the_reference_gives_in_any_split(
             assert same(got, wanted), (column, got, wanted)
 
 
+NEARLY_OUT = (
+    "utf-8",
+    TypeOptions(),
+    [Column("c0", ColumnType.parse_sql("DECIMAL(28)")), Column("after", ColumnType.parse_sql("INTEGER"))],
+    [(Decimal("9.999999999999998497143989703E+125"), 77)],
+)
+
+
 @given(results())
+@example(NEARLY_OUT)
 @settings(max_examples=examples(40), deadline=None)
 def test_the_c_encoder_writes_the_bytes_that_the_reference_writes(
     result: tuple[str, TypeOptions, list[Column], list[tuple[object, ...]]],
@@ -340,7 +350,12 @@ def test_the_c_encoder_writes_the_bytes_that_the_reference_writes(
     decoded = [decode_tuple(data, columns, encoding, options) for data in tuples]
     arrays = [pa.array([row[i] for row in decoded], arrow_type_of_op(op)) for i, op in enumerate(ops)]
     batch = pa.record_batch(arrays, [f"c{i}" for i in range(len(ops))])
-    wanted = [encode_tuple(row, columns, encoding, options) for row in decoded]
+    try:
+        wanted = [encode_tuple(row, columns, encoding, options) for row in decoded]
+    except DataError:  # the double nearest to 9.99..E125 is none of DECIMAL's any more
+        with pytest.raises(DataError):
+            payloads(loaded(batch, ops, page(encoding)))
+        return
     assert payloads(loaded(batch, ops, page(encoding))) == wanted
 
 
