@@ -11,6 +11,7 @@
 #include "native/decode_python.h"
 #include "native/decode_text.h"
 #include "native/decode_value.h"
+#include "native/module.h"
 #include "native/plan.h"
 #include "native/stable_api.h"
 
@@ -20,20 +21,6 @@ typedef struct {
     struct ia_codepage_entry page[256];
     char busy; /* set while a thread is in a method */
 } BulkReader;
-
-static int enter(BulkReader *self)
-{
-    if (__atomic_test_and_set(&self->busy, __ATOMIC_ACQUIRE)) {
-        PyErr_SetString(PyExc_RuntimeError, "this BulkReader is in use by another thread");
-        return -1;
-    }
-    return 0;
-}
-
-static void leave(BulkReader *self)
-{
-    __atomic_clear(&self->busy, __ATOMIC_RELEASE);
-}
 
 /* ---- construction -------------------------------------------------------------------------------------------- */
 
@@ -96,7 +83,7 @@ static PyObject *feed(BulkReader *self, PyObject *object, Py_ssize_t start, int 
         PyBuffer_Release(&view);
         return NULL;
     }
-    if (enter(self)) {
+    if (ia_enter(&self->busy, "BulkReader")) {
         PyBuffer_Release(&view);
         return NULL;
     }
@@ -111,7 +98,7 @@ static PyObject *feed(BulkReader *self, PyObject *object, Py_ssize_t start, int 
     else
         status = ia_bulk_puts(&self->core, data + start, data + view.len, &stop);
     Py_END_ALLOW_THREADS
-    leave(self);
+    ia_leave(&self->busy);
     PyBuffer_Release(&view);
     if (status == IA_NO_MEMORY)
         return PyErr_NoMemory();
@@ -166,20 +153,20 @@ PyDoc_STRVAR(take_doc,
 static PyObject *reader_take(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     BulkReader *self = (BulkReader *)object;
-    if (enter(self))
+    if (ia_enter(&self->busy, "BulkReader"))
         return NULL;
     PyObject *const capsule = ia_take_capsule(&self->core);
-    leave(self);
+    ia_leave(&self->busy);
     return capsule;
 }
 
 static PyObject *reader_rows(PyObject *object, void *Py_UNUSED(closure))
 {
     BulkReader *self = (BulkReader *)object;
-    if (enter(self))
+    if (ia_enter(&self->busy, "BulkReader"))
         return NULL;
     const long long rows = self->core.rows;
-    leave(self);
+    ia_leave(&self->busy);
     return PyLong_FromLongLong(rows);
 }
 
@@ -227,23 +214,15 @@ static int module_exec(PyObject *module)
                      {"SHAPE_UNKNOWN", IA_SHAPE_UNKNOWN},
                      {"SHAPE_GROUPS", IA_SHAPE_GROUPS},
                      {"SHAPE_ONE_GROUP", IA_SHAPE_ONE_GROUP}};
-    PyObject *type = PyType_FromModuleAndSpec(module, &reader_spec, NULL);
-    if (!type)
-        return -1;
-    const int failed = PyModule_AddType(module, (PyTypeObject *)type);
-    Py_DECREF(type);
+    int failed = ia_module_add_type(module, &reader_spec);
     for (size_t i = 0; !failed && i < sizeof constants / sizeof *constants; i++)
-        if (PyModule_AddIntConstant(module, constants[i].name, constants[i].value))
-            return -1;
+        failed = PyModule_AddIntConstant(module, constants[i].name, constants[i].value);
     return failed;
 }
 
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
-#ifdef Py_mod_multiple_interpreters
-    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
-#endif
-    {0, NULL},
+    IA_MODULE_SLOTS_END,
 };
 
 static struct PyModuleDef module_def = {

@@ -7,14 +7,9 @@
 
 #include "native/decode_changes.h"
 #include "native/decode_python.h"
+#include "native/module.h"
 #include "native/plan.h"
 #include "native/stable_api.h"
-
-struct module_state {
-    PyObject *protocol_error;
-    PyObject *data_error;
-    PyObject *decoder_type;
-};
 
 typedef struct {
     PyObject_HEAD
@@ -34,7 +29,7 @@ static void raise_core_error(ImageDecoder *self)
         PyErr_NoMemory();
         return;
     }
-    const struct module_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)self));
+    const struct ia_module_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)self));
     PyObject *cls = error->status == IA_PROTOCOL ? state->protocol_error : state->data_error;
     PyObject *name = error->column >= 0 ? PyTuple_GetItem(self->names, error->column) : Py_None;
     PyObject *message = error->column >= 0
@@ -46,21 +41,6 @@ static void raise_core_error(ImageDecoder *self)
         PyErr_SetObject(cls, exception);
     Py_XDECREF(exception);
     Py_XDECREF(message);
-}
-
-/* One thread at a time; a second one gets an exception instead of a race. */
-static int enter(ImageDecoder *self)
-{
-    if (__atomic_test_and_set(&self->busy, __ATOMIC_ACQUIRE)) {
-        PyErr_SetString(PyExc_RuntimeError, "this ImageDecoder is in use by another thread");
-        return -1;
-    }
-    return 0;
-}
-
-static void leave(ImageDecoder *self)
-{
-    __atomic_clear(&self->busy, __ATOMIC_RELEASE);
 }
 
 static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -91,27 +71,15 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     int bad;
 
     self->table = Py_NewRef(table);
-    self->names = PySequence_Tuple(names_object);
-    if (!self->names || !(ops = ia_ops_from(ops_object, &count)))
+    if (!(ops = ia_ops_from(ops_object, &count)) || !(self->names = ia_names_from(names_object, count)))
         goto failed;
-    if (PyTuple_Size(self->names) != count) {
-        PyErr_Format(PyExc_ValueError, "%zd ops but %zd names", count, PyTuple_Size(self->names));
-        goto failed;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!PyUnicode_Check(PyTuple_GetItem(self->names, i))) {
-            PyErr_SetString(PyExc_TypeError, "names must be strings");
-            goto failed;
-        }
-    }
     if (codepage != Py_None && ia_page_from(self->page, codepage))
         goto failed;
     wrong = ia_changes_init(&self->core, ops, (int)count, variable, batch_rows, batch_bytes, max_image,
                             codepage != Py_None ? self->page : NULL, &bad);
     if (wrong) {
         if (bad >= 0)
-            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GetItem(self->names, bad),
-                         (int)ops[bad].kind, (int)ops[bad].width, (int)ops[bad].arg, (int)ops[bad].flags, wrong);
+            ia_op_refused(PyTuple_GetItem(self->names, bad), &ops[bad], wrong);
         else
             PyErr_SetString(PyExc_ValueError, wrong);
         goto failed;
@@ -148,12 +116,12 @@ static PyObject *decoder_begin(PyObject *object, PyObject *transaction)
         PyErr_Format(PyExc_ValueError, "a transaction's number has 32 bits, not %ld", number);
         return NULL;
     }
-    if (enter(self))
+    if (ia_enter(&self->busy, "ImageDecoder"))
         return NULL;
     const int left = self->core.after.rows || self->core.before.rows;
     if (!left)
         ia_changes_begin(&self->core, (int32_t)number);
-    leave(self);
+    ia_leave(&self->busy);
     if (left) {
         PyErr_SetString(PyExc_ValueError, "rows of another transaction were not taken");
         return NULL;
@@ -177,38 +145,25 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
         PyErr_Format(PyExc_TypeError, "feed() takes 3 arguments (data, start, end), got %zd", nargs);
         return NULL;
     }
-    const Py_ssize_t start = PyNumber_AsSsize_t(args[1], PyExc_ValueError);
-    if (start == -1 && PyErr_Occurred())
+    struct ia_span span;
+    if (ia_span_from(args, &span))
         return NULL;
-    const Py_ssize_t end = PyNumber_AsSsize_t(args[2], PyExc_ValueError);
-    if (end == -1 && PyErr_Occurred())
-        return NULL;
-    Py_buffer view;
-    if (PyObject_GetBuffer(args[0], &view, PyBUF_SIMPLE))
-        return NULL;
-    if (start < 0 || start > end || end > view.len) {
-        PyErr_Format(PyExc_ValueError, "start %zd and end %zd do not lie in the %zd bytes of data", start, end, view.len);
-        PyBuffer_Release(&view);
+    if (ia_enter(&self->busy, "ImageDecoder")) {
+        ia_span_release(&span);
         return NULL;
     }
-    if (enter(self)) {
-        PyBuffer_Release(&view);
-        return NULL;
-    }
-    static const uint8_t nothing = 0; /* an empty buffer may have no address */
-    const uint8_t *const data = end > start ? (const uint8_t *)view.buf + start : &nothing;
-    const uint8_t *stop = data;
+    const uint8_t *stop = span.data + span.start;
     enum ia_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = ia_changes_feed(&self->core, data, data + (end - start), &stop);
+    status = ia_changes_feed(&self->core, span.data + span.start, span.data + span.end, &stop);
     Py_END_ALLOW_THREADS
     PyObject *result = NULL;
     if (status < 0)
         raise_core_error(self);
     else
-        result = Py_BuildValue("ni", start + (Py_ssize_t)(stop - data), (int)status);
-    leave(self);
-    PyBuffer_Release(&view);
+        result = Py_BuildValue("ni", (Py_ssize_t)(stop - span.data), (int)status);
+    ia_leave(&self->busy);
+    ia_span_release(&span);
     return result;
 }
 
@@ -221,11 +176,11 @@ PyDoc_STRVAR(take_doc,
 static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     ImageDecoder *self = (ImageDecoder *)object;
-    if (enter(self))
+    if (ia_enter(&self->busy, "ImageDecoder"))
         return NULL;
     PyObject *before = self->core.before.rows ? ia_take_capsule(&self->core.before) : Py_NewRef(Py_None);
     PyObject *after = before ? ia_take_capsule(&self->core.after) : NULL;
-    leave(self);
+    ia_leave(&self->busy);
     PyObject *both = after ? PyTuple_Pack(2, after, before) : NULL;
     Py_XDECREF(after);
     Py_XDECREF(before);
@@ -239,7 +194,7 @@ PyDoc_STRVAR(inexact_doc,
 static PyObject *decoder_inexact(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     ImageDecoder *self = (ImageDecoder *)object;
-    if (enter(self))
+    if (ia_enter(&self->busy, "ImageDecoder"))
         return NULL;
     PyObject *found = PyList_New(0);
     for (int i = 0; found && i < self->core.after.count; i++) {
@@ -250,7 +205,7 @@ static PyObject *decoder_inexact(PyObject *object, PyObject *Py_UNUSED(ignored))
             Py_CLEAR(found);
         Py_XDECREF(one);
     }
-    leave(self);
+    ia_leave(&self->busy);
     return found;
 }
 
@@ -311,57 +266,26 @@ static PyType_Spec decoder_spec = {
 
 static int module_exec(PyObject *module)
 {
-    struct module_state *state = PyModule_GetState(module);
-    PyObject *errors = PyImport_ImportModule("informix_arrow.wire.errors");
-    if (!errors)
-        return -1;
-    state->protocol_error = PyObject_GetAttrString(errors, "ProtocolError");
-    state->data_error = PyObject_GetAttrString(errors, "DataError");
-    Py_DECREF(errors);
-    if (!state->protocol_error || !state->data_error)
-        return -1;
-    state->decoder_type = PyType_FromModuleAndSpec(module, &decoder_spec, NULL);
-    if (!state->decoder_type || PyModule_AddType(module, (PyTypeObject *)state->decoder_type))
+    if (ia_module_add_errors(module) || ia_module_add_type(module, &decoder_spec))
         return -1;
     if (PyModule_AddIntConstant(module, "NEED_MORE", IA_NEED_MORE) || PyModule_AddIntConstant(module, "OTHER", IA_OTHER))
         return -1;
     return PyModule_AddIntConstant(module, "FULL", IA_FULL);
 }
 
-static int module_traverse(PyObject *module, visitproc visit, void *arg)
-{
-    struct module_state *state = PyModule_GetState(module);
-    Py_VISIT(state->protocol_error);
-    Py_VISIT(state->data_error);
-    Py_VISIT(state->decoder_type);
-    return 0;
-}
-
-static int module_clear(PyObject *module)
-{
-    struct module_state *state = PyModule_GetState(module);
-    Py_CLEAR(state->protocol_error);
-    Py_CLEAR(state->data_error);
-    Py_CLEAR(state->decoder_type);
-    return 0;
-}
-
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
-#ifdef Py_mod_multiple_interpreters
-    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
-#endif
-    {0, NULL},
+    IA_MODULE_SLOTS_END,
 };
 
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_changes",
     .m_doc = "Row images of captured changes as record batches (see decode_changes.h).",
-    .m_size = sizeof(struct module_state),
+    .m_size = sizeof(struct ia_module_state),
     .m_slots = module_slots,
-    .m_traverse = module_traverse,
-    .m_clear = module_clear,
+    .m_traverse = ia_module_traverse,
+    .m_clear = ia_module_clear,
 };
 
 PyMODINIT_FUNC PyInit__changes(void)

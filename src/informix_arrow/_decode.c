@@ -12,14 +12,9 @@
 #include "native/decode_python.h"
 #include "native/decode_text.h"
 #include "native/decode_value.h"
+#include "native/module.h"
 #include "native/plan.h"
 #include "native/stable_api.h"
-
-struct module_state {
-    PyObject *protocol_error;
-    PyObject *data_error;
-    PyObject *decoder_type;
-};
 
 typedef struct {
     PyObject_HEAD
@@ -41,7 +36,7 @@ static void raise_core_error(Decoder *self)
         PyErr_NoMemory();
         return;
     }
-    const struct module_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)self));
+    const struct ia_module_state *state = PyType_GetModuleState(Py_TYPE((PyObject *)self));
     PyObject *cls = error->status == IA_PROTOCOL ? state->protocol_error : state->data_error;
     PyObject *name = error->column >= 0 ? PyTuple_GetItem(self->names, error->column) : Py_None;
     PyObject *message;
@@ -63,21 +58,11 @@ static void raise_core_error(Decoder *self)
     Py_XDECREF(message);
 }
 
-/* One thread at a time; a second one gets an exception instead of a race. */
-static int enter(Decoder *self)
-{
-    if (__atomic_test_and_set(&self->busy, __ATOMIC_ACQUIRE)) {
-        PyErr_SetString(PyExc_RuntimeError, "this Decoder is in use by another thread");
-        return -1;
-    }
-    return 0;
-}
-
 static void leave(Decoder *self)
 {
     __atomic_store_n(&self->rows, self->core.rows, __ATOMIC_RELAXED);
     __atomic_store_n(&self->total_rows, self->core.taken + self->core.rows, __ATOMIC_RELAXED);
-    __atomic_clear(&self->busy, __ATOMIC_RELEASE);
+    ia_leave(&self->busy);
 }
 
 /* ---- construction -------------------------------------------------------------------------------------------- */
@@ -127,27 +112,15 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     const char *wrong;
     int bad;
 
-    self->names = PySequence_Tuple(names_object);
-    if (!self->names || !(ops = ia_ops_from(ops_object, &count)))
+    if (!(ops = ia_ops_from(ops_object, &count)) || !(self->names = ia_names_from(names_object, count)))
         goto failed;
-    if (PyTuple_Size(self->names) != count) {
-        PyErr_Format(PyExc_ValueError, "%zd ops but %zd names", count, PyTuple_Size(self->names));
-        goto failed;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (!PyUnicode_Check(PyTuple_GetItem(self->names, i))) {
-            PyErr_SetString(PyExc_TypeError, "names must be strings");
-            goto failed;
-        }
-    }
     if (codepage != Py_None && ia_page_from(self->page, codepage))
         goto failed;
     wrong = ia_decoder_init(&self->core, ops, (int)count, batch_rows, batch_bytes, max_tuple,
                             codepage != Py_None ? self->page : NULL, &bad);
     if (wrong) {
         if (bad >= 0)
-            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GetItem(self->names, bad),
-                         (int)ops[bad].kind, (int)ops[bad].width, (int)ops[bad].arg, (int)ops[bad].flags, wrong);
+            ia_op_refused(PyTuple_GetItem(self->names, bad), &ops[bad], wrong);
         else
             PyErr_NoMemory();
         goto failed;
@@ -192,44 +165,25 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
         PyErr_Format(PyExc_TypeError, "feed() takes 3 arguments (data, start, end), got %zd", nargs);
         return NULL;
     }
-    const Py_ssize_t start = PyNumber_AsSsize_t(args[1], PyExc_ValueError);
-    if (start == -1 && PyErr_Occurred())
+    struct ia_span span;
+    if (ia_span_from(args, &span))
         return NULL;
-    const Py_ssize_t end = PyNumber_AsSsize_t(args[2], PyExc_ValueError);
-    if (end == -1 && PyErr_Occurred())
-        return NULL;
-    Py_buffer view;
-    if (PyObject_GetBuffer(args[0], &view, PyBUF_SIMPLE))
-        return NULL;
-    if (start < 0 || start > end || end > view.len) {
-        PyErr_Format(PyExc_ValueError, "start %zd and end %zd do not lie in the %zd bytes of data", start, end, view.len);
-        PyBuffer_Release(&view);
+    if (ia_enter(&self->busy, "Decoder")) {
+        ia_span_release(&span);
         return NULL;
     }
-    if (enter(self)) {
-        PyBuffer_Release(&view);
-        return NULL;
-    }
-    const uint8_t *const data = view.buf;
-    const uint8_t *stop = NULL;
-    enum ia_status status = IA_NEED_MORE;
+    const uint8_t *stop = span.data + span.start;
+    enum ia_status status;
     Py_BEGIN_ALLOW_THREADS
-    if (end > start) {
-        status = ia_decoder_feed(&self->core, data + start, data + end, &stop);
-    } else {
-        static const uint8_t nothing = 0; /* an empty buffer may have no address */
-        status = ia_decoder_feed(&self->core, &nothing, &nothing, &stop);
-        stop = NULL;
-    }
+    status = ia_decoder_feed(&self->core, span.data + span.start, span.data + span.end, &stop);
     Py_END_ALLOW_THREADS
-    const Py_ssize_t position = stop ? stop - data : start;
     PyObject *result = NULL;
     if (status < 0)
         raise_core_error(self);
     else
-        result = Py_BuildValue("ni", position, (int)status);
+        result = Py_BuildValue("ni", (Py_ssize_t)(stop - span.data), (int)status);
     leave(self);
-    PyBuffer_Release(&view);
+    ia_span_release(&span);
     return result;
 }
 
@@ -241,7 +195,7 @@ PyDoc_STRVAR(take_doc,
 static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     Decoder *self = (Decoder *)object;
-    if (enter(self))
+    if (ia_enter(&self->busy, "Decoder"))
         return NULL;
     PyObject *const capsule = ia_take_capsule(&self->core);
     leave(self);
@@ -256,7 +210,7 @@ PyDoc_STRVAR(inexact_doc,
 static PyObject *decoder_inexact(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     Decoder *self = (Decoder *)object;
-    if (enter(self))
+    if (ia_enter(&self->busy, "Decoder"))
         return NULL;
     PyObject *found = PyList_New(0);
     for (int i = 0; found && i < self->core.count; i++) {
@@ -346,17 +300,7 @@ static int add_kernels(PyObject *module)
 
 static int module_exec(PyObject *module)
 {
-    struct module_state *state = PyModule_GetState(module);
-    PyObject *errors = PyImport_ImportModule("informix_arrow.wire.errors");
-    if (!errors)
-        return -1;
-    state->protocol_error = PyObject_GetAttrString(errors, "ProtocolError");
-    state->data_error = PyObject_GetAttrString(errors, "DataError");
-    Py_DECREF(errors);
-    if (!state->protocol_error || !state->data_error)
-        return -1;
-    state->decoder_type = PyType_FromModuleAndSpec(module, &decoder_spec, NULL);
-    if (!state->decoder_type || PyModule_AddType(module, (PyTypeObject *)state->decoder_type))
+    if (ia_module_add_errors(module) || ia_module_add_type(module, &decoder_spec))
         return -1;
     if (add_kernels(module))
         return -1;
@@ -365,40 +309,19 @@ static int module_exec(PyObject *module)
     return PyModule_AddIntConstant(module, "FULL", IA_FULL);
 }
 
-static int module_traverse(PyObject *module, visitproc visit, void *arg)
-{
-    struct module_state *state = PyModule_GetState(module);
-    Py_VISIT(state->protocol_error);
-    Py_VISIT(state->data_error);
-    Py_VISIT(state->decoder_type);
-    return 0;
-}
-
-static int module_clear(PyObject *module)
-{
-    struct module_state *state = PyModule_GetState(module);
-    Py_CLEAR(state->protocol_error);
-    Py_CLEAR(state->data_error);
-    Py_CLEAR(state->decoder_type);
-    return 0;
-}
-
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
-#ifdef Py_mod_multiple_interpreters
-    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
-#endif
-    {0, NULL},
+    IA_MODULE_SLOTS_END,
 };
 
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_decode",
     .m_doc = "Wire to Arrow: the tuples of a result as record batches (see decode_core.h).",
-    .m_size = sizeof(struct module_state),
+    .m_size = sizeof(struct ia_module_state),
     .m_slots = module_slots,
-    .m_traverse = module_traverse,
-    .m_clear = module_clear,
+    .m_traverse = ia_module_traverse,
+    .m_clear = ia_module_clear,
 };
 
 PyMODINIT_FUNC PyInit__decode(void)

@@ -13,6 +13,7 @@
 #include "native/encode_plan.h"
 #include "native/encode_status.h"
 #include "native/encode_text.h"
+#include "native/module.h"
 #include "native/plan.h"
 #include "native/stable_api.h"
 
@@ -546,19 +547,12 @@ static PyType_Spec encoder_spec = {
 
 static int module_exec(PyObject *module)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, &encoder_spec, NULL);
-    if (type == NULL) return -1;
-    const int failed = PyModule_AddType(module, (PyTypeObject *)type);
-    Py_DECREF(type);
-    return failed;
+    return ia_module_add_type(module, &encoder_spec);
 }
 
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
-#if PY_VERSION_HEX >= 0x030c0000
-    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
-#endif
-    {0, NULL},
+    IA_MODULE_SLOTS_END,
 };
 
 static struct PyModuleDef module_def = {

@@ -2,6 +2,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "native/module.h"
 #include "native/row_hash.h"
 
 /* The buffers of a call, checked and released together. */
@@ -152,10 +153,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyModuleDef_Slot module_slots[] = {
-#ifdef Py_mod_multiple_interpreters
-    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
-#endif
-    {0, NULL},
+    IA_MODULE_SLOTS_END,
 };
 
 static struct PyModuleDef module_def = {

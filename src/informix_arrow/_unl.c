@@ -8,15 +8,10 @@
 
 #include "native/decode_python.h"
 #include "native/decode_unl.h"
+#include "native/module.h"
 #include "native/plan.h"
 #include "native/stable_api.h"
 #include "native/unl_write.h"
-
-struct module_state {
-    PyObject *data_error;
-    PyObject *reader_type;
-    PyObject *writer_type;
-};
 
 /* ---- the format, as Python says it --------------------------------------------------------------------------- */
 
@@ -60,29 +55,22 @@ static int format_from(PyObject *object, struct ia_unl_format *f)
     return ok ? 0 : -1;
 }
 
-/* A tuple of as many str as there are ops; NULL with an exception set. */
-static PyObject *names_from(PyObject *object, Py_ssize_t count)
+/* The ops of at least one column; NULL with an exception set. */
+static struct ia_op *columns_from(PyObject *sequence, Py_ssize_t *count)
 {
-    PyObject *names = PySequence_Tuple(object);
-    if (!names)
+    struct ia_op *ops = ia_ops_from(sequence, count);
+    if (ops && *count < 1) {
+        PyErr_SetString(PyExc_ValueError, "a line of a .unl file has at least one column");
+        PyMem_Free(ops);
         return NULL;
-    if (PyTuple_Size(names) != count || count < 1) {
-        PyErr_Format(PyExc_ValueError, "%zd ops but %zd names; there must be at least one", count, PyTuple_Size(names));
-        Py_CLEAR(names);
     }
-    for (Py_ssize_t i = 0; names && i < count; i++) {
-        if (!PyUnicode_Check(PyTuple_GetItem(names, i))) {
-            PyErr_SetString(PyExc_TypeError, "names must be strings");
-            Py_CLEAR(names);
-        }
-    }
-    return names;
+    return ops;
 }
 
 /* Raise DataError(message) with .row and .column; takes over `message`. */
 static void raise_data_error(PyTypeObject *type, PyObject *message, long long at, PyObject *name)
 {
-    const struct module_state *state = PyType_GetModuleState(type);
+    const struct ia_module_state *state = PyType_GetModuleState(type);
     PyObject *row = PyLong_FromLongLong(at);
     PyObject *error = message && row ? PyObject_CallFunctionObjArgs(state->data_error, message, NULL) : NULL;
     if (error && PyObject_SetAttrString(error, "row", row) == 0 && PyObject_SetAttrString(error, "column", name) == 0)
@@ -90,21 +78,6 @@ static void raise_data_error(PyTypeObject *type, PyObject *message, long long at
     Py_XDECREF(error);
     Py_XDECREF(row);
     Py_XDECREF(message);
-}
-
-/* One thread at a time; a second one gets an exception instead of a race. */
-static int enter(char *busy)
-{
-    if (__atomic_test_and_set(busy, __ATOMIC_ACQUIRE)) {
-        PyErr_SetString(PyExc_RuntimeError, "in use by another thread");
-        return -1;
-    }
-    return 0;
-}
-
-static void leave(char *busy)
-{
-    __atomic_clear(busy, __ATOMIC_RELEASE);
 }
 
 /* ---- Reader -------------------------------------------------------------------------------------------------- */
@@ -152,9 +125,9 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (!self)
         return NULL;
     Py_ssize_t count = 0;
-    struct ia_op *ops = ia_ops_from(ops_object, &count);
+    struct ia_op *ops = columns_from(ops_object, &count);
     self->source = Py_NewRef(source);
-    if (!ops || !(self->names = names_from(names, count)) || !(self->types = names_from(types, count)) ||
+    if (!ops || !(self->names = ia_names_from(names, count)) || !(self->types = ia_names_from(types, count)) ||
         format_from(format, &self->core.format))
         goto failed;
     const char *wrong = ia_decoder_init(&self->core.core, ops, (int)count, batch_rows, batch_bytes, INT32_MAX, NULL, &bad);
@@ -168,8 +141,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     }
     if (wrong) {
         if (bad >= 0)
-            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GetItem(self->names, bad),
-                         (int)ops[bad].kind, (int)ops[bad].width, (int)ops[bad].arg, (int)ops[bad].flags, wrong);
+            ia_op_refused(PyTuple_GetItem(self->names, bad), &ops[bad], wrong);
         else
             PyErr_NoMemory();
         goto failed;
@@ -205,60 +177,33 @@ PyDoc_STRVAR(feed_doc,
              "the batch is complete: call take(). The GIL is released. Raises DataError naming file, line and column, with\n"
              ".row (from 0) and .column; it is final, and the whole rows before it can be taken.");
 
-/* The arguments that feed and skip share: data, start, end, final. */
-struct piece {
-    Py_buffer view;
-    Py_ssize_t start, end;
-    int final;
-};
-
-static int piece_from(PyObject *const *args, struct piece *out)
-{
-    out->start = PyNumber_AsSsize_t(args[1], PyExc_ValueError);
-    if (out->start == -1 && PyErr_Occurred())
-        return -1;
-    out->end = PyNumber_AsSsize_t(args[2], PyExc_ValueError);
-    if (out->end == -1 && PyErr_Occurred())
-        return -1;
-    if ((out->final = PyObject_IsTrue(args[3])) < 0 || PyObject_GetBuffer(args[0], &out->view, PyBUF_SIMPLE))
-        return -1;
-    if (out->start >= 0 && out->start <= out->end && out->end <= out->view.len)
-        return 0;
-    PyErr_Format(PyExc_ValueError, "start %zd and end %zd do not lie in the %zd bytes of data", out->start, out->end,
-                 out->view.len);
-    PyBuffer_Release(&out->view);
-    return -1;
-}
-
-static const uint8_t no_bytes = 0; /* an empty buffer may have no address */
-
 static PyObject *reader_feed(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
 {
     Reader *self = (Reader *)object;
-    struct piece piece;
+    struct ia_span span;
     if (nargs != 4) {
         PyErr_Format(PyExc_TypeError, "feed() takes 4 arguments (data, start, end, final), got %zd", nargs);
         return NULL;
     }
-    if (piece_from(args, &piece))
+    const int final = PyObject_IsTrue(args[3]);
+    if (final < 0 || ia_span_from(args, &span))
         return NULL;
-    if (enter(&self->busy)) {
-        PyBuffer_Release(&piece.view);
+    if (ia_enter(&self->busy, "Reader")) {
+        ia_span_release(&span);
         return NULL;
     }
-    const uint8_t *const data = piece.view.len ? piece.view.buf : &no_bytes;
-    const uint8_t *stop = data;
+    const uint8_t *stop = span.data;
     enum ia_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = ia_unl_feed(&self->core, data + piece.start, data + piece.end, piece.final, &stop);
+    status = ia_unl_feed(&self->core, span.data + span.start, span.data + span.end, final, &stop);
     Py_END_ALLOW_THREADS
     PyObject *result = NULL;
     if (status < 0)
         raise_reader_error(self);
     else
-        result = Py_BuildValue("nO", (Py_ssize_t)(stop - data), status == IA_FULL ? Py_True : Py_False);
-    leave(&self->busy);
-    PyBuffer_Release(&piece.view);
+        result = Py_BuildValue("nO", (Py_ssize_t)(stop - span.data), status == IA_FULL ? Py_True : Py_False);
+    ia_leave(&self->busy);
+    ia_span_release(&span);
     return result;
 }
 
@@ -269,31 +214,31 @@ PyDoc_STRVAR(skip_doc,
 static PyObject *reader_skip(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
 {
     Reader *self = (Reader *)object;
-    struct piece piece;
+    struct ia_span span;
     if (nargs != 5) {
         PyErr_Format(PyExc_TypeError, "skip() takes 5 arguments (data, start, end, final, rows), got %zd", nargs);
         return NULL;
     }
     const long long most = PyLong_AsLongLong(args[4]);
-    if ((most == -1 && PyErr_Occurred()) || piece_from(args, &piece))
+    const int final = PyObject_IsTrue(args[3]);
+    if ((most == -1 && PyErr_Occurred()) || final < 0 || ia_span_from(args, &span))
         return NULL;
-    if (enter(&self->busy)) {
-        PyBuffer_Release(&piece.view);
+    if (ia_enter(&self->busy, "Reader")) {
+        ia_span_release(&span);
         return NULL;
     }
-    const uint8_t *const data = piece.view.len ? piece.view.buf : &no_bytes;
-    const uint8_t *stop = data;
+    const uint8_t *stop = span.data;
     int64_t rows;
     Py_BEGIN_ALLOW_THREADS
-    rows = ia_unl_skip(&self->core, data + piece.start, data + piece.end, piece.final, most, &stop);
+    rows = ia_unl_skip(&self->core, span.data + span.start, span.data + span.end, final, most, &stop);
     Py_END_ALLOW_THREADS
     PyObject *result = NULL;
     if (rows < 0)
         raise_reader_error(self);
     else
-        result = Py_BuildValue("nL", (Py_ssize_t)(stop - data), (long long)rows);
-    leave(&self->busy);
-    PyBuffer_Release(&piece.view);
+        result = Py_BuildValue("nL", (Py_ssize_t)(stop - span.data), (long long)rows);
+    ia_leave(&self->busy);
+    ia_span_release(&span);
     return result;
 }
 
@@ -305,20 +250,20 @@ PyDoc_STRVAR(take_doc,
 static PyObject *reader_take(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     Reader *self = (Reader *)object;
-    if (enter(&self->busy))
+    if (ia_enter(&self->busy, "Reader"))
         return NULL;
     PyObject *const capsule = ia_take_capsule(&self->core.core);
-    leave(&self->busy);
+    ia_leave(&self->busy);
     return capsule;
 }
 
 static PyObject *reader_number(PyObject *object, void *which)
 {
     Reader *self = (Reader *)object;
-    if (enter(&self->busy))
+    if (ia_enter(&self->busy, "Reader"))
         return NULL;
     const int64_t v = which ? self->core.core.rows : self->core.line;
-    leave(&self->busy);
+    ia_leave(&self->busy);
     return PyLong_FromLongLong(v);
 }
 
@@ -400,8 +345,8 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (!self)
         return NULL;
     Py_ssize_t count = 0;
-    struct ia_op *ops = ia_ops_from(ops_object, &count);
-    if (!ops || !(self->names = names_from(names, count)) || !(self->types = names_from(types, count)) ||
+    struct ia_op *ops = columns_from(ops_object, &count);
+    if (!ops || !(self->names = ia_names_from(names, count)) || !(self->types = ia_names_from(types, count)) ||
         format_from(format_object, &format))
         goto failed;
     self->format = (struct ia_out_format){
@@ -424,8 +369,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     for (Py_ssize_t i = 0; i < count; i++) {
         const char *wrong = ia_out_column_from(&ops[i], &self->columns[i]);
         if (wrong) {
-            PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", PyTuple_GetItem(self->names, i),
-                         (int)ops[i].kind, (int)ops[i].width, (int)ops[i].arg, (int)ops[i].flags, wrong);
+            ia_op_refused(PyTuple_GetItem(self->names, i), &ops[i], wrong);
             goto failed;
         }
     }
@@ -486,7 +430,7 @@ static PyObject *writer_write(PyObject *object, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "the capsules are used up");
         return NULL;
     }
-    if (enter(&self->busy))
+    if (ia_enter(&self->busy, "Writer"))
         return NULL;
     PyObject *out = NULL;
     if (writer_bind(self, schema, array))
@@ -515,7 +459,7 @@ static PyObject *writer_write(PyObject *object, PyObject *args)
             Py_CLEAR(out);
     }
 done:
-    leave(&self->busy);
+    ia_leave(&self->busy);
     return out;
 }
 
@@ -546,57 +490,25 @@ static PyType_Spec writer_spec = {
 
 static int module_exec(PyObject *module)
 {
-    struct module_state *state = PyModule_GetState(module);
-    PyObject *errors = PyImport_ImportModule("informix_arrow.wire.errors");
-    if (!errors)
-        return -1;
-    state->data_error = PyObject_GetAttrString(errors, "DataError");
-    Py_DECREF(errors);
-    if (!state->data_error)
-        return -1;
-    state->reader_type = PyType_FromModuleAndSpec(module, &reader_spec, NULL);
-    if (!state->reader_type || PyModule_AddType(module, (PyTypeObject *)state->reader_type))
-        return -1;
-    state->writer_type = PyType_FromModuleAndSpec(module, &writer_spec, NULL);
-    if (!state->writer_type || PyModule_AddType(module, (PyTypeObject *)state->writer_type))
-        return -1;
-    return 0;
-}
-
-static int module_traverse(PyObject *module, visitproc visit, void *arg)
-{
-    struct module_state *state = PyModule_GetState(module);
-    Py_VISIT(state->data_error);
-    Py_VISIT(state->reader_type);
-    Py_VISIT(state->writer_type);
-    return 0;
-}
-
-static int module_clear(PyObject *module)
-{
-    struct module_state *state = PyModule_GetState(module);
-    Py_CLEAR(state->data_error);
-    Py_CLEAR(state->reader_type);
-    Py_CLEAR(state->writer_type);
-    return 0;
+    return ia_module_add_errors(module) || ia_module_add_type(module, &reader_spec) ||
+                   ia_module_add_type(module, &writer_spec)
+               ? -1
+               : 0;
 }
 
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
-#ifdef Py_mod_multiple_interpreters
-    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
-#endif
-    {0, NULL},
+    IA_MODULE_SLOTS_END,
 };
 
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_unl",
     .m_doc = ".unl files to Arrow and back (see decode_unl.h and unl_write.h).",
-    .m_size = sizeof(struct module_state),
+    .m_size = sizeof(struct ia_module_state),
     .m_slots = module_slots,
-    .m_traverse = module_traverse,
-    .m_clear = module_clear,
+    .m_traverse = ia_module_traverse,
+    .m_clear = ia_module_clear,
 };
 
 PyMODINIT_FUNC PyInit__unl(void)

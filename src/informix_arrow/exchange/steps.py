@@ -40,7 +40,7 @@ class ConnectionLost(OperationalError):
     more.
     """
 
-    _passing = True
+    _transient = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,9 +102,7 @@ class LinkState:
         """``InterfaceError`` when it was closed, ``OperationalError`` with the reason when it was lost."""
         if self._closed:
             if self._why_closed:
-                error = OperationalError(self._why_closed)
-                error._passing = True
-                raise error
+                raise OperationalError(self._why_closed, transient=True)
             raise InterfaceError("the connection is closed")
 
     @property

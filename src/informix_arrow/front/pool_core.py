@@ -216,15 +216,14 @@ class PoolCore(Generic[C]):
                 self._line.remove(place)
             self._require_open()
             self._statistics.timeouts += 1
-        error = OperationalError(
-            f"no connection of the pool became free within {patience.limit:g} seconds: all {self.limits.max_size} are "
-            "lent; give them back sooner, or raise max_size or timeout"
-        )
-        error._passing = True
         log.debug(
             "no connection became free within %g s: all %d are lent", patience.limit, self.limits.max_size
         )
-        raise error
+        raise OperationalError(
+            f"no connection of the pool became free within {patience.limit:g} seconds: all {self.limits.max_size} are "
+            "lent; give them back sooner, or raise max_size or timeout",
+            transient=True,
+        )
 
     def opened(self, connection: C) -> Member[C]:
         """Take in a connection that was just made and set up."""

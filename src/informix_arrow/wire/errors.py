@@ -86,7 +86,7 @@ class Error(Exception):
 
     rows: int | tuple[int, ...] | None = None
     refused: tuple[RefusedRow, ...] = ()
-    _passing = False  # where no number says it
+    _transient = False  # where no number says it
 
     def __init__(
         self,
@@ -99,8 +99,11 @@ class Error(Exception):
         statement: str | None = None,
         row: int | None = None,
         column: str | None = None,
+        transient: bool = False,
     ) -> None:
         super().__init__(*args)
+        if transient:
+            self._transient = True
         self.sqlcode = sqlcode
         self.isamcode = isamcode
         self.offset = offset
@@ -120,7 +123,7 @@ class Error(Exception):
         """
         if isinstance(self, CommitUnknown | QueryCanceled):
             return False
-        return self._passing or self.sqlcode in _TRANSIENT or self.isamcode in _TRANSIENT_ISAM
+        return self._transient or self.sqlcode in _TRANSIENT or self.isamcode in _TRANSIENT_ISAM
 
     @property
     def statement(self) -> str | None:
