@@ -202,24 +202,30 @@ def test_a_database_that_cannot_be_made_leaves_nothing(
     """Whatever step fails: the name is free, the connection of all such statements in no transaction."""
     from informix_arrow.server.schema import databases
 
-    install, listed = databases.install, databases.list_tables
-    for step in ("install", "list_tables"):
+    register = databases.Databases._register
 
-        def failing(con: object, *rest: object, step: str = step) -> None:
-            if step == "install":
-                con.execute("BEGIN")  # type: ignore[attr-defined]
-            raise OSError("made for this test")
+    def not_installed(con: object, *rest: object) -> None:
+        con.execute("BEGIN")  # type: ignore[attr-defined]
+        raise OSError("made for this test")
 
+    def registered(*rest: object) -> None:
+        register(*rest)  # type: ignore[arg-type]
+        raise OSError("made for this test")
+
+    steps = ((databases, "install", not_installed), (databases.Databases, "_register", registered))
+    for owner, step, failing in steps:
         with monkeypatch.context() as patch:
-            patch.setattr(databases, step, failing)
+            patch.setattr(owner, step, failing)
             with pytest.raises(OSError, match="made for this test"):
                 kept.create_database("unlucky")
         assert not list((tmp_path / "kept").glob("unlucky*"))
+        with connect(kept, "sysmaster") as connection:
+            named = "SELECT count(*), 1 FROM systabnames WHERE dbsname = 'unlucky'"
+            assert connection.execute(named).fetchone() == (0, 1)
         kept.create_database("unlucky")
         with connect(kept, "unlucky") as connection:
             assert connection.execute("SELECT count(*), 1 FROM syssyntable").fetchone() == (0, 1)
         kept.drop_database("unlucky")
-    assert (install, listed) == (databases.install, databases.list_tables)
 
 
 def test_many_make_and_drop_good_and_bad_databases_at_once(server: Server) -> None:

@@ -91,6 +91,7 @@ class Engine:
             self.changes.files,
             self.captures.session_rows,
             self.captures.table_rows,
+            lambda: self.databases.names(),
         )
         self._lock = threading.Lock()
         self._session_ids = itertools.count(21)

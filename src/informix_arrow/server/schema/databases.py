@@ -17,7 +17,7 @@ from ..types.names import quote, text
 from . import capture_tables
 from .catalog import FIRST_USER_TABID, attached
 from .renaming import take_name
-from .system_catalog import install, list_tables
+from .system_catalog import install
 
 OTHER_LOCALE = 0x40
 """Warning of SQ_DBOPEN's answer: the login's DB_LOCALE is not the database's (SQLI section 5.3)."""
@@ -78,7 +78,6 @@ class Databases:
             self._register(DatabaseRecord("sysmaster", True, False, False, "en_US.819"))
         if "stores_demo" not in self._records and not rows:
             self.create("stores_demo", logged=True, buffered=False, ansi=False, locale="en_US.57372")
-        list_tables(con, list(self._records))
 
     def __contains__(self, name: str) -> bool:
         return name in self._records
@@ -166,7 +165,6 @@ class Databases:
             try:
                 self._attach(name, locale, creator)
                 self._register(record, creator or "informix")
-                list_tables(self._con, list(self._records))
             except BaseException:
                 self._take_back(name)
                 raise
@@ -230,7 +228,6 @@ class Databases:
             self._con.execute(f"DELETE FROM {attached('sysmaster')}._ifx.databases WHERE name = ?", [name])
             del self._records[name]
             self.changes += 1
-            list_tables(self._con, list(self._records))
             self._remove_files(name)
 
     def tables(self, name: str) -> list[str]:
@@ -263,7 +260,6 @@ class Databases:
             }
             self.changes += 1
             self._renamed(new, name)
-            list_tables(self._con, list(self._records))
 
     def _copy(self, name: str, new: str) -> None:
         """A database in memory cannot be attached by another name."""

@@ -52,6 +52,8 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.databases (number INTEGER, name VARCHAR, cr
 _DATABASES_LATER = """
 ALTER TABLE {db}._ifx.databases ADD COLUMN IF NOT EXISTS owner VARCHAR;
 ALTER TABLE {db}._ifx.databases ADD COLUMN IF NOT EXISTS was VARCHAR;
+DROP VIEW IF EXISTS {db}.main.systabnames;
+DROP VIEW IF EXISTS {db}.main.systabinfo;
 """
 
 _LATER = """

@@ -8,7 +8,7 @@ order. A row whose table is not offered here has no columns and selecting from i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -31,7 +31,7 @@ from .catalog import (
     first_row,
     table_row,
 )
-from .system_views import PAGE, PART, VIEWS, own_views, rooms_query
+from .system_views import PAGE, VIEWS, of_all_databases, own_views
 
 _NAMES = [
     "systables",
@@ -116,10 +116,11 @@ def install_functions(
     change_logs: Callable[[], list[dict[str, Any]]],
     captures: Callable[[], list[dict[str, Any]]],
     captured: Callable[[], list[dict[str, Any]]],
+    databases: Callable[[], list[str]],
 ) -> None:
     """Register what the views call: `sessions` gives the rows of sysmaster's syssessions, now; databases are kept in
     `directory`, or in memory; `change_logs` are the files of the log of changes, `captures` and `captured` the rows of
-    syscdcv1's syscdcsess and syscdctabs."""
+    syscdcv1's syscdcsess and syscdctabs; `databases` are the names of those that there are."""
 
     def log_pages() -> int:
         logs = [] if directory is None else list(directory.glob("*.wal"))
@@ -133,6 +134,10 @@ def install_functions(
         changes = change_logs()
         return [{"uniqid": 1, "used": log_pages(), "current": int(not changes)}, *changes]
 
+    def of_all(view: str) -> str:
+        # asked for when DuckDB plans the statement, so what was made meanwhile is there
+        return of_all_databases(view, [(name, attached(name)) for name in databases()])
+
     con.create_function("_ifx_logs", logs, [], f"{_LOG}[]", side_effects=True)
     con.create_function(
         "_ifx_capture_sessions", captures, [], f"{capture_tables.SESSION_ROW}[]", side_effects=True
@@ -140,6 +145,7 @@ def install_functions(
     con.create_function(
         "_ifx_captured_tables", captured, [], f"{capture_tables.TABLE_ROW}[]", side_effects=True
     )
+    con.create_function("_ifx_of_all_databases", of_all, ["VARCHAR"], "VARCHAR")
     con.create_function("_ifx_server_name", lambda: server_name, [], "VARCHAR")
     con.create_function("_ifx_sessions", sessions, [], f"{_SESSION}[]", side_effects=True)
     con.create_function("_ifx_pieces", _pieces, ["VARCHAR", "INTEGER"], "VARCHAR[]")
@@ -273,17 +279,3 @@ def _version(con: Writer, db: str) -> str | None:
     except duckdb.CatalogException:
         return None
     return str(row[0]) if row else ""
-
-
-def list_tables(con: Writer, databases: Sequence[str]) -> None:
-    """Let sysmaster's systabnames and systabinfo show the tables of all `databases`; to be called when these have
-    changed."""
-    names = [
-        f"SELECT ({PART.format(name=text(name))}tabid)::INTEGER AS partnum, {text(name)} AS dbsname, owner, tabname, "
-        f"'en_US.819' AS collate FROM {attached(name)}._ifx.tables WHERE tabtype = 'T'"
-        for name in databases
-    ]
-    rooms = [rooms_query(name, attached(name)) for name in databases]
-    for view, parts in (("systabnames", names), ("systabinfo", rooms)):
-        sql = " UNION ALL ".join(parts)
-        con.execute(f"CREATE OR REPLACE VIEW {attached('sysmaster')}.main.{view} AS {sql}")

@@ -7,7 +7,7 @@ that names one gets its query, which makes a new database cheap.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from ..types.names import text
 from . import capture_tables
@@ -333,14 +333,14 @@ MASTER_VIEWS: dict[str, View] = {
     ),
     "systabnames": (
         "partnum INTEGER, dbsname NVARCHAR(128), owner CHAR(32), tabname NVARCHAR(128), collate CHAR(32)",
-        "SELECT * FROM {db}.main.systabnames",  # system_catalog.list_tables
+        "SELECT * FROM query(_ifx_of_all_databases('systabnames'))",
     ),
     "systabinfo": (
         "ti_partnum INTEGER, ti_flags INTEGER, ti_rowsize SMALLINT, ti_ncols SMALLINT, ti_nkeys SMALLINT, "
         "ti_nextns INTEGER, ti_pagesize INTEGER, ti_created INTEGER, ti_serialv INTEGER, ti_fextsiz INTEGER, "
         "ti_nextsiz INTEGER, ti_nptotal INTEGER, ti_npused INTEGER, ti_npdata INTEGER, ti_octptr INTEGER, "
         "ti_nrows BIGINT",
-        "SELECT * FROM {db}.main.systabinfo",  # system_catalog.list_tables
+        "SELECT * FROM query(_ifx_of_all_databases('systabinfo'))",
     ),
 }
 
@@ -350,7 +350,20 @@ def own_views(database: str) -> dict[str, View]:
     return {"sysmaster": MASTER_VIEWS, capture_tables.DATABASE: capture_tables.VIEWS}.get(database, {})
 
 
-def rooms_query(database: str, db: str) -> str:
+def of_all_databases(view: str, databases: Iterable[tuple[str, str]]) -> str:
+    """The query of systabnames or systabinfo over all `databases`: the name of each, and DuckDB's for it."""
+    one = {"systabnames": _names_query, "systabinfo": _rooms_query}[view]
+    return " UNION ALL ".join(one(name, db) for name, db in databases)
+
+
+def _names_query(database: str, db: str) -> str:
+    return (
+        f"SELECT ({PART.format(name=text(database))}tabid)::INTEGER AS partnum, {text(database)} AS dbsname, owner, "
+        f"tabname, 'en_US.819' AS collate FROM {db}._ifx.tables WHERE tabtype = 'T'"
+    )
+
+
+def _rooms_query(database: str, db: str) -> str:
     """systabinfo's rows of one database: the rows that DuckDB counts, and the pages of `PAGE` bytes that so many would
     take. Both sizes of extents are in pages there, in systables in KB."""
     wanted = (
