@@ -46,20 +46,30 @@ def orders() -> pa.Table:
     )
 
 
-def drain(path: Path) -> int:
-    return sum(batch.num_rows for batch in read_unl(path, TYPES))
+def floats() -> pa.Table:
+    values = np.random.default_rng(1).normal(size=ROWS) * 1000
+    return pa.table({"all_digits": values, "three": np.round(values, 3)})
+
+
+TABLES = {"orders": (orders, TYPES), "floats": (floats, {"all_digits": "FLOAT", "three": "FLOAT"})}
+
+
+def drain(path: Path, types: dict[str, str]) -> int:
+    return sum(batch.num_rows for batch in read_unl(path, types))
 
 
 @pytest.mark.parametrize("way", ["write", "read"])
-def test_unl(benchmark: Any, tmp_path: Path, way: str) -> None:
-    table, path = orders(), tmp_path / "orders.unl"
-    write_unl(table, path, TYPES)
+@pytest.mark.parametrize("name", TABLES)
+def test_unl(benchmark: Any, tmp_path: Path, name: str, way: str) -> None:
+    make, types = TABLES[name]
+    table, path = make(), tmp_path / f"{name}.unl"
+    write_unl(table, path, types)
     size = path.stat().st_size / 1e6
     seconds: list[float] = []
 
     def run() -> None:
         begin = time.thread_time()
-        rows = write_unl(table, path, TYPES) if way == "write" else drain(path)
+        rows = write_unl(table, path, types) if way == "write" else drain(path, types)
         seconds.append(time.thread_time() - begin)
         assert rows == ROWS
 

@@ -1,0 +1,151 @@
+/* Fields of a .unl file that are numbers: integers, DECIMAL and MONEY, floats. No Python. */
+#ifndef INFORMIX_ARROW_DECODE_UNL_NUMBERS_H
+#define INFORMIX_ARROW_DECODE_UNL_NUMBERS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base100.h"
+#include "decode_core.h"
+#include "decode_unl_format.h"
+#include "float_nearest.h"
+
+static int ia_unl_integer(const uint8_t *s, int64_t n, int64_t least, int64_t most, int64_t *out, struct ia_error *err)
+{
+    const uint8_t *p = s, *const end = s + n;
+    const int negative = p < end && *p == '-';
+    uint64_t v = 0;
+    p += p < end && (*p == '-' || *p == '+');
+    if (!ia_unl_digit(p, end))
+        return IA_UNL_WRONG(err, s, n, "is no whole number");
+    for (; ia_unl_digit(p, end); p++) {
+        if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+            return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+    }
+    if (p != end)
+        return IA_UNL_WRONG(err, s, n, "is no whole number");
+    if (negative ? v > (uint64_t)0 - (uint64_t)least : v > (uint64_t)most)
+        return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+    *out = (int64_t)(negative ? 0 - v : v);
+    return IA_VALUE;
+}
+
+/* A number with a point and an exponent, taken apart but not converted. */
+struct ia_unl_number {
+    const uint8_t *whole, *fraction; /* digits */
+    int whole_size, fraction_size;
+    int exponent;
+    int negative;
+};
+
+static inline int ia_unl_skip_symbol(const uint8_t **p, const uint8_t *end, const uint8_t *symbol, int size)
+{
+    if (size == 0 || end - *p < size || memcmp(*p, symbol, (size_t)size) != 0)
+        return 0;
+    *p += size;
+    while (*p < end && **p == ' ')
+        ++*p;
+    return 1;
+}
+
+static int ia_unl_number_from(const struct ia_unl_format *f, const uint8_t *s, int64_t n, int money,
+                              struct ia_unl_number *out, struct ia_error *err)
+{
+    const uint8_t *p = s, *end = s + n;
+    int sign = 0;
+    memset(out, 0, sizeof *out);
+    if (p < end && (*p == '-' || *p == '+'))
+        sign = *p++;
+    if (money) {
+        if (!ia_unl_skip_symbol(&p, end, f->front, f->front_size) && f->front_size == 0)
+            (void)ia_unl_skip_symbol(&p, end, (const uint8_t *)"$", 1); /* DBMONEY's own default */
+        if (!sign && p < end && (*p == '-' || *p == '+'))
+            sign = *p++;
+        if (f->back_size && end - p > f->back_size && memcmp(end - f->back_size, f->back, (size_t)f->back_size) == 0)
+            end -= f->back_size;
+        while (end > p && end[-1] == ' ')
+            end--;
+    }
+    out->negative = sign == '-';
+    out->whole = p;
+    while (ia_unl_digit(p, end))
+        p++;
+    out->whole_size = (int)(p - out->whole);
+    out->fraction = p;
+    if (p < end && *p == f->point) {
+        out->fraction = ++p;
+        while (ia_unl_digit(p, end))
+            p++;
+        out->fraction_size = (int)(p - out->fraction);
+    }
+    if (out->whole_size + out->fraction_size == 0)
+        return IA_UNL_WRONG(err, s, n, "is no number");
+    if (p < end && (*p | 32) == 'e') {
+        const int minus = p + 1 < end && p[1] == '-';
+        p += 1 + (p + 1 < end && (p[1] == '-' || p[1] == '+'));
+        if (!ia_unl_digit(p, end))
+            return IA_UNL_WRONG(err, s, n, "is no number");
+        for (; ia_unl_digit(p, end); p++)
+            if (out->exponent < 100000)
+                out->exponent = out->exponent * 10 + *p - '0';
+        if (minus)
+            out->exponent = -out->exponent;
+    }
+    if (p != end)
+        return IA_UNL_WRONG(err, s, n,
+                            f->point == '.' && *p == ',' ? "is no number: dbmoney=\",\" reads decimal commas" : "is no number");
+    return IA_VALUE;
+}
+
+/* The unscaled integer of decimal128(precision, scale), exactly. */
+static int ia_unl_decimal(const struct ia_unl_format *f, const uint8_t *s, int64_t n, int money, int precision, int scale,
+                          ia_i128 *out, struct ia_error *err)
+{
+    struct ia_unl_number number;
+    const int rc = ia_unl_number_from(f, s, n, money, &number, err);
+    if (rc < 0)
+        return rc;
+    const int digits = number.whole_size + number.fraction_size;
+    const int64_t kept = (int64_t)number.whole_size + number.exponent + scale; /* digits before the last that is kept */
+    ia_u128 v = 0;
+    int64_t i = 0;
+    for (; i < digits; i++) {
+        const int digit =
+            (i < number.whole_size ? number.whole[i] : number.fraction[i - number.whole_size]) - '0';
+        if (i >= kept) {
+            if (digit)
+                return IA_UNL_WRONG(err, s, n, "has more digits behind the point than the column keeps");
+            continue;
+        }
+        if (v > (~(ia_u128)0 >> 1) / 10 - 1)
+            return IA_UNL_WRONG(err, s, n, "has more digits than the column holds");
+        v = v * 10 + (unsigned)digit;
+    }
+    for (; v && i < kept; i++) {
+        if (v > (~(ia_u128)0 >> 1) / 10 - 1)
+            return IA_UNL_WRONG(err, s, n, "has more digits than the column holds");
+        v *= 10;
+    }
+    if (v >= ia_pow10(precision))
+        return IA_UNL_WRONG(err, s, n, "has more digits than the column holds");
+    *out = number.negative ? -(ia_i128)v : (ia_i128)v;
+    return IA_VALUE;
+}
+
+/* The bits of the nearest float of a form. */
+static int ia_unl_float(const struct ia_unl_format *f, const uint8_t *s, int64_t n, const struct ia_float_form *form,
+                        uint64_t *bits, struct ia_error *err)
+{
+    struct ia_unl_number number;
+    const int rc = ia_unl_number_from(f, s, n, 0, &number, err);
+    if (rc < 0)
+        return rc;
+    *bits = ia_nearest_float(form, number.whole, number.whole_size, number.fraction, number.fraction_size, number.exponent);
+    if (*bits == (uint64_t)form->infinite << form->fraction_bits)
+        return IA_UNL_WRONG(err, s, n, form == &ia_form_of_double ? "is beyond the range of double"
+                                                                  : "is beyond the range of float");
+    *bits |= (uint64_t)number.negative << (form == &ia_form_of_double ? 63 : 31);
+    return IA_VALUE;
+}
+
+#endif
