@@ -1,4 +1,4 @@
-"""Writes src/informix_arrow/native/powers_of_ten.h: ``python tools/powers_of_ten.py``; ``--check``: is it up to date?"""
+"""Writes src/informix_arrow/native/powers_of_ten.h: ``python tools/powers_of_ten.py``; ``--check``: is it so?"""
 
 from __future__ import annotations
 
