@@ -20,7 +20,7 @@ from .changes.tables import Found, Tables, Wanted, find_table, wanted_tables
 from .changes.token import Token, lsn_text
 from .connection import Connection, open_plain
 from .dsn import Parameters, resolve
-from .exchange.capturing import read_changes
+from .exchange.capturing import ChangeReads, read_changes
 from .wire.errors import (
     Error,
     InterfaceError,
@@ -49,6 +49,7 @@ _START = "EXECUTE FUNCTION informix.cdc_startcapture(?, ?, ?, ?, ?)"
 _ACTIVATE = "EXECUTE FUNCTION informix.cdc_activatesess(?, ?)"
 _CLOSE = "EXECUTE FUNCTION informix.cdc_closesess(?)"
 _LOG_END = "SELECT uniqid, used FROM sysmaster:informix.syslogs WHERE is_current = 1"
+_GOODBYE = 5.0  # seconds beyond the timeout that closing may take
 _PATIENCE = 15.0  # seconds for which switching full row logging off is tried again
 
 
@@ -201,7 +202,8 @@ def capture(
             Sizes(batch_rows, min(batch_bytes, max(transaction_bytes, 1 << 16))),
         )
         schemas = {table.wanted.name: expected_schema(table.columns, options) for table in found}
-        return Changes(conn, number, assembler, schemas, idle, watchdog)
+        reads = ChangeReads(number, READ_BYTES, max_records, assembler.write)
+        return Changes(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _GOODBYE)
 
     return open()
 
@@ -239,21 +241,26 @@ class Changes:
         connection: Connection,
         number: int,
         assembler: Assembler,
+        reads: ChangeReads,
         schemas: Mapping[str, pa.Schema],
         idle: float | None,
         watchdog: float | None,
+        goodbye: float,
     ) -> None:
         self._connection = connection
         self._number = number
         self._assembler = assembler
+        self._reads = reads
         self._schemas = schemas
         self._idle = idle
         self._watchdog = watchdog
+        self._goodbye = goodbye  # seconds that closing may take
         self._token = None if assembler.token is None else str(assembler.token)
         self._failure: BaseException | None = None
         self._closed = False
         self._last = time.monotonic()  # when something came
-        self._reads = 0  # since somebody began to read
+        self._stale = 0  # reads that were sent before somebody began to read: quiet that they tell of is over
+        self._known = 0  # records when the last read ended
         self._stood: tuple[int, float] | None = None  # where the reader stands, and since when
         self._log_end = 0  # where the log ended when that was looked up
 
@@ -347,8 +354,10 @@ class Changes:
             return
         try:
             with suppress(Error):
-                _answer(conn, _CLOSE, (self._number,))
+                _answer(conn, _CLOSE, (self._number,), timeout=self._goodbye)
         finally:
+            if self._reads.on_their_way:  # they would have to be waited for
+                conn._link.abandon()
             with suppress(Error):
                 conn.close()
 
@@ -373,14 +382,13 @@ class Changes:
                 now = time.monotonic()
                 if until is not None and now >= until:
                     return None
-                if assembler.idle and self._reads:
+                if assembler.idle and self._reads.answered > self._stale:
                     if idle is not None and now - self._last >= idle:
                         return None
                     self._watch()
-                self._connection._run(
-                    read_changes(self._connection._session, self._number, READ_BYTES, assembler.write)
-                )
-                self._reads += 1
+                self._reads.came(assembler.seen - self._known)
+                self._known = assembler.seen
+                self._connection._run(read_changes(self._connection._session, self._reads))
         except QueryCanceled:
             raise  # between two reads: nothing is lost
         except Error as error:
@@ -390,7 +398,7 @@ class Changes:
     def _begin(self) -> None:
         """Somebody begins to read: what was quiet before does not count."""
         self._last = time.monotonic()
-        self._reads = 0
+        self._stale = self._reads.asked
 
     def _fail(self, error: Error) -> None:
         """Nothing can be read behind this: what is missing must not pass for what never was."""
@@ -551,8 +559,10 @@ def _no_right(error: Error) -> OperationalError:
     )
 
 
-def _row(conn: Connection, sql: str, arguments: tuple[object, ...]) -> tuple[Any, ...]:
-    cursor = conn.execute(sql, arguments)
+def _row(
+    conn: Connection, sql: str, arguments: tuple[object, ...], timeout: float | None = None
+) -> tuple[Any, ...]:
+    cursor = conn.execute(sql, arguments, timeout=timeout)
     try:
         row = cursor.fetchone()
     finally:
@@ -562,10 +572,10 @@ def _row(conn: Connection, sql: str, arguments: tuple[object, ...]) -> tuple[Any
     return tuple(row)
 
 
-def _answer(conn: Connection, sql: str, arguments: tuple[object, ...]) -> int:
+def _answer(conn: Connection, sql: str, arguments: tuple[object, ...], timeout: float | None = None) -> int:
     """What a routine of ``syscdcv1`` says; below 0 it is an error."""
     try:
-        value = (_row(conn, sql, arguments))[0]
+        value = (_row(conn, sql, arguments, timeout))[0]
     except Error as error:
         if error.sqlcode in _NO_RIGHT:
             raise _no_right(error) from error

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import informix_arrow as ifx
@@ -182,6 +183,26 @@ def test_full_row_logging_stays_on_until_it_is_switched_off(url: str) -> None:
         conn.execute("ALTER TABLE cp_items ADD (more INTEGER)")
         with pytest.raises(ifx.ProgrammingError, match="full row logging"):
             ifx.capture(url, ["cp_items"], set_full_row_logging=False)
+
+
+def test_closing_in_the_middle_of_what_was_sent_ahead(url: str, server: Server) -> None:
+    token = begun(url, ["cp_items"])
+    with ifx.connect(url, autocommit=True) as conn:
+        for at in range(0, 2000, 50):
+            conn.write_arrow("cp_items", pa.table({"item": range(at, at + 50), "order_id": [at] * 50}))
+    with ifx.capture(url, ["cp_items"], start=token, timeout=1, max_records=5) as changes:
+        for number, transaction in enumerate(changes):
+            assert transaction.batches[0].data.column("item").to_pylist() == list(
+                range(number * 50, number * 50 + 50)
+            )
+            if number == 20:
+                break
+        assert changes._reads.on_their_way > 1
+        token = changes.token or ""
+    with ifx.connect(server.url("syscdcv1")) as conn:  # the server was told, and has answered
+        assert conn.execute("SELECT COUNT(*) FROM syscdcsess").fetchone() == (0,)
+    with ifx.capture(url, ["cp_items"], start=token, timeout=1, idle=0) as changes:
+        assert changes.as_table().column("item").to_pylist() == list(range(1050, 2000))
 
 
 def test_asyncio_and_a_cancelled_read_loses_nothing(url: str) -> None:

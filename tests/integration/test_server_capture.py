@@ -131,6 +131,17 @@ def test_a_read_waits_for_the_next_change(client: Capturing, writer: informix_ar
     assert kinds(data) == [1, 40, 2]
 
 
+def test_reads_that_are_sent_ahead_are_answered_one_by_one(
+    client: Capturing, writer: informix_arrow.Connection
+) -> None:
+    client.open(timeout=-1, most=1).watch().active()
+    client.send(*[client.message(), m.EndOfTurn()] * 4)
+    assert kinds(one(client.receive_group(), m.LoDataReply).data) == [200]  # while the second one waits
+    run(writer, "insert into t values (1, 10, 'alpha')")
+    replies = client.receive_groups(3)
+    assert [kinds(one(reply, m.LoDataReply).data) for reply in replies] == [[1], [40], [2]]
+
+
 def test_a_read_without_changes_says_how_far_the_log_was_read(
     client: Capturing, writer: informix_arrow.Connection
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,8 +17,11 @@ from informix_arrow.capturing import Changes
 from informix_arrow.changes.assembler import Assembler, CapturedTable
 from informix_arrow.changes.batches import expected_schema
 from informix_arrow.exchange.buffer import ReceiveBuffer
+from informix_arrow.exchange.capturing import ChangeReads
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import ConnectionLost, Receive, Send
+from informix_arrow.exchange.turns import settle
+from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import (
@@ -49,42 +53,54 @@ def reply(data: bytes, piece: int = 32000) -> bytes:
     return struct.pack(">hhi", 97, 0, len(data)) + body + (b"" if data else b"\0\0") + b"\0\x0c"
 
 
+class Refusal(bytes):
+    """The answer to a read that is an error."""
+
+    def __new__(cls, code: int) -> Refusal:
+        return super().__new__(cls, m.Err(code).encode(Framing()) + b"\0\x0c")
+
+
 class Written:
     """A connection of which each read is answered by the next of ``replies``: bytes, or an error to be raised."""
 
     def __init__(self, replies: Iterator[bytes | BaseException], step: int) -> None:
         self._replies, self._step = replies, step
+        self._reached: deque[bytes | BaseException] = deque()  # answers to what was sent
         self._session = Session(ReceiveBuffer(1 << 16), Framing(encoding="utf-8"))
         self._link = self
         self.closed = self.abandoned = False
         self.sent: list[bytes] = []
+        self.waiting = b""  # answers that were not received
         self.rows: list[tuple[Any, ...]] = []  # what statements give
         self.executed: list[str] = []
 
     def _run(self, exchange: Any, timeout: float | None = None) -> Any:
-        waiting = b""
         answer: int | None = None  # to begin with
         try:
             while True:
                 step = exchange.send(answer)
                 answer = 0
                 if isinstance(step, Send):
-                    self.sent.append(bytes(step.data))
-                    found = next(self._replies)
-                    if isinstance(found, BaseException):
-                        self.closed = isinstance(found, ConnectionLost)
-                        exchange.close()
-                        raise found
-                    waiting = found
+                    requests = bytes(step.data)
+                    for at in range(0, len(requests), 14):
+                        self.sent.append(requests[at : at + 14])
+                        self._reached.append(next(self._replies, b"never asked for"))
                 else:
                     assert isinstance(step, Receive)
-                    answer = min(self._step, len(waiting))
-                    step.into[:answer] = waiting[:answer]
-                    waiting = waiting[answer:]
+                    if not self.waiting:
+                        found = self._reached.popleft()
+                        if isinstance(found, BaseException):
+                            self.closed = isinstance(found, ConnectionLost)
+                            exchange.close()
+                            raise found
+                        self.waiting = found
+                    answer = min(self._step, len(self.waiting))
+                    step.into[:answer] = self.waiting[:answer]
+                    self.waiting = self.waiting[answer:]
         except StopIteration as stop:
             return stop.value
 
-    def execute(self, sql: str, arguments: tuple[Any, ...]) -> Any:
+    def execute(self, sql: str, arguments: tuple[Any, ...], *, timeout: float | None = None) -> Any:
         self.executed.append(sql)
         if not self.rows:
             raise OperationalError("nothing was written for this")
@@ -120,20 +136,16 @@ def make() -> Iterator[Make]:
         step: int = 1 << 15,
         tables: tuple[str, ...] = ("orders", "items"),
         piece: int = 32000,
+        records: int = 64,
     ) -> tuple[Changes, Written]:
-        written = [one if isinstance(one, BaseException) else reply(one, piece) for one in replies]
+        written = [one if isinstance(one, BaseException | Refusal) else reply(one, piece) for one in replies]
         connection = Written(iter(written), step)
         names = {"orders": ["id", "name", "qty"], "items": ["item", "note"]}
         captured = [CapturedTable(name, label, names[name]) for label, name in enumerate(tables, 1)]
         schemas = {name: expected_schema(COLUMNS[name], TypeOptions()) for name in tables}
-        found = Changes(
-            cast(Any, connection),
-            NUMBER,
-            Assembler(captured, TypeOptions(), "utf-8"),
-            schemas,
-            idle,
-            watchdog,
-        )
+        assembler = Assembler(captured, TypeOptions(), "utf-8")
+        reads = ChangeReads(NUMBER, capturing.READ_BYTES, records, assembler.write)
+        found = Changes(cast(Any, connection), NUMBER, assembler, reads, schemas, idle, watchdog, goodbye=1.0)
         made.append(found)
         return found, connection
 
@@ -170,6 +182,47 @@ def test_replies_in_pieces_of_any_size(make: Make, step: int, piece: int) -> Non
     for cut in (1, 60, len(data) // 2, len(data) - 1):
         changes, _ = make(data[:cut], data[cut:], w.timeout(40), step=step, piece=piece)
         assert [keys(each) for each in changes] == [[1], [2]]
+
+
+def test_reads_are_sent_ahead_while_replies_are_full_and_one_at_a_time_when_they_are_not(make: Make) -> None:
+    full = [one(10 * n, n) for n in range(1, 20)]  # three records each
+    changes, connection = make(HEAD + one(1, 0), *full, w.timeout(300), *[w.timeout(300)] * 40, records=3)
+    sent = []
+    for n, transaction in enumerate(changes):
+        assert keys(transaction) == [n]
+        sent.append(len(connection.sent))
+    assert sent[:5] == [1, 4, 7, 12, 21]
+    for _ in range(2):  # what was sent ahead is answered before quiet counts, and one more tells of it
+        before = len(connection.sent)
+        assert list(changes) == []
+        assert len(connection.sent) == before + 1
+
+
+def test_quiet_that_reads_sent_ahead_tell_of_is_older_than_who_reads_now(make: Make) -> None:
+    ahead = [one(10 * n, n) for n in range(1, 8)]  # 1, 2 and 4 reads, which are all full
+    changes, _ = make(
+        *(HEAD + one(1, 0), *ahead),
+        *[w.timeout(100)] * 13,  # the first ends the iteration, the others are on their way
+        *(one(200, 9), w.timeout(300)),
+        records=3,
+    )
+    assert len(list(changes)) == 8
+    assert changes._reads.on_their_way
+    assert [keys(each) for each in changes] == [[9]]
+
+
+def test_errors_of_reads_that_were_sent_ahead_are_for_who_reads_on(make: Make) -> None:
+    changes, connection = make(
+        *(HEAD + one(1, 0), one(10, 1), Refusal(-213), Refusal(-9810)), step=len(reply(one(10, 1))), records=3
+    )
+    found = iter(changes)
+    assert [keys(next(found)) for _ in range(2)] == [[0], [1]]
+    assert changes._reads.on_their_way == 2
+    connection._run(settle(connection._session))  # what another statement does first
+    assert not changes._reads.on_their_way
+    with pytest.raises(OperationalError) as caught:
+        next(found)
+    assert caught.value.sqlcode == -9810
 
 
 def test_batches_take_transactions_together_and_keep_the_order_of_tables(make: Make) -> None:
@@ -346,7 +399,9 @@ def test_closing_says_so_to_the_server_once(make: Make) -> None:
 
 def test_a_capture_that_is_dropped_is_warned_of() -> None:
     connection = Written(iter(()), 1)
-    changes = Changes(cast(Any, connection), 1, Assembler([], TypeOptions(), "utf-8"), {}, None, None)
+    assembler = Assembler([], TypeOptions(), "utf-8")
+    reads = ChangeReads(1, 1, 1, assembler.write)
+    changes = Changes(cast(Any, connection), 1, assembler, reads, {}, None, None, 1.0)
     with pytest.warns(ResourceWarning, match="unclosed"):
         del changes
     assert connection.abandoned

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.change_follower import Follower, Row
+from tests.change_follower import Follower, Row, records
 
 from informix_arrow.server.changes import log as log_module
 from informix_arrow.server.changes.images import TableImages
@@ -392,6 +393,31 @@ def test_any_place_of_the_log_will_do(db: Db, engine: Engine) -> None:
     for wrong in (1, 24, 1 << 40, end + 1, 3 << 32):
         with pytest.raises(Gone):
             Watch(db, "t", lsn=wrong, on=False)
+
+
+def test_reads_that_were_asked_for_at_the_same_time_wait_together(db: Db) -> None:
+    make(db)
+    for routine in (
+        "cdc_set_fullrowlogging('stores_demo:informix.t', 1)",
+        "cdc_opensess('informix', 0, 3600, 50, 1, 1)",
+    ):
+        number = db.value(f"execute function syscdcv1:informix.{routine}")
+    for routine in (
+        f"cdc_startcapture({number}, 0, 'stores_demo:informix.t', '', 1)",
+        f"cdc_activatesess({number}, 0)",
+    ):
+        assert db.value(f"execute function syscdcv1:informix.{routine}") == 0
+    waits: list[str] = []
+
+    def read(asked: float) -> bytes:
+        return db.session.capture.read(number & 0xFFFF, 1000, asked, lambda: waits.append("waits"))
+
+    hour_ago = time.monotonic() - 3600
+    assert [number for number, _, _ in records(read(hour_ago))] == [200]
+    assert [number for number, _, _ in records(read(hour_ago))] == [201]
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    assert [number for number, _, _ in records(read(hour_ago))] == [1, 40, 2]
+    assert not waits
 
 
 def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from ..changes.merging import ChangeBatch, merged
 from ..changes.tables import Found, Tables, Wanted, find_table, wanted_tables
 from ..changes.token import Token, lsn_text
 from ..dsn import Parameters, resolve
-from ..exchange.capturing import read_changes
+from ..exchange.capturing import ChangeReads, read_changes
 from ..front.opening import Opening
 from ..wire.errors import (
     Error,
@@ -53,6 +53,7 @@ _START = "EXECUTE FUNCTION informix.cdc_startcapture(?, ?, ?, ?, ?)"
 _ACTIVATE = "EXECUTE FUNCTION informix.cdc_activatesess(?, ?)"
 _CLOSE = "EXECUTE FUNCTION informix.cdc_closesess(?)"
 _LOG_END = "SELECT uniqid, used FROM sysmaster:informix.syslogs WHERE is_current = 1"
+_GOODBYE = 5.0  # seconds beyond the timeout that closing may take
 _PATIENCE = 15.0  # seconds for which switching full row logging off is tried again
 
 
@@ -207,7 +208,8 @@ def capture(
             Sizes(batch_rows, min(batch_bytes, max(transaction_bytes, 1 << 16))),
         )
         schemas = {table.wanted.name: expected_schema(table.columns, options) for table in found}
-        return AsyncChanges(conn, number, assembler, schemas, idle, watchdog)
+        reads = ChangeReads(number, READ_BYTES, max_records, assembler.write)
+        return AsyncChanges(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _GOODBYE)
 
     # asyncio only:
     return Opening(open)
@@ -262,21 +264,26 @@ class AsyncChanges:
         connection: AsyncConnection,
         number: int,
         assembler: Assembler,
+        reads: ChangeReads,
         schemas: Mapping[str, pa.Schema],
         idle: float | None,
         watchdog: float | None,
+        goodbye: float,
     ) -> None:
         self._connection = connection
         self._number = number
         self._assembler = assembler
+        self._reads = reads
         self._schemas = schemas
         self._idle = idle
         self._watchdog = watchdog
+        self._goodbye = goodbye  # seconds that closing may take
         self._token = None if assembler.token is None else str(assembler.token)
         self._failure: BaseException | None = None
         self._closed = False
         self._last = time.monotonic()  # when something came
-        self._reads = 0  # since somebody began to read
+        self._stale = 0  # reads that were sent before somebody began to read: quiet that they tell of is over
+        self._known = 0  # records when the last read ended
         self._stood: tuple[int, float] | None = None  # where the reader stands, and since when
         self._log_end = 0  # where the log ended when that was looked up
 
@@ -372,8 +379,10 @@ class AsyncChanges:
             return
         try:
             with suppress(Error):
-                await _answer(conn, _CLOSE, (self._number,))
+                await _answer(conn, _CLOSE, (self._number,), timeout=self._goodbye)
         finally:
+            if self._reads.on_their_way:  # they would have to be waited for
+                conn._link.abandon()
             with suppress(Error):
                 await conn.close()
 
@@ -398,14 +407,13 @@ class AsyncChanges:
                 now = time.monotonic()
                 if until is not None and now >= until:
                     return None
-                if assembler.idle and self._reads:
+                if assembler.idle and self._reads.answered > self._stale:
                     if idle is not None and now - self._last >= idle:
                         return None
                     await self._watch()
-                await self._connection._run(
-                    read_changes(self._connection._session, self._number, READ_BYTES, assembler.write)
-                )
-                self._reads += 1
+                self._reads.came(assembler.seen - self._known)
+                self._known = assembler.seen
+                await self._connection._run(read_changes(self._connection._session, self._reads))
         except QueryCanceled:
             raise  # between two reads: nothing is lost
         except Error as error:
@@ -415,7 +423,7 @@ class AsyncChanges:
     def _begin(self) -> None:
         """Somebody begins to read: what was quiet before does not count."""
         self._last = time.monotonic()
-        self._reads = 0
+        self._stale = self._reads.asked
 
     async def _fail(self, error: Error) -> None:
         """Nothing can be read behind this: what is missing must not pass for what never was."""
@@ -576,8 +584,10 @@ def _no_right(error: Error) -> OperationalError:
     )
 
 
-async def _row(conn: AsyncConnection, sql: str, arguments: tuple[object, ...]) -> tuple[Any, ...]:
-    cursor = await conn.execute(sql, arguments)
+async def _row(
+    conn: AsyncConnection, sql: str, arguments: tuple[object, ...], timeout: float | None = None
+) -> tuple[Any, ...]:
+    cursor = await conn.execute(sql, arguments, timeout=timeout)
     try:
         row = await cursor.fetchone()
     finally:
@@ -587,10 +597,12 @@ async def _row(conn: AsyncConnection, sql: str, arguments: tuple[object, ...]) -
     return tuple(row)
 
 
-async def _answer(conn: AsyncConnection, sql: str, arguments: tuple[object, ...]) -> int:
+async def _answer(
+    conn: AsyncConnection, sql: str, arguments: tuple[object, ...], timeout: float | None = None
+) -> int:
     """What a routine of ``syscdcv1`` says; below 0 it is an error."""
     try:
-        value = (await _row(conn, sql, arguments))[0]
+        value = (await _row(conn, sql, arguments, timeout))[0]
     except Error as error:
         if error.sqlcode in _NO_RIGHT:
             raise _no_right(error) from error

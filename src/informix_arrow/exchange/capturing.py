@@ -1,9 +1,16 @@
-"""Reading the log of a server: a capture session looks like an open smart large object (CDC section 3)."""
+"""Reading the log of a server: a capture session looks like an open smart large object (CDC section 3).
+
+A server gives few records in one read, so one that has a lot to give is asked for several reads at a time: they are
+sent ahead, and their replies owed (:mod:`.session`). How many depends on what came: replies that are full let it
+double, others bring it back to one, as a read that is on its way when there is nothing more has to be waited for.
+"""
 
 from __future__ import annotations
 
+import struct
+
 from ..wire import messages as m
-from ..wire.errors import OperationalError
+from ..wire.errors import INTERRUPTED, Error, OperationalError
 from .cancel import heed
 from .object_streams import Sink, read_lodata_reply
 from .observed import tell
@@ -12,25 +19,135 @@ from .steps import Exchange, Send
 from .stream import group, outgoing
 from .turns import settle
 
+MOST_AHEAD = 16
+"""Reads that are on their way at a time."""
 
-def read_changes(session: Session, capture: int, count: int, sink: Sink) -> Exchange[int]:
-    """One read of the capture session ``capture``, of at most ``count`` bytes: what comes goes to ``sink``.
+_REPLY = struct.Struct(">hhih")  # tag, operation, size, length of the first piece
+_EOT = b"\x00\x0c"
+
+
+class ChangeReads:
+    """The reads of one capture session. Stands in ``session.owed`` once for each that is on its way.
+
+    Parameters
+    ----------
+    capture
+        The number of the session.
+    count
+        Bytes of one read, at most.
+    records
+        Records of one read, at most, which the capture session was told.
+    sink
+        Takes what comes.
+
+    Attributes
+    ----------
+    asked, answered
+        How many reads were sent, and how many answered, since the beginning.
+    """
+
+    bulky = True
+
+    def __init__(self, capture: int, count: int, records: int, sink: Sink) -> None:
+        # A short on the wire, of an int (CDC section 3).
+        self._request = m.LoData.read((capture & 0xFFFF ^ 0x8000) - 0x8000, count)
+        self._count, self._records, self._sink = count, records, sink
+        self._depth = 1
+        self._taken = 0  # replies since `came` was told
+        self._short = 0  # those of them that had room for more bytes
+        self._error: Error | None = None  # of a reply that was taken in for somebody else
+        self.asked = self.answered = 0
+
+    @property
+    def on_their_way(self) -> int:
+        """Reads that were sent and not answered."""
+        return self.asked - self.answered
+
+    def came(self, records: int) -> None:
+        """So many records were in the replies since this was told last."""
+        if not self._taken:
+            return
+        full = records >= self._short * self._records
+        self._depth = min(2 * self._depth, MOST_AHEAD) if full else 1
+        self._taken = self._short = 0
+
+    def read(self, session: Session) -> Exchange[None]:
+        """See :func:`read_changes`."""
+        if self._error is not None:
+            raise self._error
+        if not self.on_their_way:
+            yield from settle(session)
+            yield from self._ask(session)
+        while session.owed[0] is not self:
+            yield from session.owed[0].take_in(session)
+        error = yield from self._take(session)
+        if error is not None:
+            raise error
+        while session.owed and session.owed[0] is self and self._take_whole(session):
+            pass
+        if self._depth > 1 and 2 * self.on_their_way <= self._depth:
+            yield from self._ask(session)
+
+    def take_in(self, session: Session) -> Exchange[None]:
+        """Read the next reply while somebody else has the word; its error is for who reads on."""
+        error = yield from self._take(session)
+        if (
+            error is not None and error.sqlcode != INTERRUPTED
+        ):  # what a late interrupt has met, nothing is lost by
+            self._error = self._error or error
+
+    def _ask(self, session: Session) -> Exchange[None]:
+        number = self._depth - self.on_their_way
+        request = group(session, (self._request,)) * number
+        session.owed += (self,) * number
+        self.asked += number
+        yield Send(outgoing(session, request))
+
+    def _take(self, session: Session) -> Exchange[Error | None]:
+        """Read one reply; the error that it holds."""
+        session.owed.popleft()
+        session.own += 1
+        self.answered += 1
+        size, error = yield from read_lodata_reply(session, self._sink, self._count)
+        if error is None and not size:
+            error = OperationalError(
+                "the server has ended the stream of changes: a read of the capture session is empty"
+            )
+        self._note(size)
+        return error
+
+    def _take_whole(self, session: Session) -> bool:
+        """Take in a reply that is here whole, in one piece, as nearly all are; whether there is one."""
+        buffer = session.buffer
+        start = buffer.start
+        if buffer.end - start < _REPLY.size:
+            return False
+        tag, operation, size, piece = _REPLY.unpack_from(buffer.data, start)
+        if tag != m.LoData.TAG or operation != m.LoOp.READ or size != piece or not 0 < size <= self._count:
+            return False
+        start += _REPLY.size
+        end = start + size + (size & 1)
+        if end + len(_EOT) > buffer.end or buffer.data[end : end + len(_EOT)] != _EOT:
+            return False
+        session.owed.popleft()
+        self.answered += 1
+        with memoryview(buffer.data) as view:
+            self._sink(view[start : start + size])
+        buffer.start = end + len(_EOT)
+        self._note(size)
+        return True
+
+    def _note(self, size: int) -> None:
+        self._taken += 1
+        self._short += size < self._count
+
+
+def read_changes(session: Session, reads: ChangeReads) -> Exchange[None]:
+    """Wait for the reply to at least one read of a capture session; all that are here whole are taken in.
 
     The server answers when it has a record, or when the timeout of the capture session is over. What has gone to
-    ``sink`` counts, whatever this ends with: it is not sent again.
+    the sink counts, whatever this ends with: it is not sent again.
     """
     tell(session, "capture")
     yield from heed(session)
-    yield from settle(session)
-    descriptor = (capture & 0xFFFF ^ 0x8000) - 0x8000  # a short on the wire, of an int (CDC section 3)
-    request = group(session, (m.LoData.read(descriptor, count),))
-    session.own += 1
-    yield Send(outgoing(session, request))
-    size, error = yield from read_lodata_reply(session, sink, count)
-    if error is not None:
-        raise error
-    if not size:
-        raise OperationalError(
-            "the server has ended the stream of changes: a read of the capture session is empty"
-        )
-    return size
+    yield from reads.read(session)

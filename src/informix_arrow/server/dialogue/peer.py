@@ -15,13 +15,15 @@ class Peer(Protocol):
 
     ``inbox[pos:]`` is what has not been parsed yet. `asking` is set while a statement waits for the client, which
     is no idleness. `leaving` is set when the client has closed its end: whoever answers requests that were sent ahead
-    calls `flush` after each of them, so that those of a client which is gone are not served.
+    calls `flush` after each of them, so that those of a client which is gone are not served. `received` is when bytes
+    came last, by the monotonic clock.
     """
 
     inbox: bytes
     pos: int
     asking: bool
     leaving: bool
+    received: float
 
     @property
     def unread(self) -> int:

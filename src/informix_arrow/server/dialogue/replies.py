@@ -61,6 +61,11 @@ class Replies:
     def reply(self, message: m.Message) -> None:
         self.send(message.encode(self._layout.framing))
 
+    @property
+    def asked(self) -> float:
+        """When what is being answered had been asked, at the latest, by the monotonic clock."""
+        return self._peer.received
+
     def pace(self) -> None:
         """Between the pieces of a long reply: wait until the client has taken most of it."""
         self._peer.pace()

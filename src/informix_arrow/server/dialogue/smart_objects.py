@@ -132,7 +132,9 @@ class SmartObjects:
         if message.op != m.LoOp.READ or message.piece < 1:
             raise SqlError(BAD_OBJECT, detail="change records are read one after the other, and nothing else")
         with self._interrupts.statement():
-            data = self._engine.capture.read(message.fd, min(message.count, _MOST_CHANGES))
+            data = self._engine.capture.read(
+                message.fd, min(message.count, _MOST_CHANGES), self._replies.asked, self._replies.pace
+            )
         self._replies.send(_HEAD.pack(m.LoData.TAG, message.op, len(data)))
         self._replies.send(_pieces(data, min(message.piece, _MAX_PIECE)))
 

@@ -60,14 +60,14 @@ class Stream:
     """Bytes in, bytes out, on a non-blocking socket. Used by one thread; only `shutdown` may come from
     another.
 
-    ``inbox[pos:]`` is what has not been parsed yet. `idle` is true exactly while the thread waits for the
-    peer with nothing received and nothing to do: the watcher of urgent bytes looks at it. `asking` is set
-    while a statement waits for the peer, which is no idleness (SQ_FILE). `urgent` is called when an urgent byte
-    lies in the kernel, and takes it: a plain read that comes upon it would throw it away. `urgency` is held around
-    that and around every read: whoever takes the byte has heeded it before anything behind it is read. `patience` is
-    how many seconds the peer may do nothing while it is waited for, None for ever. `cutter` may cut the connection
-    behind some byte. `leaving` is set when the peer has closed its end: replies leave one by one then, so that a
-    connection which is gone is noticed before the next of its requests is served.
+    ``inbox[pos:]`` is what has not been parsed yet. `idle` is true exactly while the thread waits for the peer with
+    nothing received and nothing to do: the watcher of urgent bytes looks at it. `asking` is set while a statement
+    waits for the peer, which is no idleness (SQ_FILE). `urgent` is called when an urgent byte lies in the kernel,
+    and takes it: a plain read that comes upon it would throw it away. `urgency` is held around that and around
+    every read: whoever takes the byte has heeded it before anything behind it is read. `patience` is how many
+    seconds the peer may do nothing while it is waited for, None for ever. `cutter` may cut the connection behind
+    some byte. `received` is when bytes came last. `leaving` is set when the peer has closed its end: replies leave
+    one by one then, so that a connection which is gone is noticed before the next of its requests is served.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class Stream:
         self.idle = False
         self.asking = False
         self.leaving = False
+        self.received = time.monotonic()
         self.patience: float | None = None
         self._held: list[bytes] = []  # behind the inbox, see `hold`
         self._held_size = 0
@@ -319,6 +320,7 @@ class Stream:
             raise PeerGone(str(problem)) from problem
 
     def _append(self, data: bytes) -> None:
+        self.received = time.monotonic()
         self._held.append(data)
         self._held_size += len(data)
         if self.holding:

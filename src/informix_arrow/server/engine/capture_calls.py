@@ -199,9 +199,13 @@ class CaptureCalls:
         """Whether a descriptor is that of a session."""
         return descriptor in self._sessions
 
-    def read(self, descriptor: int, size: int) -> bytes:
-        """At most `size` bytes of records, at least one: when there is nothing, TIMEOUT after the session's time. -213
-        when the read is interrupted, or the client has gone; -9810 where nothing can be read."""
+    def read(self, descriptor: int, size: int, asked: float, before_wait: Callable[[], None]) -> bytes:
+        """At most `size` bytes of records, at least one: when there is nothing, TIMEOUT. -213 when the read is
+        interrupted, or the client has gone; -9810 where nothing can be read.
+
+        The session's time counts from when the read was asked for: reads that were sent ahead have waited together.
+        `before_wait` sends what was answered before.
+        """
         session = self._sessions[descriptor]
         if session.reader is None:
             raise SqlError(_BAD_OBJECT, detail="the session of change capture is not active")
@@ -209,7 +213,8 @@ class CaptureCalls:
             raise SqlError(_BAD_OBJECT, detail=f"{size} bytes of change records")
         owner, log = self._owner, self._captures.log
         owner.interrupted.clear()  # an earlier statement was meant
-        deadline = time.monotonic() + session.timeout
+        deadline = asked + session.timeout
+        waited = False
         while True:
             data = session.take(size)
             if data:
@@ -219,6 +224,9 @@ class CaptureCalls:
                 return session.timed_out(size)
             if owner.interrupted.is_set() or owner.left.is_set():
                 raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
+            if not waited:
+                before_wait()
+                waited = True
             with self._waiting():
                 log.wait(session.reader.position, min(left, _LOOK_AGAIN))
 
