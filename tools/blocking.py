@@ -30,11 +30,13 @@ MODULES = {
     "aio/connection.py": "connection.py",
     "aio/cursor.py": "cursor.py",
     "aio/parallel.py": "parallel.py",
+    "aio/parallel_load.py": "parallel_load.py",
     "aio/partitioned.py": "partitioned.py",
     "aio/pool.py": "pool.py",
     "aio/result.py": "result.py",
     "aio/retrying.py": "retrying.py",
     "aio/scroll_cursor.py": "scroll_cursor.py",
+    "aio/staging.py": "staging.py",
     "aio/transactions.py": "transactions.py",
     "metadata/aio.py": "metadata/api.py",
 }

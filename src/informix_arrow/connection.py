@@ -28,6 +28,7 @@ from .front.reading import ReadKeywords, start_query
 from .front.registry import chosen
 from .metadata.api import Metadata
 from .parallel import Readers, like, read_parts
+from .parallel_load import Loaders, load_parts
 from .partitions.planner import request
 from .result import Result
 from .scroll_cursor import ScrollCursor
@@ -75,7 +76,7 @@ class Connection(Metadata):
 
     def __init__(self, parameters: Parameters, link: Link) -> None:
         super().__init__(parameters, link)
-        self._parallel: weakref.WeakSet[Readers] = weakref.WeakSet()
+        self._parallel: weakref.WeakSet[Readers | Loaders] = weakref.WeakSet()
 
     def read_arrow(
         self,
@@ -292,6 +293,11 @@ class Connection(Metadata):
         time_zone
             Convert timestamps that have a zone into the local time of this one, such as ``"Europe/Berlin"``; None
             (default) refuses them.
+        connections
+            How many connections load, 1 by default: more are opened as this one was, for ``mode`` ``"append"`` and
+            ``"truncate"``, outside of transactions. By default all or nothing: each loads a staging table, and one
+            transaction takes all of them. With ``commit_every`` each commits so many rows of its own, straight into
+            the table. Rows come into the table in any order; ``row`` in errors and rejects is that of the data.
         progress
             ``True`` draws a bar on stderr; a function is called with rows, bytes and seconds.
         group_bytes, window_bytes, window_rows, piece_rows
@@ -316,13 +322,28 @@ class Connection(Metadata):
             Locks, space, a long transaction, or the connection was lost. The text says what is in the table.
         """
         self._require_open()
+        connections = options.pop("connections", 1)
+        if not isinstance(connections, int) or isinstance(connections, bool) or connections < 1:
+            raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}")
         if isinstance(data, Result) and data._connection is self:
             raise InterfaceError(
                 "a result cannot be written through the connection that reads it: read it first (read_all()), or "
                 "use another connection"
             )
-        with writing(self._session, table, data, self._parameters.delimident, options) as exchange:
-            return self._run(exchange, timeout)
+        if connections > 1:
+            return load_parts(
+                open_plain,
+                self,
+                self._settings(),
+                table,
+                data,
+                connections=connections,
+                timeout=self._link.limit(timeout),
+                options=options,
+                known=self._parallel.add,
+            )
+        with writing(self._session, table, data, self._parameters.delimident, options) as load:
+            return self._run(load.run(), timeout)
 
     @overload
     def cursor(
@@ -475,8 +496,8 @@ class Connection(Metadata):
         signal handlers included.
         """
         self._link.interrupt()
-        for readers in tuple(self._parallel):
-            readers.cancel()
+        for several in tuple(self._parallel):
+            several.cancel()
 
     def close(self) -> None:
         """End the session; an open transaction is rolled back. May be called again; other use is an error

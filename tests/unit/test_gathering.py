@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from informix_arrow import InterfaceError
-from informix_arrow.front.gathering import Gathering, Shares, Stopped
+from informix_arrow.front.crew import Stopped
+from informix_arrow.front.gathering import Gathering, Shares
 
 ROOM = 100
 
@@ -79,7 +80,7 @@ def test_every_batch_is_handed_out_once_and_in_order(
             if part is None:
                 through.add(who)
                 assert core.leaving() == (len(through) == len(reading))
-                core.leave()
+                core.crew.leave()
                 continue
             reading[who] = at = (part, 0)
         part, place = at
@@ -107,9 +108,9 @@ def test_the_first_failure_counts_and_stops_everybody() -> None:
     core = Gathering([Part(0), Part(1), Part(2)], 2, ROOM, ordered=False)
     assert core.claim() == 0
     first, second = ValueError("first"), ValueError("second")
-    core.fail(first)
-    core.fail(second)
-    assert core.failure is first
+    core.crew.fail(first)
+    core.crew.fail(second)
+    assert core.crew.failure is first
     assert core.over
     for action in (core.claim, lambda: core.put(0, batch(0, 0, 1), Mark())):
         with pytest.raises(Stopped):
@@ -118,33 +119,33 @@ def test_the_first_failure_counts_and_stops_everybody() -> None:
 
 def test_who_waits_for_the_others_does_not_wait_for_those_that_connect() -> None:
     core = Gathering([Part(0), Part(1)], 2, ROOM, ordered=False)
-    core.connects(1)
+    core.crew.connects(1)
     mark = Mark()
-    assert core.left(mark)
+    assert core.crew.left(mark)
     core.stop()
     assert mark.given
     assert core.leaving()
-    assert core.left(), "it has something to put away yet"
-    core.leave()
-    assert not core.left()
+    assert core.crew.left(), "it has something to put away yet"
+    core.crew.leave()
+    assert not core.crew.left()
     with pytest.raises(Stopped):
-        core.connects(-1)
+        core.crew.connects(-1)
     assert not core.leaving(), "once"
-    core.leave()
+    core.crew.leave()
 
 
 def test_who_connects_may_be_the_last_one_that_reads() -> None:
     core = Gathering([Part(0), Part(1)], 2, ROOM, ordered=False)
-    core.connects(1)
+    core.crew.connects(1)
     core.claim()
     core.done(0)
     assert not core.leaving(), "a part is left, for the one that connects"
-    core.leave()
-    core.connects(-1)
+    core.crew.leave()
+    core.crew.connects(-1)
     core.claim()
     core.done(1)
     assert core.leaving()
-    core.leave()
+    core.crew.leave()
 
 
 def test_a_budget_is_divided_among_connections() -> None:

@@ -35,6 +35,7 @@ from ..wire.assignment import Inexact
 from ..wire.errors import InterfaceError
 from .cursor import AsyncCursor
 from .parallel import AsyncPartitionedResult, AsyncReaders, like, read_parts
+from .parallel_load import AsyncLoaders, load_parts
 from .result import AsyncResult
 from .scroll_cursor import AsyncScrollCursor
 from .transactions import AsyncTransactionBlock
@@ -98,7 +99,7 @@ class AsyncConnection(AsyncMetadata):
 
     def __init__(self, parameters: Parameters, link: AsyncLink) -> None:
         super().__init__(parameters, link)
-        self._parallel: weakref.WeakSet[AsyncReaders] = weakref.WeakSet()
+        self._parallel: weakref.WeakSet[AsyncReaders | AsyncLoaders] = weakref.WeakSet()
 
     async def read_arrow(
         self,
@@ -328,6 +329,11 @@ class AsyncConnection(AsyncMetadata):
         time_zone
             Convert timestamps that have a zone into the local time of this one, such as ``"Europe/Berlin"``; None
             (default) refuses them.
+        connections
+            How many connections load, 1 by default: more are opened as this one was, for ``mode`` ``"append"`` and
+            ``"truncate"``, outside of transactions. By default all or nothing: each loads a staging table, and one
+            transaction takes all of them. With ``commit_every`` each commits so many rows of its own, straight into
+            the table. Rows come into the table in any order; ``row`` in errors and rejects is that of the data.
         progress
             ``True`` draws a bar on stderr; a function is called with rows, bytes and seconds.
         group_bytes, window_bytes, window_rows, piece_rows
@@ -352,6 +358,9 @@ class AsyncConnection(AsyncMetadata):
             Locks, space, a long transaction, or the connection was lost. The text says what is in the table.
         """
         self._require_open()
+        connections = options.pop("connections", 1)
+        if not isinstance(connections, int) or isinstance(connections, bool) or connections < 1:
+            raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}")
         if isinstance(data, AsyncResult) and data._connection is self:
             raise InterfaceError(
                 "a result cannot be written through the connection that reads it: read it first (read_all()), or "
@@ -363,14 +372,26 @@ class AsyncConnection(AsyncMetadata):
         elif hasattr(data, "__aiter__"):
             data = await Arriving.open(data)
         # both:
-        with writing(self._session, table, data, self._parameters.delimident, options) as exchange:
+        if connections > 1:
+            return await load_parts(
+                open_plain,
+                self,
+                self._settings(),
+                table,
+                data,
+                connections=connections,
+                timeout=self._link.limit(timeout),
+                options=options,
+                known=self._parallel.add,
+            )
+        with writing(self._session, table, data, self._parameters.delimident, options) as load:
             # asyncio only:
             try:
-                return await self._run(exchange, timeout)
+                return await self._run(load.run(), timeout)
             except Interrupted as interruption:
                 raise asyncio.CancelledError from interruption
             # blocking only:
-            # | return self._run(exchange, timeout)
+            # | return self._run(load.run(), timeout)
             # both:
 
     @overload
@@ -534,8 +555,8 @@ class AsyncConnection(AsyncMetadata):
         # | """
         # both:
         self._link.interrupt()
-        for readers in tuple(self._parallel):
-            readers.cancel()
+        for several in tuple(self._parallel):
+            several.cancel()
 
     async def close(self) -> None:
         # asyncio only:

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from ..dsn import Parameters
 from ..exchange.read_scope import isolation_of, lock_wait_of
-from ..front.gathering import DEFAULT_BUDGET, LOOK, MOST_CONNECTIONS, Gathering, Shares, Stopped, named
+from ..front.crew import LOOK, Stopped, named
+from ..front.gathering import DEFAULT_BUDGET, MOST_CONNECTIONS, Gathering, Shares
 from ..front.opening import Opening
 from ..front.reading import ReadKeywords
 from ..front.runner import AsyncRunner
@@ -239,7 +240,7 @@ class AsyncPartitionedResult:
     def __del__(self) -> None:
         readers: AsyncReaders | None = getattr(self, "_readers", None)
         if readers is not None and not readers.ended:
-            readers.core.stopped = True  # the readers see it: no lock may be taken here
+            readers.core.crew.stopped = True  # the readers see it: no lock may be taken here
             warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
 
     def __repr__(self) -> str:
@@ -269,17 +270,17 @@ class _Batches:
         try:
             while True:
                 signal = AsyncSignal()
-                batch = None if core.stopped else core.take(signal)
+                batch = None if core.crew.stopped else core.take(signal)
                 if batch is not None:
                     return batch
                 if core.over:
                     break
                 await signal.wait(LOOK)
-            whole = core.all_read and not core.stopped
+            whole = core.all_read and not core.crew.stopped
             await readers.end()
-            if core.failure is not None:
-                raise core.failure
-            if core.canceled:
+            if core.crew.failure is not None:
+                raise core.crew.failure
+            if core.crew.canceled:
                 raise _canceled()
             if not whole:
                 raise InterfaceError("the result was closed while it was being read")
@@ -350,7 +351,8 @@ class AsyncReaders:
 
     def cancel(self) -> None:
         """End all, and say so to whoever reads."""
-        self.core.canceled = self.core.stopped = True
+        crew = self.core.crew
+        crew.canceled = crew.stopped = True
         self._interrupt()
 
     async def end(self) -> None:
@@ -367,7 +369,7 @@ class AsyncReaders:
         # | whole = self.core.all_read
         # | if not whole:
         # |     self.core.stop()
-        # | while self.core.left(signal := Signal()):
+        # | while self.core.crew.left(signal := Signal()):
         # |     if not whole:
         # |         self._interrupt()  # again: it may have come between two requests
         # |     signal.wait(LOOK)
@@ -403,7 +405,7 @@ class AsyncReaders:
                     async for batch in result.batches():
                         while not core.put(part, batch, signal := AsyncSignal()):
                             await signal.wait(LOOK)
-                            if core.stopped:
+                            if core.crew.stopped:
                                 raise Stopped
                         del batch
                 core.done(part)
@@ -411,7 +413,7 @@ class AsyncReaders:
         except Stopped:
             pass
         except BaseException as error:  # noqa: BLE001 - whoever reads the result raises it
-            core.fail(named(error, self.parts[part].name if part is not None else "another connection"))
+            core.crew.fail(named(error, self.parts[part].name if part is not None else "another connection"))
             self._interrupt()
         finally:
             if connection is not None:
@@ -419,17 +421,17 @@ class AsyncReaders:
                 await _quietly_closed(connection)
             if core.leaving() and self._keeper is not None:
                 await _quietly_closed(self._keeper)
-            core.leave()
+            core.crew.leave()
 
     async def _connected(self) -> AsyncReading:
-        self.core.connects(1)
+        self.core.crew.connects(1)
         connection = None
         try:
             connection = await self._open(self._settings)
             return connection
         finally:
             try:
-                self.core.connects(-1)
+                self.core.crew.connects(-1)
             except Stopped:
                 if connection is not None:
                     await _quietly_closed(connection)
@@ -438,7 +440,7 @@ class AsyncReaders:
     async def _begun(self, connection: AsyncReading, number: int) -> AsyncResult:
         part = self.parts[number]
         result = await connection.query(part.sql, part.parameters, timeout=self._timeout, **self._options)
-        if self.core.stopped:
+        if self.core.crew.stopped:
             await result.close()
             raise Stopped
         if self._schema is not None and result.schema != self._schema:

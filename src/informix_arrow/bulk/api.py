@@ -13,14 +13,12 @@ import pyarrow.compute as pc
 from ..wire.assignment import Inexact, inexact_option
 from ..wire.errors import InterfaceError
 from .progress import Bar, ProgressCallback
-from .report import WriteReport
 from .source import Source, open_source
 from .target import check_table
 from .writer import MODES, Request, Write
 
 if TYPE_CHECKING:
     from ..exchange.session import Session
-    from ..exchange.steps import Exchange
 
 Mode: TypeAlias = Literal["append", "create", "replace", "create_append", "truncate", "upsert"]
 _KNOBS = ("group_bytes", "window_bytes", "window_rows", "piece_rows")
@@ -43,6 +41,7 @@ class WriteKeywords(TypedDict, total=False):
     cascade: bool
     inexact: Inexact | None
     time_zone: str | None
+    connections: int
     group_bytes: int
     window_bytes: int
     window_rows: int
@@ -124,8 +123,8 @@ def plan(
 @contextmanager
 def writing(
     session: Session, table: str, data: Any, delimident: bool, options: Mapping[str, Any]
-) -> Iterator[Exchange[WriteReport]]:
-    """Check the arguments and give the exchange that writes ``data`` into ``table``, to be run within the block."""
+) -> Iterator[Write]:
+    """Check the arguments and give the load of ``data`` into ``table``, to be run within the block."""
     began = time.monotonic()
     request, source, progress = plan(table, data, delimident, options, session.inexact)
     seen = (0, 0)
@@ -138,7 +137,7 @@ def writing(
 
     load = Write(session, request, source.batches, told if progress is not None else None)
     try:
-        yield load.run()
+        yield load
     finally:
         if isinstance(progress, Bar):
             progress.finish(*seen, time.monotonic() - began)

@@ -17,7 +17,7 @@ from ..wire.codepages import encoder_table
 from ..wire.errors import DataError, Error
 from .convert import UNFIT, Converter
 from .report import Rejects, describe_row, show_value, taken
-from .source import Arriving
+from .source import Arriving, Dealt
 
 #: Rows that are converted and encoded at a time: what is made of them is all that a load holds besides the
 #: batch at hand.
@@ -96,6 +96,7 @@ class RowFeed:
     _failed: Exception | None = None  # to be raised when the rows before it are on their way
     _seen: int = 0  # rows of all batches pulled
     _batch: pa.RecordBatch | None = None
+    _first: int = 0  # number of its first row in the whole load
     _offset: int = 0  # rows of the batch already made into pieces
     _piece: Piece | None = None
     _next: int = 0  # ready rows of the piece already given to the encoder
@@ -106,7 +107,7 @@ class RowFeed:
 
     def wait(self) -> Exchange[None]:
         """Let the next batches arrive when the data is an async iterable."""
-        if isinstance(self.batches, Arriving) and self.batches.dry:
+        if isinstance(self.batches, Arriving | Dealt) and self.batches.dry:
             yield Pause(self.batches.more)
 
     def take(self, form: Form, budget: int, most: int) -> Group | None:
@@ -235,9 +236,10 @@ class RowFeed:
                 raise
             if self._batch is None:
                 return None
+            self._first = self.batches.first if isinstance(self.batches, Dealt) else self._seen
             self._seen += self._batch.num_rows
         original = self._batch.slice(self._offset, self.piece_rows)
-        first = self._seen - self._batch.num_rows + self._offset
+        first = self._first + self._offset
         self._offset += original.num_rows
         return self._convert(original, first)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -63,6 +64,8 @@ class WriteReport:
         What went with the table that ``mode="replace"`` dropped and is not in the new one: its keys, indexes, defaults,
         grants, triggers, views and synonyms, and other tables' foreign keys, each as a text such as
         ``"index ix_day (day)"``. Empty when the table had the same columns, as it was emptied then and keeps them all.
+    connections
+        How many connections loaded rows.
     """
 
     table: str
@@ -79,6 +82,7 @@ class WriteReport:
     serial: int | None = None
     updated: int = 0
     dropped: tuple[str, ...] = ()
+    connections: int = 1
 
     @property
     def inserted(self) -> int:
@@ -180,3 +184,13 @@ def describe_row(batch: pa.RecordBatch, place: int, key: Sequence[str]) -> str:
             break
         shown.append(f"{name}={value}")
     return ", ".join(shown)
+
+
+def add_text(error: BaseException, text: str) -> None:
+    """Add to an error of ours; to one of the user's as a note, where Python has those."""
+    if not text:
+        return
+    if isinstance(error, Error):
+        error.args = (f"{error.args[0] if error.args else ''}\n{text}".lstrip("\n"), *error.args[1:])
+    elif sys.version_info >= (3, 11):
+        error.add_note(text)

@@ -91,13 +91,29 @@ class Arriving(Iterator[pa.RecordBatch]):
         raise StopIteration
 
 
+class Dealt(Iterator[pa.RecordBatch]):
+    """What one of several loaders gets of the data: batches with rows in between that others get.
+
+    As of :class:`Arriving` where :attr:`dry` may be true: then iterating ends when nothing is here, and :meth:`more`
+    waits.
+    """
+
+    schema: pa.Schema
+    first: int  # number in the whole data of the first row of the last batch
+    dry: bool
+
+    async def more(self) -> None:
+        """Wait for more, or the end. What goes wrong is raised by the iteration."""
+        raise NotImplementedError
+
+
 def open_source(data: Any) -> Source:
     """Open ``data``: ``__arrow_c_stream__``, ``__arrow_c_array__``, or an iterable of record batches.
 
     Raises ``InterfaceError`` for what is none of these, and for an iterable without any batch, which has no
     schema.
     """
-    if isinstance(data, Arriving):
+    if isinstance(data, Arriving | Dealt):
         return Source(data.schema, data, None)
     source = _opened(_with_index(data))
     for each in source.schema:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ from . import belongings, ddl, target
 from .advice import advice
 from .convert import SERIALS, Converter, converter
 from .feed import PIECE_ROWS, RowFeed
-from .report import Rejects, WriteReport
+from .report import Rejects, WriteReport, add_text
 
 _MAKING = ("create", "replace", "create_append")
 MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
@@ -91,7 +90,7 @@ class Write:
             scope = yield from Scope.enter(session, self._request.commit_every)
         except Error as error:
             if lost(error):
-                _append(error, "Nothing of this load was sent.")
+                add_text(error, "Nothing of this load was sent.")
             raise
         try:
             rows = yield from self._write(scope)
@@ -118,6 +117,11 @@ class Write:
             updated=self._updated,
             dropped=self._dropped,
         )
+
+    @property
+    def outcome(self) -> LoadOutcome:
+        """How far it is, or was when it failed."""
+        return self._loader.outcome if self._loader else LoadOutcome()
 
     # ---- the load ------------------------------------------------------------------------------------------
 
@@ -282,7 +286,7 @@ class Write:
                 told = yield from target.conflict(
                     self._session, table, self._target, self._staging, names, key, error.near or ""
                 )
-                _append(
+                add_text(
                     error,
                     f"The MERGE of {staged:,} rows failed, and names no row of the data. {told}".rstrip(),
                 )
@@ -414,7 +418,7 @@ class Write:
         session = self._session
         if not session.usable_after(error):
             if lost(error):
-                _append(error, self._when_lost(scope))
+                add_text(error, self._when_lost(scope))
             return
         try:
             undone = yield from scope.undo()
@@ -423,12 +427,12 @@ class Write:
             yield from self._name_row(error)
         except Error as another:  # the connection broke over it
             if lost(another):
-                _append(another, self._when_lost(scope))
+                add_text(another, self._when_lost(scope))
             raise another from error
         if isinstance(error, Error) and error is not session.passed_on:
-            _append(error, advice(error))
+            add_text(error, advice(error))
         if self._loader is not None or self._emptied:
-            _append(error, self._what_is_left(scope, undone))
+            add_text(error, self._what_is_left(scope, undone))
 
     def _drop_staging(self) -> Exchange[None]:
         try:
@@ -454,11 +458,8 @@ class Write:
         names = {each.column.name.lower(): each.source for each in self._feed.converters}
         return tuple(names[name.lower()] for name in key if name.lower() in names)
 
-    def _outcome(self) -> LoadOutcome:
-        return self._loader.outcome if self._loader else LoadOutcome()
-
     def _what_is_left(self, scope: Scope, undone: bool) -> str:
-        outcome = self._outcome()
+        outcome = self.outcome
         before = "\nThe rows that it had before are gone: TRUNCATE cannot be undone." if self._emptied else ""
         if scope.kind is ScopeKind.NONE:
             rows = 0 if self._request.mode == "upsert" else outcome.rows
@@ -482,14 +483,14 @@ class Write:
         return f"The load was rolled back: nothing of it is in the table.{before}"
 
     def _commits(self) -> str:
-        outcome = self._outcome()
+        outcome = self.outcome
         return (
             f"{outcome.commits} commits of {self._request.commit_every or 0:,} rows each ({outcome.committed:,} rows "
             "went in)"
         )
 
     def _when_lost(self, scope: Scope) -> str:
-        outcome = self._outcome()
+        outcome = self.outcome
         if scope.kind is ScopeKind.NONE:
             return f"The database is unlogged: at least {outcome.rows:,} rows are in the table, perhaps more."
         stand = f"{self._commits()} stand" if outcome.commits else ""
@@ -505,16 +506,6 @@ class Write:
 def _without_zone(field_: pa.Field) -> pa.Field:
     zoned = pa.types.is_timestamp(field_.type) and field_.type.tz is not None
     return field_.with_type(pa.timestamp(field_.type.unit)) if zoned else field_
-
-
-def _append(error: BaseException, text: str) -> None:
-    """Add to an error of ours; to one of the user's as a note, where Python has those."""
-    if not text:
-        return
-    if isinstance(error, Error):
-        error.args = (f"{error.args[0] if error.args else ''}\n{text}".lstrip("\n"), *error.args[1:])
-    elif sys.version_info >= (3, 11):
-        error.add_note(text)
 
 
 def _method(wanted: str, converters: Sequence[Converter]) -> str:

@@ -112,7 +112,7 @@ class LinkState:
         """
         return self._closed or self.transport.stirs(expecting=bool(self.session.owed))
 
-    def _limit(self, timeout: float | None) -> float | None:
+    def limit(self, timeout: float | None) -> float | None:
         """The seconds that a call may take. ``InterfaceError`` for what is no time limit, 0 among it: to some drivers
         that means none."""
         if timeout is None:
@@ -229,7 +229,7 @@ class Link(LinkState):
 
         Whoever gets no result of an exchange that has state (a batch of a result) must take that state for broken.
         """
-        timeout = self._limit(timeout)
+        timeout = self.limit(timeout)
         call = Call(timeout, since=time.monotonic())
         if timeout is None:
             # Python lets no signal in where ``with`` takes a lock: one that Ctrl-C left taken would stay so for ever.
@@ -366,7 +366,7 @@ class AsyncLink(LinkState):
         """As :meth:`Link.run`. A task that is cancelled meanwhile interrupts its statement on the server and gets its
         ``CancelledError`` when the answer has been read: the link stays usable.
         """
-        timeout = self._limit(timeout)
+        timeout = self.limit(timeout)
         if asyncio.get_running_loop() is not self._loop:
             self.require_open()
             raise InterfaceError(_OTHER_LOOP)

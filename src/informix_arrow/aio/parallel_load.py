@@ -1,0 +1,487 @@
+"""One load by several connections: all or nothing through staging tables, or each with commits of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Protocol, TypeAlias
+
+import pyarrow as pa
+
+from ..bulk.api import WriteKeywords, plan, writing
+from ..bulk.progress import Bar, ProgressCallback
+from ..bulk.report import WriteReport, add_text
+from ..bulk.source import Arriving, Interrupted, Source
+from ..bulk.writer import Request
+from ..dsn import Parameters
+from ..exchange.read_scope import lock_wait_of
+from ..front.crew import LOOK, Stopped, named
+from ..front.dealing import AsyncHand, Deal, Dealing, Sorter, shares
+from ..front.waiting import AsyncSignal
+from ..wire.errors import (
+    CommitUnknown,
+    Error,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    ProgrammingError,
+    QueryCanceled,
+    QueryTimeout,
+)
+from . import staging
+from .staging import AsyncStaging
+
+# blocking only:
+# | import threading
+# both:
+PATIENCE = 60  # seconds that loaders wait for each other's locks, unless the connection says otherwise
+
+
+class AsyncLoading(AsyncStaging, Protocol):
+    """A connection, as far as it is needed to load a share."""
+
+    @property
+    def in_transaction(self) -> bool: ...
+
+    def cancel(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+# asyncio only:
+AsyncOpenLoader: TypeAlias = Callable[[Parameters], Awaitable[AsyncLoading]]
+# blocking only:
+# | OpenLoader: TypeAlias = Callable[[Parameters], Loading]
+# both:
+
+
+async def load_parts(
+    open: AsyncOpenLoader,
+    connection: AsyncLoading,
+    settings: Parameters,
+    table: str,
+    data: Any,
+    *,
+    connections: int,
+    timeout: float | None,
+    options: WriteKeywords,
+    known: Callable[[AsyncLoaders], object] = lambda loaders: None,
+) -> WriteReport:
+    """Load ``data`` by ``connections`` connections like this one, which ``open`` makes; ``known`` is told who loads
+    before they begin.
+    """
+    session = connection._session
+    delimident = connection._parameters.delimident
+    request, source, progress = plan(table, data, delimident, {**options}, session.inexact)
+    _check(connection, request)
+    wait = lock_wait_of(session)
+    settings = replace(settings, autocommit=True, lock_wait=PATIENCE if wait is None else wait)
+    loaders = AsyncLoaders(open, settings, request, source, connections, timeout, options, progress)
+    known(loaders)
+    try:
+        return await loaders.run()
+    finally:
+        if isinstance(progress, Bar):
+            progress.finish(*loaders.seen, loaders.seconds)
+
+
+def _check(connection: AsyncLoading, request: Request) -> None:
+    """Refuse what several connections cannot do, before anything is sent."""
+    if request.mode not in ("append", "truncate"):
+        raise InterfaceError(
+            f"connections= goes with mode='append' and 'truncate', not with mode={request.mode!r}: make the table "
+            "first (write_arrow() with no rows of this schema does)"
+            if request.mode != "upsert"
+            else "connections= does not go with mode='upsert', which ends in a single MERGE"
+        )
+    if request.collect and request.commit_every is None:
+        raise InterfaceError(
+            "on_error='collect' with connections= needs commit_every=: without it all rows are taken together, and "
+            "a constraint refuses all of them"
+        )
+    if request.commit_every is None and not connection.logged:
+        raise NotSupportedError(
+            f"{connection.database} is a database without logging, where several connections cannot load all or "
+            "nothing: say commit_every=, or load by one connection"
+        )
+    if connection.in_transaction:
+        raise ProgrammingError(
+            "a transaction is open, and other connections cannot load as a part of it: commit or roll it back first, "
+            "or load by one connection"
+        )
+
+
+class AsyncLoaders:
+    """Several connections that load the shares of one load."""
+
+    def __init__(
+        self,
+        open: AsyncOpenLoader,
+        settings: Parameters,
+        request: Request,
+        source: Source,
+        connections: int,
+        timeout: float | None,
+        options: WriteKeywords,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self._open, self._settings = open, settings
+        self._request, self._source = request, source
+        self._count = connections
+        self._progress = progress
+        self._began = time.monotonic()
+        self._ends = None if timeout is None else self._began + timeout
+        self._timeout = timeout
+        self._options = _share(options)
+        self._direct = request.commit_every is not None
+        self._dealing = Dealing(connections)
+        self._working: set[AsyncLoading] = set()
+        self._told = [(0, 0)] * connections  # rows and bytes of each
+        self._standing = [
+            (0, 0)
+        ] * connections  # of each that failed: rows that stay, and by how many commits
+        self._reports: list[WriteReport] = []
+        self._staged: list[staging.Staged] = []
+        self._load = ""
+        self._rows = 0  # of the data
+        # asyncio only:
+        self._tasks: set[asyncio.Task[None]] = set()
+        # both:
+
+    @property
+    def seen(self) -> tuple[int, int]:
+        """Rows and bytes so far."""
+        return sum(rows for rows, _ in self._told), sum(size for _, size in self._told)
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self._began
+
+    def cancel(self) -> None:
+        """End all; whoever loads gets ``QueryCanceled``."""
+        crew = self._dealing.crew
+        crew.canceled = crew.stopped = True
+        # asyncio only:
+        crew.stop()
+        # both:
+        self._interrupt()
+
+    async def run(self) -> WriteReport:
+        """Do it all, and put away what it took."""
+        keeper = await self._open(self._settings)  # who begins and takes
+        try:
+            self._working.add(keeper)
+            return await self._run(keeper)
+        finally:
+            self._working.discard(keeper)
+            with suppress(Error):
+                await keeper.close()
+
+    # ---- the load ------------------------------------------------------------------------------------------
+
+    async def _run(self, keeper: AsyncLoading) -> WriteReport:
+        table, overwrite = self._request.table, self._request.mode == "truncate"
+        if not self._direct:
+            self._load = await staging.begin(keeper, table, recorded=False)
+        elif overwrite:
+            await keeper.execute(f"TRUNCATE TABLE {table}", timeout=self._left())
+        try:
+            self._spawn()
+            await self._deal()
+            await self._joined()
+        except BaseException as error:
+            await self._end()
+            if self._direct:
+                self._say_what_stands(error)
+            else:
+                await self._dropped(keeper, error)
+            raise
+        if not self._direct:
+            await self._take(keeper, overwrite)
+        return self._report()
+
+    async def _deal(self) -> None:
+        """Hand the data out, in the caller's own thread or task, as there is room for it."""
+        batches = self._source.batches
+        sorter = Sorter(shares(self._source.total, self._count))
+        while True:
+            # asyncio only:
+            if isinstance(batches, Arriving) and batches.dry:
+                await self._arrived(batches)
+            try:
+                batch = next(batches, None)
+            except Interrupted as interruption:
+                raise asyncio.CancelledError from interruption
+            # blocking only:
+            # | batch = next(batches, None)
+            # both:
+            if batch is None:
+                # asyncio only:
+                if isinstance(batches, Arriving) and batches.dry:
+                    continue
+                # both:
+                break
+            for deal in sorter.add(batch):
+                await self._offer(deal)
+        for deal in sorter.rest():
+            await self._offer(deal)
+        self._rows = sorter.rows
+        self._dealing.end()
+
+    async def _offer(self, deal: Deal) -> None:
+        try:
+            while not self._dealing.offer(deal, signal := AsyncSignal()):
+                await self._wait(signal)
+        except Stopped:
+            self._raise()
+
+    async def _joined(self) -> None:
+        """Wait until all have loaded what they got."""
+        crew = self._dealing.crew
+        while crew.left(signal := AsyncSignal()) or crew.connecting:
+            await self._wait(signal)
+        self._raise()
+        loaded = sum(report.rows + report.rejected.num_rows for report in self._reports)
+        if loaded != self._rows:
+            raise InternalError(
+                f"{self._rows:,} rows were to be loaded, and {loaded:,} were: the load cannot be vouched for"
+            )
+        if self._progress is not None:
+            self._progress(*self.seen, self.seconds)
+
+    async def _wait(self, signal: AsyncSignal) -> None:
+        """Wait for a change; tell of progress, and raise what has become of the load."""
+        left = self._left()
+        await signal.wait(LOOK if left is None else min(LOOK, left))
+        self._raise()
+        if self._progress is not None:
+            self._progress(*self.seen, self.seconds)
+
+    def _raise(self) -> None:
+        """Raise why the load is over before its end."""
+        crew = self._dealing.crew
+        if crew.failure is not None:
+            raise crew.failure
+        if crew.canceled:
+            raise QueryCanceled("the load was cancelled")
+        if self._ends is not None and time.monotonic() >= self._ends:
+            raise QueryTimeout(f"the load took longer than {self._timeout:g} s (timeout)")
+
+    def _left(self) -> float | None:
+        return None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
+
+    # asyncio only:
+    async def _arrived(self, batches: Arriving) -> None:
+        """Wait for the user's data in the caller's own task, unless the load is over before."""
+        task, crew = asyncio.current_task(), self._dealing.crew
+        assert task is not None
+        wakes = _Wakes(task, self._dealing)
+        left = self._left()
+        timer = None if left is None else asyncio.get_running_loop().call_later(left, wakes.strike)
+        with crew.lock:
+            wakes.set()
+        try:
+            await batches.more()
+        finally:
+            wakes.over = True
+            if timer is not None:
+                timer.cancel()
+        if wakes.struck:
+            uncancel = getattr(task, "uncancel", None)  # Python 3.11
+            if uncancel is not None and uncancel():  # somebody else has cancelled the task as well
+                raise asyncio.CancelledError
+            self._raise()
+
+    # both:
+    async def _take(self, keeper: AsyncLoading, overwrite: bool) -> None:
+        """Take what is staged. From here on a cancellation is the statement's."""
+        table = self._request.table
+        try:
+            self._raise()
+            await staging.commit(keeper, table, self._staged, None, overwrite=overwrite, timeout=self._left())
+        except BaseException as error:
+            if isinstance(error, CommitUnknown):
+                raise
+            if isinstance(error, Error) and error.sqlcode is not None:
+                add_text(
+                    error,
+                    "All rows were refused together, and the server names none of them; a load by one connection "
+                    "does.",
+                )
+            await self._dropped(keeper, error)
+            raise
+        with suppress(Error):  # what stays is swept one day
+            await staging.drop(keeper, self._load)
+
+    async def _dropped(self, keeper: AsyncLoading, error: BaseException) -> None:
+        """Put away what was staged, and say what is left."""
+        if self._load and not keeper.closed:
+            try:
+                await staging.drop(keeper, self._load)
+            except Error as another:
+                add_text(error, f"Its staging tables could not be dropped: {another}")
+        add_text(error, f"Nothing of this load is in the table {self._request.table}.")
+
+    def _say_what_stands(self, error: BaseException) -> None:
+        done = [(report.rows, report.commits) for report in self._reports]
+        rows, commits = (sum(each) for each in zip((0, 0), *self._standing, *done, strict=True))
+        emptied = " It was emptied before." if self._request.mode == "truncate" else ""
+        add_text(
+            error,
+            f"Of the whole load {rows:,} rows, by {commits:,} commits of {self._count} connections, are in the table "
+            f"{self._request.table}; they are not the first ones of the data.{emptied}",
+        )
+
+    def _report(self) -> WriteReport:
+        reports = self._reports
+        largest = max(reports, key=lambda report: report.rows + report.rejected.num_rows)
+        rejected = pa.concat_tables([report.rejected for report in reports])
+        serials = [report.serial for report in reports if report.serial is not None]
+        return replace(
+            largest,
+            table=self._request.table,
+            mode=self._request.mode,
+            rows=sum(report.rows for report in reports),
+            rejected=rejected.sort_by("row") if rejected.num_rows else rejected,
+            batches=sum(report.batches for report in reports),
+            seconds=self.seconds,
+            bytes=sum(report.bytes for report in reports),
+            commits=sum(report.commits for report in reports) if self._direct else 1,
+            created=False,
+            serial=max(serials, default=None),
+            connections=len(reports),
+        )
+
+    # ---- each connection -----------------------------------------------------------------------------------
+
+    def _spawn(self) -> None:
+        for number in range(self._count):
+            # asyncio only:
+            self._tasks.add(asyncio.create_task(self._loads(number)))
+            # blocking only:
+            # | try:
+            # |     threading.Thread(target=self._loads, args=(number,), daemon=True).start()
+            # | except BaseException:  # there are too many already
+            # |     for _ in range(number, self._count):
+            # |         self._dealing.crew.leave()
+            # |     raise
+            # both:
+
+    async def _loads(self, number: int) -> None:
+        """What one loader does: connect when there is something for it, load, and leave."""
+        crew, connection = self._dealing.crew, None
+        hand = AsyncHand(self._dealing, self._source.schema)
+        try:
+            # The first one connects in any case: no rows at all are loaded, too.
+            if await hand.anything() or (number == 0 and not self._dealing.dealt):
+                connection = await self._connected()
+                self._working.add(connection)
+                if not crew.stopped:  # from here on it would be interrupted
+                    await self._loaded(connection, number, hand)
+        except Stopped:
+            pass
+        # asyncio only:
+        except Interrupted:
+            crew.fail(asyncio.CancelledError())
+        # both:
+        except BaseException as error:  # noqa: BLE001 - whoever called raises it
+            crew.fail(named(error, f"connection {number + 1} of {self._count}"))
+            self._interrupt()
+        finally:
+            if connection is not None:
+                self._working.discard(connection)
+                with suppress(Error):
+                    await connection.close()
+            crew.leave()
+
+    async def _loaded(self, connection: AsyncLoading, number: int, hand: AsyncHand) -> None:
+        def told(rows: int, size: int, seconds: float) -> None:
+            self._told[number] = rows, size
+
+        options: WriteKeywords = {**self._options, "progress": told}
+        table, left = self._request.table, self._left()
+        if not self._direct:
+            staged = await staging.load(
+                connection, table, self._load, hand.schema, hand, timeout=left, **options
+            )
+            self._staged.append(staged)
+            self._reports.append(staged.report)
+            return
+        delimident = self._settings.delimident
+        with writing(connection._session, table, hand, delimident, options) as load:
+            try:
+                self._reports.append(await connection._run(load.run(), left))
+            except BaseException:
+                done = load.outcome
+                stays = (done.committed, done.commits) if connection.logged else (done.rows, 0)
+                self._standing[number] = stays
+                raise
+
+    async def _connected(self) -> AsyncLoading:
+        crew, connection = self._dealing.crew, None
+        crew.connects(1)
+        try:
+            connection = await self._open(self._settings)
+            return connection
+        finally:
+            try:
+                crew.connects(-1)
+            except Stopped:
+                if connection is not None:
+                    with suppress(Error):
+                        await connection.close()
+                raise
+
+    def _interrupt(self) -> None:
+        for connection in tuple(self._working):
+            connection.cancel()
+
+    async def _end(self) -> None:
+        """Stop whoever is still at work, and wait for that."""
+        crew = self._dealing.crew
+        crew.stop()
+        # asyncio only:
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        # blocking only:
+        # | while crew.left(signal := Signal()):
+        # |     self._interrupt()  # again: it may have come between two requests
+        # |     signal.wait(LOOK)
+        # both:
+
+
+# asyncio only:
+class _Wakes:
+    """Ends a task's wait for data when the load is over."""
+
+    def __init__(self, task: asyncio.Task[Any], dealing: Dealing) -> None:
+        self._task, self._dealing = task, dealing
+        self.struck = self.over = False
+
+    def set(self) -> None:
+        """Something has changed; under the crew's lock."""
+        if self._dealing.crew.stopped:
+            self.strike()
+        elif not self.over:
+            self._dealing.crew.wakes(self)
+
+    def strike(self) -> None:
+        """The wait is over."""
+        if not (self.struck or self.over):
+            self.struck = True
+            self._task.cancel()
+
+
+# both:
+def _share(options: WriteKeywords) -> WriteKeywords:
+    """The options of one loader."""
+    own: WriteKeywords = {**options}
+    own.pop("mode", None)
+    own.pop("progress", None)
+    return own

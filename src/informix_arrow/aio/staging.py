@@ -1,0 +1,256 @@
+"""Loads in parts that other connections, processes or machines make: a staging table for each, one transaction that
+takes them all.
+
+Whoever begins calls :func:`begin`, each part :func:`load`, and whoever began :func:`take`, which is the only moment at
+which the target changes. With an id it is recorded in the table ``informix_arrow_writes``: the same id is not taken
+twice, however often somebody who does not know whether it was tries again.
+
+Connections are in autocommit.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+
+from ..bulk.report import WriteReport
+from ..bulk.source import Dealt
+from ..bulk.target import bare_name, check_table, describe_table, map_columns, quote
+from ..front.runner import AsyncRunner
+from ..wire.column_types import ColumnType, TypeCode
+from ..wire.describe import Column
+from ..wire.errors import Error, InterfaceError, InternalError, NotSupportedError
+from .cursor import AsyncCursor
+from .transactions import AsyncTransactionBlock
+
+if TYPE_CHECKING:
+    from ..shaping.parameters import Values
+
+WRITES = "informix_arrow_writes"
+PREFIX = "ifx_stage_"
+OLD = 24 * 3600.0  # seconds after which a staging table that is still there is nobody's
+_EXISTS = -310
+_SERIALS = {TypeCode.SERIAL: "INTEGER", TypeCode.SERIAL8: "INT8", TypeCode.BIGSERIAL: "BIGINT"}
+
+
+class AsyncStaging(AsyncRunner, Protocol):
+    """A connection, as far as it is needed here."""
+
+    @property
+    def logged(self) -> bool: ...
+
+    @property
+    def database(self) -> str: ...
+
+    async def execute(
+        self, operation: str, parameters: Values | None = None, *, timeout: float | None = None
+    ) -> AsyncCursor[Any]: ...
+
+    def transaction(self) -> AsyncTransactionBlock[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A part that waits: its table, the columns that its rows have, and what its load told."""
+
+    name: str
+    columns: tuple[str, ...]
+    report: WriteReport
+
+    @property
+    def rows(self) -> int:
+        """How many are in it."""
+        return self.report.rows
+
+
+async def begin(connection: AsyncStaging, table: str, *, recorded: bool = True) -> str:
+    """Check the target, and remove what loads that died have left; the name of a new load.
+
+    ``recorded``: :func:`take` will be given an id. ``NotSupportedError`` in a database without a log,
+    ``ProgrammingError`` for a table that is not there.
+    """
+    if not connection.logged:
+        raise NotSupportedError(
+            f"{connection.database} is a database without logging, where nothing can be taken as a whole or not at all"
+        )
+    await _columns(connection, check_table(table))
+    if recorded and not await _there(connection, WRITES):
+        try:
+            await connection.execute(
+                f"CREATE TABLE {WRITES} (id VARCHAR(200) PRIMARY KEY, made DATETIME YEAR TO SECOND)"
+            )
+        except Error as error:
+            if error.sqlcode != _EXISTS:  # somebody else was first
+                raise
+    await sweep(connection)
+    return uuid.uuid4().hex[:12]
+
+
+async def load(
+    connection: AsyncStaging,
+    table: str,
+    load: str,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    *,
+    columns: Any = None,
+    **options: Any,
+) -> Staged:
+    """Bring rows into a staging table of their own, whose columns have the types of the target's.
+
+    ``columns`` and ``options`` are those of ``write_arrow``. When it fails, the staging table is gone.
+    ``NotSupportedError`` for columns of types that no other table can be made with.
+    """
+    pairs = map_columns(schema, await _columns(connection, table), columns, table)
+    names = {source: column.name for source, column in pairs}
+    types = {column.name: _declared(column) for _, column in pairs}
+    name = f"{PREFIX}{int(time.time()):08x}_{load}_{uuid.uuid4().hex[:8]}"
+    data = batches if isinstance(batches, Dealt) else pa.RecordBatchReader.from_batches(schema, batches)
+    try:
+        report = await connection.write_arrow(
+            name, data, mode="create", columns=names, types=types, **options
+        )
+    except BaseException:
+        if not connection.closed:
+            await _drop(connection, [name])
+        raise
+    return Staged(name, tuple(names.values()), report)
+
+
+async def take(
+    connection: AsyncStaging,
+    table: str,
+    staged: Sequence[Staged],
+    id: str | None,
+    *,
+    overwrite: bool = False,
+    timeout: float | None = None,
+) -> bool:
+    """Take all parts into the table, as :func:`commit` does, and drop the staging tables; one that cannot be dropped
+    waits to be swept. After an error nothing was taken, and they wait to be taken, dropped or swept.
+    """
+    taken = await commit(connection, table, staged, id, overwrite=overwrite, timeout=timeout)
+    with suppress(Error):
+        await _drop(connection, [part.name for part in staged])
+    return taken
+
+
+async def commit(
+    connection: AsyncStaging,
+    table: str,
+    staged: Sequence[Staged],
+    id: str | None,
+    *,
+    overwrite: bool = False,
+    timeout: float | None = None,
+) -> bool:
+    """Take all parts into the table, in one transaction; in place of its rows with ``overwrite``.
+
+    True when they were taken; False when a load of this id was taken before, and nothing is done. Without an id nothing
+    is recorded. ``timeout``: seconds for the statements together; for each of them the connection's ``call_timeout`` by
+    default.
+    """
+    if id is not None and len(id.encode()) > 200:
+        raise InterfaceError("the id of a load has 200 bytes at most")
+    delimident = connection._parameters.delimident
+    ends = None if timeout is None else time.monotonic() + timeout
+
+    def left() -> float | None:
+        return None if ends is None else max(ends - time.monotonic(), 0.001)
+
+    async with connection.transaction():
+        before = 0
+        if id is not None:
+            sql = f"SELECT COUNT(*) FROM {WRITES} WHERE id = ?"
+            async with await connection.execute(sql, (id,)) as found:
+                (before,) = await found.fetchone() or (0,)
+        if not before:
+            if id is not None:
+                # A key: of two who do this at once, the other one fails or waits.
+                await connection.execute(f"INSERT INTO {WRITES} VALUES (?, CURRENT YEAR TO SECOND)", (id,))
+            if overwrite:
+                await connection.execute(f"DELETE FROM {table}", timeout=left())
+            for part in staged:
+                names = ", ".join(quote(name, delimident) for name in part.columns)
+                sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM {part.name}"
+                taken = (await connection.execute(sql, timeout=left())).rowcount
+                if taken != part.rows:
+                    raise InternalError(
+                        f"{part.rows:,} rows were loaded into {part.name}, and {taken:,} of them are there: nothing "
+                        "was taken"
+                    )
+    return not before
+
+
+async def drop(connection: AsyncStaging, load: str) -> None:
+    """Drop all staging tables of a load that is not to be taken."""
+    await _drop(connection, [name for name in await _stages(connection) if name.split("_")[-2] == load])
+
+
+async def sweep(connection: AsyncStaging, older: float = OLD) -> list[str]:
+    """Drop staging tables of this user's that were begun ``older`` or more seconds ago; their names. One that somebody
+    still uses stays."""
+    now = time.time()
+    dropped = []
+    for name in await _stages(connection):
+        if now - _begun(name) > older:
+            try:
+                await _drop(connection, [name])
+            except Error as error:
+                if not connection._session.usable_after(error):
+                    raise
+            else:
+                dropped.append(name)
+    return dropped
+
+
+async def _stages(connection: AsyncStaging) -> list[str]:
+    sql = "SELECT tabname FROM systables WHERE tabname LIKE ? AND owner = USER"
+    async with await connection.execute(sql, (f"{PREFIX}%",)) as found:
+        names = [str(row[0]).rstrip() for row in await found.fetchall()]
+    return [name for name in names if _begun(name) < float("inf")]
+
+
+def _begun(name: str) -> float:
+    """When a staging table was begun; never, for what only looks like one."""
+    parts = name.rstrip().removeprefix(PREFIX).split("_")
+    try:
+        return float(int(parts[0], 16)) if [len(part) for part in parts] == [8, 12, 8] else float("inf")
+    except ValueError:
+        return float("inf")
+
+
+def _declared(column: Column) -> str:
+    """The type of a staging column: the target's own, but for numbers that the target makes."""
+    if column.type.code in _SERIALS:
+        return _SERIALS[TypeCode(column.type.code)]
+    text = column.type.sql
+    try:
+        ColumnType.parse_sql(text)
+    except ValueError:
+        raise NotSupportedError(
+            f"column {column.name!r} is a {text}, of which no staging table can be made", column=column.name
+        ) from None
+    return f"{text} NOT NULL" if column.type.not_null else text
+
+
+async def _drop(connection: AsyncStaging, names: Sequence[str]) -> None:
+    for name in names:
+        await connection.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+async def _there(connection: AsyncStaging, table: str) -> bool:
+    sql = "SELECT COUNT(*) FROM systables WHERE tabname = ?"
+    async with await connection.execute(sql, (bare_name(table),)) as found:
+        row = await found.fetchone()
+    return bool(row and row[0])
+
+
+async def _columns(connection: AsyncStaging, table: str) -> Sequence[Column]:
+    return await connection._run(describe_table(connection._session, table))

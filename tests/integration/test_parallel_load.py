@@ -1,0 +1,630 @@
+"""Several connections load one table: every row once, or nothing; one report, one error, one cancel for all."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow import aio, staging
+from informix_arrow.server import Server
+from informix_arrow.server.dialogue.peer import PeerGone
+from informix_arrow.server.engine.transaction import Transaction
+
+from .aio_support import run
+
+ROWS = 30_000
+LONG = 60.0  # seconds; no test is meant to wait for so long
+STAGES = "SELECT tabname FROM systables WHERE tabname LIKE 'ifx_stage_%'"
+SCHEMA = pa.schema([("k", pa.int32()), ("name", pa.utf8()), ("after", pa.int32())])
+
+
+def rows(count: int, first: int = 0, name: str = "é") -> pa.Table:
+    numbers = range(first, first + count)
+    names = [None if n % 11 == 0 else f"{name}{n % 100}" * (n % 5) for n in numbers]
+    return pa.table([list(numbers), names, list(numbers)], schema=SCHEMA)
+
+
+DATA = rows(ROWS)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    """A server of its own, as sessions are counted."""
+    with Server() as server:
+        server.create_database("loads")
+        yield server
+
+
+@pytest.fixture
+def url(running: Server) -> Iterator[str]:
+    """An empty table with a key, and when a test is over nobody is connected and nothing staged."""
+    url = running.url("loads")
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("CREATE TABLE big (k INTEGER PRIMARY KEY, name VARCHAR(20), after INTEGER NOT NULL)")
+    yield url
+    running.faults.clear()
+    with ifx.connect(url, autocommit=True, lock_wait=30) as conn:
+        assert conn.execute(STAGES).fetchall() == []
+        conn.execute("DROP TABLE big")
+    done = threading.Event()
+    for _ in range(int(LONG * 20)):
+        if not running.sessions:
+            return
+        done.wait(0.05)
+    raise AssertionError(f"{running.sessions} sessions are still open")
+
+
+def content(url: str) -> pa.Table:
+    with ifx.connect(url, autocommit=True) as conn:
+        return conn.read_arrow("SELECT * FROM big ORDER BY k")
+
+
+def is_in(url: str, table: pa.Table) -> None:
+    assert content(url).to_pylist() == table.to_pylist()
+
+
+class Background:
+    """Runs something in a thread; what it raised."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        self.error: BaseException | None = None
+        self._action = action
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._action()
+        except BaseException as error:  # noqa: BLE001 - the test looks at it
+            self.error = error
+
+    def ended(self) -> BaseException | None:
+        self._thread.join(LONG)
+        assert not self._thread.is_alive()
+        return self.error
+
+
+def until_met(server: Server) -> None:
+    """Wait until somebody has met the fault that was set."""
+    pause = threading.Event()
+    for _ in range(int(LONG * 20)):
+        if not server.faults.pending:
+            return
+        pause.wait(0.05)
+    raise AssertionError("nobody came")
+
+
+# ---- every row once ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("commit_every", [None, 1000])
+@pytest.mark.parametrize("connections", [2, 5])
+def test_every_row_is_there_once(url: str, connections: int, commit_every: int | None) -> None:
+    with ifx.connect(url) as conn:
+        report = conn.write_arrow("big", DATA, connections=connections, commit_every=commit_every)
+        assert (report.table, report.mode, report.rows, report.transaction) == ("big", "append", ROWS, "own")
+        assert report.method == "put"
+        assert report.rejected.num_rows == 0
+        assert 1 <= report.connections <= connections
+        assert report.commits == 1 if commit_every is None else report.commits >= ROWS // 1000
+        assert not conn.in_transaction
+    is_in(url, DATA)
+
+
+@pytest.mark.parametrize("commit_every", [None, 10_000])
+def test_truncate_takes_the_place_of_all_rows(url: str, commit_every: int | None) -> None:
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.write_arrow("big", rows(10, -10))
+        report = conn.write_arrow("big", DATA, mode="truncate", connections=2, commit_every=commit_every)
+        assert (report.mode, report.rows) == ("truncate", ROWS)
+    is_in(url, DATA)
+
+
+def ragged(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    """Batches of no row, of one, and of many."""
+    sizes = itertools.cycle([1, 0, 7, 4096, 2, 9000])
+    at = 0
+    while at < table.num_rows:
+        size = next(sizes)
+        yield table.slice(at, size).combine_chunks().to_batches()[0] if size else empty(table)
+        at += size
+
+
+def empty(table: pa.Table) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
+@pytest.mark.parametrize("commit_every", [None, 1000])
+def test_batches_of_any_size(url: str, commit_every: int | None) -> None:
+    here = threading.current_thread()
+
+    def mine() -> Iterator[pa.RecordBatch]:
+        for batch in ragged(DATA):
+            assert threading.current_thread() is here, "the data is asked for in the caller's own thread"
+            yield batch
+
+    with ifx.connect(url) as conn:
+        assert conn.write_arrow("big", mine(), connections=3, commit_every=commit_every).rows == ROWS
+    is_in(url, DATA)
+
+
+@pytest.mark.parametrize("count", [0, 1, 4095, 4097])
+def test_few_rows_and_none(url: str, count: int) -> None:
+    told: list[tuple[int, int, float]] = []
+    with ifx.connect(url) as conn:
+        report = conn.write_arrow("big", rows(count), connections=3, progress=lambda *each: told.append(each))
+    assert report.rows == count
+    assert 1 <= report.connections <= max(1, -(-count // 4096))
+    assert told[-1][0] == count
+    is_in(url, rows(count))
+
+
+def test_asyncio_loads_the_same(url: str) -> None:
+    async def arriving() -> AsyncIterator[pa.RecordBatch]:
+        for batch in ragged(DATA):
+            await asyncio.sleep(0)
+            yield batch
+
+    async def load() -> None:
+        async with aio.connect(url) as conn:
+            assert (await conn.write_arrow("big", arriving(), connections=3)).rows == ROWS
+            await conn.execute("CREATE TABLE copied (k INTEGER, name VARCHAR(20), after INTEGER)")
+            await conn.commit()
+            for commit_every in (None, 5000):
+                async with aio.partition_read(url, "big", "k", 3) as result:
+                    report = await conn.write_arrow(
+                        "copied", result, connections=2, mode="truncate", commit_every=commit_every
+                    )
+                assert report.rows == ROWS
+                found = await conn.read_arrow("SELECT * FROM copied ORDER BY k")
+                assert found.to_pylist() == DATA.to_pylist()
+            assert (await conn.write_arrow("copied", iter(ragged(DATA)), connections=2)).rows == ROWS
+            await conn.execute("DROP TABLE copied")
+            await conn.commit()
+
+    run(load)
+    is_in(url, DATA)
+
+
+@pytest.mark.parametrize("commit_every", [None, 2])
+def test_values_of_all_types_arrive_as_by_one_connection(url: str, commit_every: int | None) -> None:
+    columns = (
+        "k SERIAL, b BIGINT, n DECIMAL(12,3), m MONEY(8,2), f FLOAT, c CHAR(3), v VARCHAR(9), l LVARCHAR(300), d DATE, "
+        "t DATETIME YEAR TO FRACTION(3), i INTERVAL DAY TO SECOND, o BOOLEAN, bt BYTE, te TEXT, after INTEGER"
+    )
+    values: list[tuple[Any, ...]] = [
+        (1, -(2**62), Decimal("-1.005"), Decimal("0.01"), -0.0, "é", "", "x" * 300, date(1, 1, 1)),
+        (2, None, None, None, None, None, None, None, None),
+        (9, 2**62, Decimal("999999999.999"), Decimal("-1"), 1e300, "a b", "ö", "", date(9999, 12, 31)),
+    ]
+    more = [
+        (datetime(1, 1, 1), None, True, b"\0\xff", "é"),
+        (None,) * 5,
+        (datetime(9999, 12, 31, 23, 59, 59, 999000), None, False, b"", "long " * 50),
+    ]
+    names = [each.split()[0] for each in columns.split(", ")]
+    full = [(*one, *two, 7) for one, two in zip(values, more, strict=True)]
+    table = pa.Table.from_pydict({name: [row[at] for row in full] for at, name in enumerate(names)})
+    table = table.set_column(names.index("i"), "i", pa.array([-1, None, 86_400_000_000], pa.duration("us")))
+    with ifx.connect(url, autocommit=True) as conn:
+        found = []
+        for number, options in enumerate(({}, {"connections": 2, "commit_every": commit_every})):
+            conn.execute(f"CREATE TABLE types_{number} ({columns})")
+            conn.write_arrow(f"types_{number}", table.drop_columns("i"), **options)  # type: ignore[arg-type]
+            found.append(conn.execute(f"SELECT * FROM types_{number} ORDER BY k").fetchall())
+            conn.execute(f"DROP TABLE types_{number}")
+    assert found[0] == found[1]
+    assert [row[0] for row in found[1]] == [1, 2, 9]
+    assert found[1][0][-2:] == ("é", 7)
+
+
+def test_columns_are_mapped_and_others_get_their_defaults(url: str) -> None:
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("CREATE TABLE mapped (n SERIAL, a INTEGER, b VARCHAR(5) DEFAULT 'none', after INTEGER)")
+        data = pa.table({"x": [5, 6], "AFTER": [7, 7], "unwanted": [1, 1]})
+        conn.write_arrow("mapped", data, connections=2, columns={"AFTER": "after", "x": "A"})
+        assert conn.execute("SELECT * FROM mapped ORDER BY n").fetchall() == [
+            (1, 5, "none", 7),
+            (2, 6, "none", 7),
+        ]
+        conn.execute("DROP TABLE mapped")
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+
+def with_bad(*places: int) -> pa.Table:
+    names = ["x" * 21 if n in places else "ok" for n in range(ROWS)]
+    return DATA.set_column(1, "name", pa.array(names))
+
+
+def test_a_row_that_does_not_fit_is_named_and_nothing_is_loaded(url: str) -> None:
+    with ifx.connect(url) as conn:
+        conn.write_arrow("big", rows(3, -3))
+        with pytest.raises(ifx.DataError, match=r"^connection \d of 3: row 23456 \(") as caught:
+            conn.write_arrow("big", with_bad(23_456), connections=3, mode="truncate")
+        assert caught.value.row == 23_456
+        assert "Nothing of this load is in the table big" in str(caught.value)
+        assert not conn.in_transaction
+    is_in(url, rows(3, -3))
+
+
+def test_a_row_that_the_target_refuses_is_refused_with_all(url: str) -> None:
+    with ifx.connect(url) as conn:
+        conn.write_arrow("big", rows(1, 777))
+        with pytest.raises(ifx.IntegrityError, match="refused together") as caught:
+            conn.write_arrow("big", DATA, connections=2)
+        assert caught.value.sqlcode == -268
+    is_in(url, rows(1, 777))
+
+
+def test_null_where_there_may_be_none_names_its_row(url: str) -> None:
+    missing = pa.array([None if n == 20_001 else n for n in range(ROWS)], pa.int32())
+    with (
+        ifx.connect(url) as conn,
+        pytest.raises(ifx.IntegrityError, match=r"row 20001 ") as caught,
+    ):
+        conn.write_arrow("big", DATA.set_column(2, "after", missing), connections=2)
+    assert (caught.value.row, caught.value.sqlcode) == (20_001, -391)
+    is_in(url, rows(0))
+
+
+@pytest.mark.parametrize("front", ["blocking", "asyncio"])
+def test_rejects_have_the_numbers_of_the_data(url: str, front: str) -> None:
+    bad = {5, 9_999, 12_000, 29_999}
+    options: Any = {"connections": 3, "commit_every": 1000, "on_error": "collect"}
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.write_arrow("big", rows(2, 15_000))
+        if front == "blocking":
+            report = conn.write_arrow("big", with_bad(*bad), **options)
+
+    async def load() -> ifx.WriteReport:
+        async with aio.connect(url) as conn:
+            return await conn.write_arrow("big", with_bad(*bad), **options)
+
+    if front == "asyncio":
+        report = run(load)
+    told = report.rejected.to_pylist()
+    assert [each["row"] for each in told] == [5, 9_999, 12_000, 15_000, 15_001, 29_999]
+    assert [each["sqlcode"] for each in told] == [None, None, None, -268, -268, None]
+    assert [each["k"] for each in told] == [each["row"] for each in told]
+    assert report.rows == ROWS - 6
+    assert content(url).num_rows == ROWS - 4
+
+
+def test_what_stands_is_told_where_each_commits_for_itself(url: str) -> None:
+    with (
+        ifx.connect(url) as conn,
+        pytest.raises(ifx.DataError, match=r"Of the whole load ([\d,]+) rows, by ([\d,]+) commits") as caught,
+    ):
+        conn.write_arrow("big", with_bad(23_456), connections=2, commit_every=100)
+    assert caught.value.row == 23_456
+    found = content(url).num_rows
+    assert f"Of the whole load {found:,} rows, by {found // 100:,} commits of 2 connections" in str(
+        caught.value
+    )
+
+
+def test_what_the_data_raises_is_raised(url: str) -> None:
+    def failing() -> Iterator[pa.RecordBatch]:
+        yield from DATA.to_batches(max_chunksize=5000)[:3]
+        raise KeyError("mine")
+
+    async def arriving() -> AsyncIterator[pa.RecordBatch]:
+        for batch in failing():
+            yield batch
+
+    async def load() -> None:
+        async with aio.connect(url) as conn:
+            await conn.write_arrow("big", arriving(), connections=2)
+
+    with ifx.connect(url) as conn, pytest.raises(KeyError, match="mine"):
+        conn.write_arrow("big", failing(), connections=2)
+    with pytest.raises(KeyError, match="mine"):
+        run(load)
+    with ifx.connect(url) as conn, pytest.raises(ZeroDivisionError):
+        conn.write_arrow("big", DATA, connections=2, progress=lambda *_: 1 // 0)
+    is_in(url, rows(0))
+
+
+@pytest.mark.parametrize("front", ["blocking", "asyncio"])
+def test_the_first_error_ends_all_and_names_its_connection(running: Server, url: str, front: str) -> None:
+    async def load() -> None:
+        async with aio.connect(url) as conn:
+            await conn.write_arrow("big", endless(), connections=3)
+
+    def endless() -> Iterator[pa.RecordBatch]:
+        for first in itertools.count(0, 5000):
+            yield from rows(5000, first).to_batches()
+
+    def blocking() -> None:
+        with ifx.connect(url) as conn:
+            conn.write_arrow("big", endless(), connections=3)
+
+    running.faults.fail_next(-271, matching="CREATE TABLE ifx_stage")
+    with pytest.raises(ifx.OperationalError, match=r"^connection \d of 3: ") as caught:
+        run(load) if front == "asyncio" else blocking()
+    assert caught.value.sqlcode == -271
+    is_in(url, rows(0))
+
+
+def test_a_connection_that_is_lost_ends_all(running: Server, url: str) -> None:
+    running.faults.drop_next(matching="CREATE TABLE ifx_stage")
+    with ifx.connect(url) as conn:
+        with pytest.raises(ifx.OperationalError, match=r"^connection \d of 2: "):
+            conn.write_arrow("big", DATA, connections=2)
+        assert conn.execute("SELECT COUNT(*) FROM big").fetchone() == (0,)
+
+
+def test_a_refused_login_is_the_error() -> None:
+    with Server(max_sessions=3) as small:
+        small.create_database("few")
+        with ifx.connect(small.url("few"), autocommit=True) as conn:
+            conn.execute("CREATE TABLE t (k INTEGER, name VARCHAR(20), after INTEGER)")
+            with pytest.raises(ifx.OperationalError, match=r"^connection \d of 4: "):
+                conn.write_arrow("t", DATA, connections=4)
+            assert conn.execute("SELECT COUNT(*) FROM t").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_lost_answer_to_the_commit_is_an_error_of_its_own(
+    url: str, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = Transaction.commit
+
+    def lost(self: Transaction) -> None:
+        if kept:
+            commit(self)
+        raise PeerGone("the answer is lost")
+
+    taking = staging.commit
+
+    def armed(*arguments: Any, **options: Any) -> bool:
+        monkeypatch.setattr(Transaction, "commit", lost)
+        return taking(*arguments, **options)
+
+    monkeypatch.setattr(staging, "commit", armed)
+    with ifx.connect(url) as conn:
+        with pytest.raises(ifx.CommitUnknown) as caught:
+            conn.write_arrow("big", DATA, connections=2)
+        monkeypatch.undo()
+        assert "Nothing of this load" not in str(caught.value)
+        with ifx.connect(url, autocommit=True, lock_wait=30) as other:
+            assert other.execute("SELECT COUNT(*) FROM big").fetchone() == (ROWS * kept,)
+            assert 1 <= len(staging.sweep(other, -60.0)) <= 2
+
+
+# ---- cancel, timeout, death ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["CREATE TABLE ifx_stage", r"INSERT INTO big .* SELECT"])
+def test_cancel_of_the_connection_reaches_all(running: Server, url: str, where: str) -> None:
+    with ifx.connect(url) as conn:
+        running.faults.delay_next(LONG, matching=where)
+        loading = Background(lambda: conn.write_arrow("big", DATA, connections=2))
+        until_met(running)
+        conn.cancel()
+        assert isinstance(loading.ended(), ifx.QueryCanceled)
+        assert conn.execute("SELECT COUNT(*) FROM big").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("where", ["CREATE TABLE ifx_stage", r"INSERT INTO big .* SELECT"])
+@pytest.mark.parametrize("front", ["blocking", "asyncio"])
+def test_a_time_limit_reaches_all(running: Server, url: str, where: str, front: str) -> None:
+    async def load() -> None:
+        async with aio.connect(url) as conn:
+            await conn.write_arrow("big", DATA, connections=2, timeout=3.0)
+
+    def blocking() -> None:
+        with ifx.connect(url) as conn:
+            conn.write_arrow("big", DATA, connections=2, timeout=3.0)
+
+    running.faults.delay_next(LONG, matching=where)
+    with pytest.raises(ifx.QueryTimeout, match="Nothing of this load is in the table big"):
+        run(load) if front == "asyncio" else blocking()
+    is_in(url, rows(0))
+
+
+def test_a_time_limit_ends_the_wait_for_data(url: str) -> None:
+    async def never() -> AsyncIterator[pa.RecordBatch]:
+        for batch in DATA.to_batches():
+            yield batch
+        await asyncio.sleep(LONG)
+
+    async def load() -> None:
+        async with aio.connect(url) as conn:
+            with pytest.raises(ifx.QueryTimeout):
+                await conn.write_arrow("big", never(), connections=2, timeout=1.0)
+            assert (await conn.write_arrow("big", rows(2), connections=2)).rows == 2
+
+    run(load)
+    is_in(url, rows(2))
+
+
+def test_a_failure_ends_the_wait_for_data(running: Server, url: str) -> None:
+    async def never() -> AsyncIterator[pa.RecordBatch]:
+        for batch in DATA.to_batches():
+            yield batch
+        await asyncio.sleep(LONG)
+
+    async def load() -> None:
+        async with aio.connect(url) as conn:
+            await conn.write_arrow("big", never(), connections=2)
+
+    running.faults.fail_next(-271, matching="CREATE TABLE ifx_stage")
+    with pytest.raises(ifx.OperationalError, match=r"^connection \d of 2: "):
+        run(load)
+
+
+@pytest.mark.parametrize("where", ["CREATE TABLE ifx_stage", r"INSERT INTO big .* SELECT", "", "data"])
+def test_a_task_that_is_cancelled_ends_all(running: Server, url: str, where: str) -> None:
+    async def load() -> str:
+        waiting = asyncio.Event()
+
+        async def never() -> AsyncIterator[pa.RecordBatch]:
+            for batch in DATA.to_batches():
+                yield batch
+            waiting.set()
+            await asyncio.sleep(LONG)
+
+        async with aio.connect(url) as conn:
+            data: Any = never() if where == "data" else DATA
+            task = asyncio.ensure_future(conn.write_arrow("big", data, connections=2))
+            while running.faults.pending:  # until it is there
+                await asyncio.sleep(0.01)
+            if where == "data":
+                await waiting.wait()
+            task.cancel()
+            try:
+                await task
+            except asyncio.CancelledError:
+                assert (await (await conn.execute("SELECT COUNT(*) FROM big")).fetchone()) == (0,)
+                return "cancelled"
+            return "loaded"
+
+    if where not in ("", "data"):
+        running.faults.delay_next(LONG, matching=where)
+    assert run(load) == "cancelled"
+    is_in(url, rows(0))
+
+
+CHILD = """
+import os, sys
+import pyarrow as pa
+import informix_arrow as ifx
+from informix_arrow import staging
+url, moment = sys.argv[1:]
+data = pa.table({"k": pa.array(range(30_000), pa.int32()), "after": pa.array(range(30_000), pa.int32())})
+
+def here():
+    print("here", flush=True)
+    sys.stdin.read()
+
+def batches():
+    for number, batch in enumerate(data.to_batches(max_chunksize=5000)):
+        if number == 4 and moment == "in the middle":
+            here()
+        yield batch
+
+commit = staging.commit
+def taken(*arguments, **options):
+    if moment == "when all is staged":
+        here()
+    done = commit(*arguments, **options)
+    if moment == "when all is taken":
+        here()
+    return done
+
+staging.commit = taken
+ifx.connect(url).write_arrow("big", batches(), connections=3, mode="truncate")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nobody can be killed so")
+@pytest.mark.parametrize("moment", ["in the middle", "when all is staged", "when all is taken"])
+def test_a_client_that_is_killed_leaves_the_old_rows_or_the_new_ones(
+    running: Server, url: str, moment: str, tmp_path: Path
+) -> None:
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.write_arrow("big", rows(3, -3))
+    script = tmp_path / "child.py"
+    script.write_text(CHILD)
+    child = subprocess.Popen(
+        [sys.executable, str(script), url, moment], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "here\n"
+    child.send_signal(signal.SIGKILL)
+    child.communicate(timeout=LONG)
+    pause = threading.Event()
+    for _ in range(int(LONG * 20)):
+        if not running.sessions:
+            break
+        pause.wait(0.05)
+    if moment == "when all is taken":
+        assert content(url)["k"].to_pylist() == list(range(30_000))
+    else:
+        is_in(url, rows(3, -3))
+    with ifx.connect(url, autocommit=True, lock_wait=30) as conn:
+        staged = [name for (name,) in conn.execute(STAGES).fetchall()]
+        assert bool(staged) == (moment != "in the middle")
+        assert staging.sweep(conn) == [], "they may be somebody's"
+        assert sorted(staging.sweep(conn, -60.0)) == sorted(staged)
+        assert conn.write_arrow("big", rows(5), mode="truncate", connections=2).rows == 5
+    is_in(url, rows(5))
+
+
+# ---- what several connections cannot do -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"connections": 0}, "connections must be"),
+        ({"connections": True}, "connections must be"),
+        ({"connections": "2"}, "connections must be"),
+        ({"connections": 2, "mode": "upsert", "key": "k"}, "does not go with mode='upsert'"),
+        ({"connections": 2, "mode": "create"}, "make the table first"),
+        ({"connections": 2, "on_error": "collect"}, "needs commit_every="),
+        ({"connections": 2, "nonsense": 1}, "no option nonsense"),
+        ({"connections": 2, "timeout": 0}, "timeout"),
+    ],
+)
+def test_wrong_arguments_are_refused(url: str, options: Any, match: str) -> None:
+    with ifx.connect(url) as conn, pytest.raises(ifx.InterfaceError, match=match):
+        conn.write_arrow("big", DATA, **options)
+
+
+def test_an_open_transaction_is_the_callers_own(url: str) -> None:
+    with ifx.connect(url) as conn:
+        conn.write_arrow("big", rows(1, -1))
+        conn.execute("INSERT INTO big VALUES (-5, 'mine', 7)")
+        with pytest.raises(ifx.ProgrammingError, match="a transaction is open"):
+            conn.write_arrow("big", DATA, connections=2)
+        assert conn.in_transaction
+        conn.rollback()
+        with conn.transaction(), pytest.raises(ifx.ProgrammingError, match="a transaction is open"):
+            conn.write_arrow("big", DATA, connections=2)
+    is_in(url, rows(1, -1))
+
+
+def test_columns_that_are_not_there_are_told_before_anything_is_staged(url: str) -> None:
+    with ifx.connect(url) as conn:
+        with pytest.raises(ifx.ProgrammingError, match="has no column more"):
+            conn.write_arrow("big", DATA.append_column("more", DATA["k"]), connections=2)
+        with pytest.raises(ifx.ProgrammingError, match="'nowhere' does not exist"):
+            conn.write_arrow("nowhere", DATA, connections=2)
+
+
+def test_a_database_without_a_log_needs_commits_of_each(running: Server) -> None:
+    running.create_database("unlogged_loads", mode="unlogged")
+    with ifx.connect(running.url("unlogged_loads")) as conn:
+        conn.execute("CREATE TABLE t (k INTEGER, name VARCHAR(20), after INTEGER)")
+        with pytest.raises(ifx.NotSupportedError, match="say commit_every="):
+            conn.write_arrow("t", DATA, connections=2)
+        report = conn.write_arrow("t", DATA, connections=2, commit_every=1000)
+        assert (report.rows, report.transaction, report.commits) == (ROWS, "none", 0)
+        assert conn.execute("SELECT COUNT(*), SUM(after) FROM t").fetchone() == (
+            ROWS,
+            sum(range(ROWS)),
+        )
+    running.drop_database("unlogged_loads")
+
+
+def test_one_call_over_a_url_takes_connections(url: str) -> None:
+    assert ifx.write_arrow("big", DATA, url, connections=2).rows == ROWS
+    is_in(url, DATA)
