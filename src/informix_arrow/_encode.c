@@ -11,6 +11,7 @@
 #include "native/encode_core.h"
 #include "native/encode_interval.h"
 #include "native/encode_plan.h"
+#include "native/encode_python.h"
 #include "native/encode_status.h"
 #include "native/encode_text.h"
 #include "native/module.h"
@@ -550,6 +551,13 @@ static int module_exec(PyObject *module)
     return ia_module_add_type(module, &encoder_spec);
 }
 
+static PyMethodDef module_methods[] = {
+    {"columns", ia_py_columns, METH_VARARGS, ia_py_columns_doc},
+    {"fixed", ia_py_fixed, METH_VARARGS, ia_py_fixed_doc},
+    {"texts", ia_py_texts, METH_O, ia_py_texts_doc},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
     IA_MODULE_SLOTS_END,
@@ -558,7 +566,8 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "informix_arrow._encode",
-    .m_doc = "Arrow record batches -> SQLI messages, in C.",
+    .m_doc = "Arrow record batches -> SQLI messages, in C; and rows of Python values -> columns.",
+    .m_methods = module_methods,
     .m_slots = module_slots,
 };
 

@@ -1,6 +1,7 @@
 """Arrow record batches -> SQLI messages, in C: the server's results, the client's PUT rows and bind rows."""
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
 class Encoder:
     """Encode record batches by a plan of ``(kind, width, arg, flags)`` per column (``wire.types.PlanOp``).
@@ -83,3 +84,28 @@ class Encoder:
     @property
     def remaining(self) -> int:
         """Rows of the loaded batch that are not yet encoded."""
+
+def columns(rows: list[Any], count: int) -> tuple[tuple[type, list[Any]], ...] | None:
+    """The values of ``rows``, sequences of ``count``, by column: for each the type of its values, None apart
+    (``NoneType`` when there are no others), and the values.
+
+    None when a column has values of more than one type. ValueError for a row of another length.
+    """
+
+def fixed(
+    kind: Literal["i", "f", "b", "n", "D", "M", "T", "S"], values: list[Any]
+) -> tuple[int, bytearray, bytearray, int, int] | None:
+    """Values of one type and None as an Arrow column: the number of NULLs, validity, data, precision, scale.
+
+    ``kind`` is i (int as int64), f (float as float64), b (bool), n (Decimal as decimal128), D (date as date32), M
+    (datetime as timestamp[us]), T (time as time64[us]) or S (timedelta as duration[us]). The scale is the most
+    places of any number (n), and the precision that and the most digits before the point, as ``pyarrow.array``
+    finds them; the scale of M and T is 6 where there is a fraction of a second, and all others are 0. None where a
+    value has no such form: beyond 64 bits, a time zone, NaN, more than 32 digits.
+    """
+
+def texts(values: list[Any]) -> tuple[int, bytearray, bytearray, bytearray] | None:
+    """``str`` and None as an Arrow column of utf8: the number of NULLs, validity, offsets of 32 bits, data.
+
+    None where a text has half of a surrogate pair, and for 2 GiB and more.
+    """

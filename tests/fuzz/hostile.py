@@ -9,6 +9,8 @@ touched one must be what the plain reference makes of it. What decodes is encode
 
 from __future__ import annotations
 
+import contextlib
+import datetime as dt
 import importlib.machinery
 import importlib.util
 import os
@@ -16,6 +18,7 @@ import random
 import sys
 import time
 import types
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -225,9 +228,32 @@ def hashes(count: int) -> None:
     print(f"{count} columns to be hashed: {refused} refused")
 
 
+def python_rows(count: int) -> None:
+    """Rows of any values, by column and as any kind of Arrow column: made, None or an exception of Python's own."""
+    rng = random.Random(replies.SEED)
+    some = [
+        None, True, 0, -1, 2**63, -(2**63), 2**200, 0.0, float("nan"), "", "a", "\u00e9" * 99, "\ud800", "\U0001f600",
+        *[Decimal(text) for text in ("0", "0E+9", "1E-32", "9" * 32, "9" * 33, "-1.5", "NaN", "Infinity", "1E+99")],
+        dt.date.min, dt.date.max, dt.datetime.min, dt.datetime.max, dt.datetime.now(dt.timezone.utc), dt.time.max,
+        dt.timedelta.min, dt.timedelta.max, b"x", (), object(),
+    ]  # fmt: skip
+    makers = [lambda values, kind=kind: encode_module.fixed(kind, values) for kind in "ifbnDMTS"]
+    for _ in range(count):
+        chosen = [value for value in some if type(value) is type(rng.choice(some))] or some
+        values = [rng.choice([*chosen, None]) for _ in range(rng.randrange(40))]
+        for make in (*makers, encode_module.texts):
+            with contextlib.suppress(TypeError, AttributeError):
+                make(values)
+        width = rng.randrange(1, 5)
+        rows = [tuple(values[at : at + width]) for at in range(0, len(values), width)]
+        with contextlib.suppress(ValueError):  # the last row may be a short one
+            encode_module.columns(rows, width)
+
+
 def main() -> None:
     started = time.monotonic()
     hashes(200 * SHARE)
+    python_rows(200 * SHARE)
     whole = whole_reply()
     encoded_again(whole, random.Random(1))
     print(f"{every_prefix(whole)} prefixes of a reply of {ROWS} rows: ok, {time.monotonic() - started:.0f} s")

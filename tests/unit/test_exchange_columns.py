@@ -94,7 +94,7 @@ def plain(moment: object) -> str:
     "values",
     [
         [1, 1.5], [1, "1"], [True, 1], [2**63, 1], [-(2**63), 1], [np.int64(5), np.int64(6)], [b"x", b"y"],
-        [Decimal("NaN"), Decimal(1)], [Decimal(10) ** 33, Decimal(1)],
+        [Decimal("NaN"), Decimal(1)], [Decimal("Infinity"), Decimal(1)], [Decimal(10) ** 33, Decimal(1)],
         [dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc), None],
         [dt.date(2026, 1, 1), dt.datetime(2026, 1, 1)], ["\ud800", "a"], [[1], [2]],
     ],

@@ -11,12 +11,12 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._encode import Encoder
+from .._encode import Encoder, columns, fixed, texts
 from ..wire.assignment import WHOLE_NUMBERS, Inexact, finest
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import encoder_table
@@ -38,7 +38,6 @@ _FRACTIONS = plan_op(ColumnType.datetime("YEAR TO FRACTION(5)"))
 _TIME = plan_op(ColumnType.datetime("HOUR TO SECOND"))
 _TIME_FRACTIONS = plan_op(ColumnType.datetime("HOUR TO FRACTION(5)"))
 _SPAN = plan_op(ColumnType.interval("DAY(9) TO FRACTION(5)"))
-_MOST_DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +72,16 @@ class ColumnBinder:
         self._binding = binding
         self._targets = [binding.target(number) for number in range(parameters)]
 
-    def load(self, rows: Sequence[Sequence[object]]) -> bool:
+    def load(self, rows: list[Sequence[object]]) -> bool:
         """Take rows of the right length; False when they cannot go as columns."""
         if not self._able:
             return False
+        found = columns(rows, len(self._targets))
+        if found is None:
+            return False
         made: list[Made] = []
-        for column, target in zip(zip(*rows, strict=True), self._targets, strict=True):
-            one = _column(column, target, self._binding.inexact)
+        for (kind, values), target in zip(found, self._targets, strict=True):
+            one = _column(kind, values, target, self._binding.inexact)
             if one is None:
                 return False
             made.append(one)
@@ -100,18 +102,41 @@ class ColumnBinder:
         return self._encoder.encode(budget, 2, self._head, self._tail)
 
 
-def _column(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    kinds = set(map(type, values))
-    kinds.discard(type(None))
-    if not kinds:
+def _column(kind: type, values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    if kind is type(None):
         return _INT32, pa.nulls(len(values))
-    make = _MAKERS.get(kinds.pop())
-    if kinds or make is None:
+    make = _MAKERS.get(kind)
+    if make is None:
         return None
     try:
         return make(values, target, inexact)
     except (pa.ArrowException, ValueError, OverflowError):
         return None  # bind_value says what is wrong, and with which row
+
+
+def _array(kind: Literal["i", "f", "b", "n", "D", "M", "T", "S"], values: list[Any]) -> tuple[Any, int]:
+    """An Arrow array of values of one type, and the places of their fractions; ``ValueError`` when there is none.
+
+    ``pyarrow.array`` would do, but is slow at decimals, and imports pandas when it sees a list.
+    """
+    found = fixed(kind, values)
+    if found is None:
+        raise ValueError("the values are no Arrow column")
+    nulls, valid, data, precision, scale = found
+    arrow = pa.decimal128(precision, scale) if kind == "n" else _ARROW[kind]
+    buffers = [pa.py_buffer(valid) if nulls else None, pa.py_buffer(data)]
+    return pa.Array.from_buffers(arrow, len(values), buffers, nulls), scale
+
+
+_ARROW = {
+    "i": pa.int64(),
+    "f": pa.float64(),
+    "b": pa.bool_(),
+    "D": pa.date32(),
+    "M": pa.timestamp("us"),
+    "T": pa.time64("us"),
+    "S": pa.duration("us"),
+}
 
 
 def _flags(inexact: Inexact) -> int:
@@ -128,8 +153,8 @@ def _is_decimal(target: ColumnType) -> bool:
     return target.code in (TypeCode.DECIMAL, TypeCode.MONEY)
 
 
-def _integers(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    array = pa.array(values, pa.int64())
+def _integers(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array, _ = _array("i", values)
     ends = pc.min_max(array)
     low, high = ends["min"].as_py(), ends["max"].as_py()
     if target is not None and not _holds(target, max(abs(low), abs(high))):
@@ -153,8 +178,8 @@ def _holds(target: ColumnType, most: int) -> bool:
     return target.code != TypeCode.INTERVAL
 
 
-def _floats(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    array = pa.array(values, pa.float64())
+def _floats(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array, _ = _array("f", values)
     if target is None or target.code == TypeCode.FLOAT:
         return _FLOAT, array
     if _is_decimal(target):
@@ -169,8 +194,13 @@ def _floats(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) 
     return _FLOAT, array
 
 
-def _texts(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    array = pa.array(values, pa.utf8())
+def _texts(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    found = texts(values)
+    if found is None:
+        return None
+    nulls, valid, offsets, data = found
+    buffers = [pa.py_buffer(valid) if nulls else None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    array = pa.Array.from_buffers(pa.utf8(), len(values), buffers, nulls)
     if target is None:
         return _TEXT, array
     if _is_decimal(target):  # its digits go as they are written
@@ -182,8 +212,8 @@ def _texts(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -
     if target.code == TypeCode.SMALLFLOAT:
         return None
     # Both at once is what no server says: a description that was damaged.
-    texts = target.content_width and not target.is_boolean
-    if texts and not target.is_complex and not target.is_json:
+    is_text = target.content_width and not target.is_boolean
+    if is_text and not target.is_complex and not target.is_json:
         return _into(target, inexact), array
     if target.qualifier is not None:
         coarse = target.qualifier.end < Field.SECOND and target.code == TypeCode.DATETIME
@@ -192,8 +222,8 @@ def _texts(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -
     return _TEXT, array
 
 
-def _bools(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    array = pa.array(values, pa.bool_())
+def _bools(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array, _ = _array("b", values)
     number = target is not None and (
         target.code in WHOLE_NUMBERS
         or _is_decimal(target)
@@ -202,11 +232,9 @@ def _bools(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -
     return (_INT32, array.cast(pa.int32())) if number else (_BOOL, array)
 
 
-def _decimals(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    array = pa.array(values)
+def _decimals(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array, _ = _array("n", values)
     kind = array.type
-    if not pa.types.is_decimal128(kind) or not 0 <= kind.scale <= kind.precision <= _MOST_DIGITS:
-        return None
     if target is not None:
         if target.code in WHOLE_NUMBERS or _is_decimal(target):
             fits = (
@@ -222,8 +250,8 @@ def _decimals(values: Sequence[Any], target: ColumnType | None, inexact: Inexact
     return PlanOp(Kind.DECIMAL128, width, kind.precision << 8 | kind.scale, 0), array
 
 
-def _days(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    array = pa.array(values, pa.date32())
+def _days(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array, _ = _array("D", values)
     if target is not None and target.code == TypeCode.DATETIME:
         return (_into(target, inexact), array) if _of_years(target) else None
     return None if target is not None and target.content_width else (_DATE, array)
@@ -233,14 +261,12 @@ def _of_years(target: ColumnType) -> bool:
     return target.qualifier is not None and target.qualifier.start == Field.YEAR
 
 
-def _moments(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    if any(value is not None and value.tzinfo is not None for value in values):
-        return None
-    array = pa.array(values, pa.timestamp("us"))
+def _moments(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array, places = _array("M", values)
     if target is not None and target.code == TypeCode.DATE:
         days = array.cast(pa.date32(), safe=False)
         return (_DATE, days) if days.cast(array.type).equals(array) else None
-    whole = not any(value is not None and value.microsecond for value in values)
+    whole = not places
     if target is not None and target.qualifier is not None and target.code == TypeCode.DATETIME:
         if not _of_years(target):
             return None
@@ -249,27 +275,25 @@ def _moments(values: Sequence[Any], target: ColumnType | None, inexact: Inexact)
     return (_SECONDS if whole else replace(_FRACTIONS, flags=_flags(inexact))), array
 
 
-def _times(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    if any(value is not None and value.tzinfo is not None for value in values):
-        return None
-    array = pa.array(values, pa.time64("us"))
+def _times(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array, places = _array("T", values)
     if target is not None and target.code == TypeCode.DATETIME and target.qualifier is not None:
         if target.qualifier.start == Field.HOUR:
             return _into(target, inexact), array
         if target.qualifier.start > Field.HOUR:
             return None
-    whole = not any(value is not None and value.microsecond for value in values)
+    whole = not places
     return (_TIME if whole else replace(_TIME_FRACTIONS, flags=_flags(inexact))), array
 
 
-def _spans(values: Sequence[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
-    array = pa.array(values, pa.duration("us"))
+def _spans(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    array, _ = _array("S", values)
     if target is not None and target.code == TypeCode.INTERVAL and target.qualifier is not None:
         return None if target.qualifier.is_year_month else (_into(target, inexact), array)
     return replace(_SPAN, flags=_flags(inexact)), array
 
 
-_Maker = Callable[[Sequence[Any], "ColumnType | None", Inexact], "Made | None"]
+_Maker = Callable[[list[Any], "ColumnType | None", Inexact], "Made | None"]
 _MAKERS: dict[type, _Maker] = {
     int: _integers,
     float: _floats,

@@ -44,7 +44,7 @@ OTHER_CHUNK_ROWS = 512  # of other statements, whose rows may take very differen
 CHUNK_BYTES = 256 << 10  # a chunk is closed early beyond this many bytes
 _FIRST_INSERTS = 64  # of the first chunk, when nobody knows yet how long a row takes; of other statements 1
 
-Rows = Sequence[Sequence[object]]
+Rows = list[Sequence[object]]
 
 
 def execute_many(
