@@ -652,6 +652,7 @@ def connect(
     isolation: str | None = None,
     lock_wait: int | None = None,
     statement_cache_size: int | None = None,
+    lob_window_bytes: int | None = None,
     encoding: str | None = None,
     encoding_errors: Literal["strict", "replace", "binary"] | None = None,
     inexact: Inexact | None = None,
@@ -732,6 +733,9 @@ def connect(
         Seconds to wait for a lock; 0 fails at once, -1 waits for ever; the server's default (not to wait) by default.
     statement_cache_size
         Prepared statements that are kept for their next execution, 64 by default; 0 keeps none.
+    lob_window_bytes
+        Bytes of BYTE, TEXT, BLOB and CLOB contents that are asked for, or sent, ahead of their answers, 4 MiB by
+        default; to 256 MiB. 0: each step of each object waits for its answer.
     encoding
         Python codec of text on the wire, overruling what the database says about its code set: for data that
         was stored under a wrong label.
@@ -792,6 +796,7 @@ def connect(
         isolation=isolation,
         lock_wait=lock_wait,
         statement_cache_size=statement_cache_size,
+        lob_window_bytes=lob_window_bytes,
         encoding=encoding,
         encoding_errors=encoding_errors,
         inexact=inexact,

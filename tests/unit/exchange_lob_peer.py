@@ -30,7 +30,8 @@ class LobServer:
     """Answers to everything that reads large objects; keeps account of what is open.
 
     ``simple`` holds BYTE and TEXT contents by number, ``smart`` BLOB and CLOB contents; an ``Err`` in place of
-    a content refuses the request. ``most`` is how many bytes one SQ_LODATA read gives at most.
+    a content refuses the request. ``most`` is how many bytes one SQ_LODATA read gives at most, ``most_open`` how many
+    objects may be open.
     """
 
     def __init__(
@@ -40,11 +41,13 @@ class LobServer:
         *,
         piece: int = 1000,
         most: int = 1 << 30,
+        most_open: int = 1 << 30,
     ) -> None:
         self.simple = simple or {}
         self.smart = smart or {}
         self.piece = piece
         self.most = most
+        self.most_open = most_open
         self.open: dict[int, list[int]] = {}  # descriptor -> object, position
         self.opened = 0
         self.asked: list[int] = []  # numbers of BYTE and TEXT values, in order
@@ -90,6 +93,8 @@ class LobServer:
         content = self.smart[number]
         if isinstance(content, m.Err):
             return [content]
+        if len(self.open) >= self.most_open:
+            return [m.Err(-9810, -12, 0, "too many")]
         self._next += 1
         self.opened += 1
         self.open[self._next] = [number, 0]

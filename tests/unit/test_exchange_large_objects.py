@@ -147,7 +147,8 @@ def test_many_values_cost_few_round_trips() -> None:
 
 
 def test_many_small_smart_objects_cost_few_round_trips() -> None:
-    """Two routines looked up, then opens, reads and closes, one send each for 64 objects."""
+    """Two routines looked up in one flight, 16 opened, those read and the others opened, the first closed and the
+    others read, and those closed: one send each."""
     server = LobServer(smart=dict(CONTENTS))
     peer, session = Peer(server), new_session()
     read_all(peer, session, reader(FILM), batch(*[2, 1] * 32))
@@ -373,7 +374,7 @@ def test_a_failed_read_that_says_no_more_than_that_is_an_error() -> None:
 
 def test_a_server_without_the_fast_path_says_so() -> None:
     session = new_session()
-    peer = Peer([[m.Err(-674, 0, 0, "ifx_lo_open")]])
+    peer = Peer([[m.Err(-674, 0, 0, "ifx_lo_open")], [m.Err(-674, 0, 0, "ifx_lo_close")]])
     with pytest.raises(Error) as caught:
         peer.run(reader(FILM).read(session, batch(1), 0, 0))
     assert caught.value.sqlcode == -674

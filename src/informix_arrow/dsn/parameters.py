@@ -66,6 +66,9 @@ class Parameters:
         None  # seconds to wait for a lock; 0 = fail at once, -1 = for ever; None = server's default
     )
     statement_cache_size: int = 64  # prepared statements kept for their next execution; 0 = none
+    lob_window_bytes: int = (
+        4 << 20
+    )  # of large objects asked for or sent ahead of their answers, to 256 MiB; 0 = each step waits for its answer
     encoding: str = ""  # Python codec of text on the wire; "" = the database's code set
     encoding_errors: str = "strict"  # bytes that are no text: "strict", "replace" or "binary"
     inexact: Inexact = "error"  # digits that a column has no room for: "error", "round" or "truncate"
@@ -282,6 +285,7 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "isolation": _isolation,
     "lock_wait": _integer(-1, 32767),
     "statement_cache_size": _integer(0, 10_000),
+    "lob_window_bytes": _integer(0, 256 << 20),
     "encoding": _codec,
     "encoding_errors": _encoding_errors,
     "inexact": lambda _, value: inexact_option(value),

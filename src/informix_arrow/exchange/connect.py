@@ -88,6 +88,7 @@ def connect(parameters: Parameters) -> Exchange[Session]:
 def _set_up(session: Session, parameters: Parameters) -> Exchange[None]:
     """Say how to read and how long to wait for locks, where the user said it."""
     session.statements.size = parameters.statement_cache_size
+    session.lob_window = parameters.lob_window_bytes
     yield from set_reading(session, parameters.isolation, parameters.lock_wait)
 
 

@@ -1,10 +1,10 @@
 """Reading large objects: the contents that belong to the rows of a decoded batch.
 
 A tuple holds a descriptor (BYTE, TEXT) or a locator (BLOB, CLOB); the content is asked for value by value.
-That is done in runs of some dozen rows: all requests of a run leave together, so a run costs one round trip
-(BYTE, TEXT) or two (BLOB, CLOB) and not one per value, and what is on its way stays bounded. Contents land in
-the buffers of the Arrow arrays directly. A batch is cut where its contents reach the batch's budget: a result
-of large values comes in many small batches.
+That is done in runs of rows: all requests of a run leave together, so a run costs one round trip and not one or
+three per value, and what is on its way stays bounded (``Session.lob_window``; 0 asks for one value at a time).
+Contents land in the buffers of the Arrow arrays directly. A batch is cut where its contents reach the batch's
+budget: a result of large values comes in many small batches.
 
 Descriptors are good only while their cursor is open (SQLI section 14), so the cursor of such a result is
 closed after its last content was read. Smart large objects are opened and closed within one exchange: no
@@ -19,17 +19,16 @@ import pyarrow as pa
 
 from ..shaping.finish import Content
 from ..wire import messages as m
-from ..wire.errors import DataError, Error
+from ..wire.errors import INTERRUPTED, DataError, Error
 from .cancel import heed
 from .object_streams import Sink, nowhere, read_blob_reply
 from .session import Session
 from .shape import ObjectColumn
-from .smart_objects import FIRST_READ, SmartReads
+from .smart_objects import RUN, SmartReads, Wanted
 from .steps import Exchange, Send
 from .stream import group
-from .turns import settle
+from .turns import send_all, settle
 
-RUN = 64  # values asked for at a time
 _SIZE = slice(16, 20)  # of a descriptor: bytes of the content (TYPES section 12)
 
 
@@ -66,9 +65,11 @@ class ObjectReader:
         try:
             while error is None and rows < total and (rows == 0 or used < self.budget):
                 handles = [
-                    batch.column(column.index).slice(start + rows, RUN).to_pylist() for column in self.columns
+                    batch.column(column.index).slice(start + rows, 2 * RUN).to_pylist()
+                    for column in self.columns
                 ]
-                count = self._run_length(handles, self.budget - used, at_least_one=rows == 0)
+                self._smart.adapt(session)
+                count = self._run_length(session, handles, self.budget - used, at_least_one=rows == 0)
                 if not count:
                     break
                 row = first_row + start + rows
@@ -76,6 +77,8 @@ class ObjectReader:
                 count, error = yield from self._read_smart(session, handles, count, contents, row, used)
                 done, failed = yield from self._read_simple(session, handles, count, contents, row)
                 rows, error = rows + done, failed or error
+                if error is not None and error.sqlcode == INTERRUPTED:
+                    raise error  # it is no fault of that row
                 used = sum(len(content.data) for content in contents.values())
         except Error as failure:
             if session.usable_after(failure):
@@ -84,16 +87,27 @@ class ObjectReader:
         yield from self._smart.close_all(session)
         return Filled(rows, contents, error)
 
-    def _run_length(self, handles: list[list[bytes | None]], budget: int, *, at_least_one: bool) -> int:
+    def _run_length(
+        self, session: Session, handles: list[list[bytes | None]], budget: int, *, at_least_one: bool
+    ) -> int:
         """How many rows of ``handles`` to ask for at once: as far as their expected bytes fit."""
-        expected = values = 0
+        room, most = min(budget, session.lob_window), RUN if session.lob_window else 1
+        smart = simple = expected = 0
         for count, row in enumerate(zip(*handles, strict=True)):
             for column, handle in zip(self.columns, row, strict=True):
-                if handle is not None:
-                    expected += FIRST_READ if column.smart else _size(handle)
-                    values += 1
-            if (expected > budget or values > RUN) and (count or not at_least_one):
-                return count
+                if handle is None:
+                    continue
+                if column.smart:
+                    expected += self._smart.expected
+                    smart += 1
+                else:
+                    expected += _size(handle)
+                    simple += 1
+            crowded = smart > min(most, self._smart.most) or simple > most
+            if crowded or expected > room:
+                if count:
+                    return count
+                return 1 if at_least_one or expected <= budget else 0
         return len(handles[0])
 
     def _read_smart(
@@ -109,13 +123,11 @@ class ObjectReader:
         smart = [place for place, column in enumerate(self.columns) if column.smart]
         if not smart:
             return count, None
-        wanted = [
-            ((first_row + row, place), handle, self.columns[place].text)
-            for row in range(count)
-            for place in smart
-            if (handle := handles[place][row]) is not None
-        ]
-        yield from self._smart.begin(session, wanted)
+        wanted = self._wanted(handles, smart, range(count), first_row)
+        left = (self.budget - used) // self._smart.expected - len(wanted)
+        behind = range(count, len(handles[0])) if left > 0 else range(0)
+        upcoming = self._wanted(handles, smart, behind, first_row)[: min(left, self._smart.most_ahead)]
+        yield from self._smart.begin(session, wanted, upcoming)
         for row in range(count):
             for place in smart:
                 column = self.columns[place]
@@ -133,6 +145,17 @@ class ObjectReader:
             if used >= self.budget:
                 return row + 1, None
         return count, None
+
+    def _wanted(
+        self, handles: list[list[bytes | None]], smart: list[int], rows: range, first_row: int
+    ) -> list[Wanted]:
+        """The BLOB and CLOB values of some rows, NULLs left out."""
+        return [
+            ((first_row + row, place), handle, self.columns[place].text)
+            for row in rows
+            for place in smart
+            if (handle := handles[place][row]) is not None
+        ]
 
     def _read_simple(
         self,
@@ -152,10 +175,8 @@ class ObjectReader:
         ]
         if wanted:
             statement = m.Id(self.statement_id)
-            data = b"".join([group(session, (statement, m.FetchBlob(handle))) for _, _, handle in wanted])
-            yield from settle(session)
-            session.own += len(wanted)
-            yield Send(data)
+            requests = [group(session, (statement, m.FetchBlob(handle))) for _, _, handle in wanted]
+            yield from send_all(session, requests)
         error: Error | None = None
         for row in range(count):
             for place, column in simple:

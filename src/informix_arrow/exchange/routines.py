@@ -26,7 +26,7 @@ from .observed import tell
 from .session import Session
 from .steps import Exchange
 from .transaction import after_failure, begin_if_needed, track
-from .turns import ask
+from .turns import ask, ask_all
 
 _SIGNATURE = re.compile(
     r"\s*(?P<kind>function|procedure)?\s*(?P<name>[^\s()]+)\s*\((?P<types>[^()]*)\)\s*", re.IGNORECASE
@@ -95,16 +95,22 @@ def _call(session: Session, signature: str, values: tuple[m.BoundValue, ...]) ->
 
 def routine_handle(session: Session, signature: str) -> Exchange[tuple[str, int]]:
     """Database and handle of a routine, asked for once per session and database."""
-    found = session.routines.get(signature)
-    if found is None:
-        reply = yield from ask(session, (m.GetRoutine(signature),))
-        reply.check(signature)
-        for message in reply.others:
-            if isinstance(message, m.RoutineHandle):
-                found = session.routines[signature] = (message.database, message.handle)
-        if found is None:
-            raise ProtocolError("the server's answer to SQ_GETROUTINE holds no handle")
-    return found
+    return (yield from routine_handles(session, signature))[0]
+
+
+def routine_handles(session: Session, *signatures: str) -> Exchange[list[tuple[str, int]]]:
+    """Database and handle of each routine; those that are not known yet are asked for in one flight."""
+    unknown = [signature for signature in signatures if signature not in session.routines]
+    if unknown:
+        replies = yield from ask_all(session, [(m.GetRoutine(signature),) for signature in unknown])
+        for signature, reply in zip(unknown, replies, strict=True):
+            reply.check(signature)
+            for message in reply.others:
+                if isinstance(message, m.RoutineHandle):
+                    session.routines[signature] = (message.database, message.handle)
+            if signature not in session.routines:
+                raise ProtocolError("the server's answer to SQ_GETROUTINE holds no handle")
+    return [session.routines[signature] for signature in signatures]
 
 
 # ---- arguments: by the name of the declared type ---------------------------------------------------------------------

@@ -138,6 +138,7 @@ class Session:
     routines: dict[str, tuple[str, int]] = field(
         default_factory=dict
     )  # handles of the fast path, by signature
+    lob_window: int = 4 << 20  # bytes of large objects asked for or sent ahead of answers; 0 = step by step
     files: ClientFiles = field(default_factory=ClientFiles)  # what SQ_FILE may be answered from
     clock: Callable[[], float] = time.monotonic  # seconds; how long replies take is learnt by it
     round_trip: float = math.inf  # the shortest that was seen, seconds

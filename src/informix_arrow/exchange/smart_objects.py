@@ -2,8 +2,13 @@
 
 A locator, as it stands in a tuple, is opened by the routine ``ifx_lo_open``, which gives a descriptor; reads
 move its position; ``ifx_lo_close`` gives it back. The end of an object is known by a read that brings no
-bytes, never by a short one. Several reads are on their way at a time, so that small objects cost two round
-trips for as many of them as are wanted together, and large ones none per piece.
+bytes, never by a short one.
+
+Requests travel in flights. What a step needs is in the answer to the step before it, so an object is opened in one
+flight and read in the next; but the objects of a run are opened together and read together, and the next ones are
+opened in the flight that reads these. Small objects cost one round trip for each run of them, then, and large ones
+one for each window. ``Session.lob_window`` bounds what is asked for ahead of its answers, in bytes; with 0 every step
+waits for its answer.
 """
 
 from __future__ import annotations
@@ -12,18 +17,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..wire import messages as m
-from ..wire.errors import DataError, Error, ProtocolError
+from ..wire.errors import INTERRUPTED, DataError, Error, ProtocolError
 from ..wire.types import TypeCode
 from .cancel import heed, wanted
 from .object_streams import Sink, nowhere, read_lodata_reply
-from .routines import routine_handle
+from .routines import routine_handles
 from .session import Session
-from .steps import Exchange, Send
-from .stream import error_of, group, outgoing
-from .turns import DISCARD, read_reply, settle
+from .steps import Exchange
+from .stream import error_of, group
+from .turns import flush, queue, read_reply, send_all
 
-FIRST_READ = 64 << 10  # bytes asked for of each object at first, twice
-READ = 256 << 10  # bytes of one later read; two are on their way
+RUN = 128  # objects read together; as many more are open by then
+FIRST_RUN = 16  # of these the sizes tell how much of the next ones to ask for
+FIRST_READ = 64 << 10  # bytes asked for of each of those
+READ = 256 << 10  # bytes of one later read, and of a single step
+END_READ = 4 << 10  # bytes of the read behind the first one, which is to bring none
+MOST_READ = 1 << 20  # bytes ever asked for in a first read
 LOCATOR = 72  # bytes
 READ_ONLY = 4  # LO_RDONLY
 
@@ -31,16 +40,21 @@ _CLOSE = "function informix.ifx_lo_close(integer)"
 _INTEGER = 0x0A00  # precision word of an INTEGER parameter (SQLI section 9)
 
 Key = tuple[int, int]
+Wanted = tuple[Key, bytes, bool]
+"""An object to be read: its key, its locator as it came, whether it is a CLOB."""
 
 
 @dataclass(slots=True)
 class _Ahead:
-    """An object of which the beginning was read."""
+    """An object that was opened, or of which the beginning was read."""
 
+    locator: bytes
+    clob: bool
     fd: int | None = None  # None once closed
     data: bytearray = field(default_factory=bytearray)
     ended: bool = False
     error: Error | None = None
+    crowded: bool = False  # it is to be opened when no other is: it was refused beside others
 
 
 @dataclass(slots=True, eq=False)
@@ -51,60 +65,165 @@ class SmartReads:
     """
 
     _ahead: dict[Key, _Ahead] = field(default_factory=dict)
+    _first: int = FIRST_READ  # bytes of the next first reads
+    _largest: int = -1  # bytes of the largest object finished since that was chosen
+    _most: int = FIRST_RUN  # objects of the next run
+    _limit: int = RUN  # and of those behind it
+    _most_ahead: int = RUN  # objects that may be opened ahead of their run
 
-    def begin(self, session: Session, wanted: Sequence[tuple[Key, bytes, bool]]) -> Exchange[None]:
-        """Open objects and read their beginnings. ``wanted``: key, locator as it came, whether it is a CLOB."""
-        new = [item for item in wanted if item[0] not in self._ahead]
+    @property
+    def expected(self) -> int:
+        """Bytes that an object may bring before anybody waits for it."""
+        return self._first + END_READ
+
+    @property
+    def most(self) -> int:
+        """Objects of the next run."""
+        return self._most
+
+    @property
+    def most_ahead(self) -> int:
+        """Objects behind them that may be opened in the same flight."""
+        return self._most_ahead
+
+    def begin(
+        self, session: Session, run: Sequence[Wanted], upcoming: Sequence[Wanted] = ()
+    ) -> Exchange[None]:
+        """Read the beginnings of the objects of ``run``, and open those of ``upcoming`` in the same flight.
+
+        Raises the error of a request that an interrupt has hit; others are kept for :meth:`finish`.
+        """
+        opening = yield from self._enter(session, [item for item in run if item[0] not in self._ahead])
+        if opening:
+            yield from self._flight(session, opening, [], ())
+        if not session.lob_window:
+            return
+        reading = [
+            ahead
+            for ahead in (self._ahead[key] for key, _, _ in run)
+            if ahead.fd is not None and not ahead.ended
+        ]
+        further = yield from self._enter(session, [item for item in upcoming if item[0] not in self._ahead])
+        sizes = (self._first, END_READ)
+        while reading or further:
+            yield from self._flight(session, further, reading, sizes)
+            further = []
+            for key, _, _ in upcoming:
+                if self._ahead[key].crowded:
+                    del self._ahead[key]  # opened with its run
+            upcoming = ()
+            reading = [ahead for ahead in reading if ahead.fd is not None]
+            held = sum(len(self._ahead[key].data) for key, _, _ in run)
+            share = min(READ, (session.lob_window - held) // max(1, len(reading)) - END_READ)
+            if len(reading) < 2 or share < self._first:
+                break  # what is left is read in turn, straight to where it belongs
+            sizes = (share, END_READ)
+        self._most = self._limit
+
+    def finish(self, session: Session, key: Key, data: bytearray) -> Exchange[Error | None]:
+        """Append an object's content to ``data``; its error is returned, what was appended is undefined then."""
+        ahead = self._ahead.pop(key)
+        if ahead.crowded:
+            yield from self._open_alone(session, ahead)
+        if ahead.error is not None:
+            return ahead.error
+        before = len(data)
+        data += ahead.data
+        error = None
+        if ahead.fd is not None:
+            self._ahead[key] = ahead  # close_all() finds it there
+            error = yield from read_on(session, ahead.fd, data.extend)
+            del self._ahead[key]
+            yield from _close(session, [ahead.fd])
+        self._largest = max(self._largest, len(data) - before)
+        return error
+
+    def adapt(self, session: Session) -> None:
+        """Let the next first reads be as large as the objects were that are finished."""
+        if self._largest >= 0:
+            room = self._largest + self._largest // 4
+            most = max(END_READ, min(MOST_READ, session.lob_window))
+            self._first = min(most, (room // END_READ + 1) * END_READ)
+            self._largest = -1
+
+    def close_all(self, session: Session) -> Exchange[None]:
+        """Close what is open; whole objects are kept for the next call."""
+        left = [key for key, ahead in self._ahead.items() if ahead.fd is not None or ahead.crowded]
+        yield from _close(session, [fd for key in left if (fd := self._ahead.pop(key).fd) is not None])
+        yield from flush(session)
+
+    def _enter(self, session: Session, new: Sequence[Wanted]) -> Exchange[list[tuple[_Ahead, bytes]]]:
+        """Note objects that are to be opened: with each, the request that does it."""
         requests = []
         for key, locator, clob in new:
-            self._ahead[key] = ahead = _Ahead()
+            self._ahead[key] = ahead = _Ahead(locator, clob)
             try:
                 request = yield from _open_request(session, locator, clob)
             except DataError as error:
                 ahead.error = error
             else:
                 requests.append((ahead, request))
-        if not requests:
-            return
-        yield from _send(session, [request for _, request in requests])
-        for ahead, _ in requests:
+        return requests
+
+    def _flight(
+        self,
+        session: Session,
+        opening: Sequence[tuple[_Ahead, bytes]],
+        reading: Sequence[_Ahead],
+        sizes: Sequence[int],
+    ) -> Exchange[None]:
+        """Open some objects and read of others, all in one flight; those that ended or failed are closed.
+
+        The opens stand in front: their answers are short, so whatever the server's buffers hold, it has taken in all
+        but the reads when it begins to send contents.
+        """
+        requests = [request for _, request in opening]
+        requests += [_read_request(session, ahead.fd, size) for ahead in reading for size in sizes]
+        yield from send_all(session, requests)
+        interrupted: Error | None = None
+        crowd = sum(ahead.fd is not None for ahead in self._ahead.values())
+        for ahead, _ in opening:
             ahead.fd, ahead.error = yield from _opened(session)
-        opened = [ahead for ahead, _ in requests if ahead.fd is not None]
-        yield from _send(
-            session, [_read_request(session, ahead.fd, FIRST_READ) for ahead in opened for _ in range(2)]
-        )
+            if ahead.error is None:
+                crowd += 1
+            elif ahead.error.sqlcode == INTERRUPTED:
+                interrupted = ahead.error
+            elif crowd:  # perhaps only for that: it is opened alone, and fewer at a time from here on
+                ahead.error, ahead.crowded = None, True
+                self._most_ahead, self._limit = 0, min(self._limit, crowd)
         closing = []
-        for ahead in opened:
-            for _ in range(2):
+        for ahead in reading:
+            for size in sizes:
                 sink = nowhere if ahead.error else ahead.data.extend
-                size, refused = yield from read_lodata_reply(session, sink, FIRST_READ)
+                count, refused = yield from read_lodata_reply(session, sink, size)
+                if refused is not None and refused.sqlcode == INTERRUPTED:
+                    interrupted = refused
                 ahead.error = ahead.error or refused
-                if size and ahead.ended:
+                if count and ahead.ended:
                     raise ProtocolError("bytes of a smart large object behind its end")
-                ahead.ended = ahead.ended or not size
+                ahead.ended = ahead.ended or not count
             if ahead.ended or ahead.error:
                 closing.append(ahead.fd)
                 ahead.fd = None
         yield from _close(session, closing)
+        if interrupted is not None:
+            raise interrupted
 
-    def finish(self, session: Session, key: Key, data: bytearray) -> Exchange[Error | None]:
-        """Append an object's content to ``data``; its error is returned, what was appended is undefined then."""
-        ahead = self._ahead.pop(key)
-        if ahead.error is not None:
-            return ahead.error
-        data += ahead.data
-        if ahead.fd is None:
-            return None
-        self._ahead[key] = ahead  # close_all() finds it there
-        error = yield from read_on(session, ahead.fd, data.extend)
-        del self._ahead[key]
-        yield from _close(session, [ahead.fd])
-        return error
+    def _open_alone(self, session: Session, ahead: _Ahead) -> Exchange[None]:
+        """Open an object that was refused beside others, when none is open: a server may bear fewer."""
+        yield from self._put_back(session)
+        ahead.crowded = False
+        request = yield from _open_request(session, ahead.locator, ahead.clob)
+        yield from send_all(session, [request])
+        ahead.fd, ahead.error = yield from _opened(session)
 
-    def close_all(self, session: Session) -> Exchange[None]:
-        """Close what is open; whole objects are kept for the next call."""
-        left = [key for key, ahead in self._ahead.items() if ahead.fd is not None]
-        yield from _close(session, [self._ahead.pop(key).fd for key in left])
+    def _put_back(self, session: Session) -> Exchange[None]:
+        """Close what is open; it is opened again, alone, when its turn comes."""
+        left = [ahead for ahead in self._ahead.values() if ahead.fd is not None]
+        yield from _close(session, [ahead.fd for ahead in left])
+        for ahead in left:
+            ahead.fd, ahead.crowded = None, True
+            ahead.data.clear()
 
 
 def read_object(
@@ -115,7 +234,7 @@ def read_object(
     Returns how many bytes ``sink`` got; fewer than ``limit`` mean the end. Raises the server's error.
     """
     request = yield from _open_request(session, locator, clob)
-    yield from _send(session, [request])
+    yield from send_all(session, [request])
     fd, error = yield from _opened(session)
     if fd is None:
         assert error is not None
@@ -129,6 +248,7 @@ def read_object(
 
     error = yield from read_on(session, fd, counted, offset=offset, limit=limit)
     yield from _close(session, [fd])
+    yield from flush(session)
     if error is not None:
         raise error
     return count
@@ -139,19 +259,23 @@ def read_on(
 ) -> Exchange[Error | None]:
     """Read an open object from where it stands (``offset`` > 0: from there) to ``limit`` bytes or its end."""
     asked = done = owed = 0
+    most = max(2, session.lob_window // READ) if session.lob_window else 1  # reads on their way
     error: Error | None = None
     ended = False
     while True:
         if wanted(session) and not owed:
             yield from heed(session)
-        while owed < 2 and not ended and error is None and (limit is None or asked < limit):
+        requests = []
+        room = most if owed <= most // 2 else owed
+        while owed < room and not ended and error is None and (limit is None or asked < limit):
             if owed and wanted(session):
                 break
             size = READ if limit is None else min(READ, limit - asked)
             seek = offset if not asked else 0
-            yield from _send(session, [_read_request(session, fd, size, seek)])
+            requests.append(_read_request(session, fd, size, seek))
             asked += size
             owed += 1
+        yield from send_all(session, requests)
         if not owed:
             if error is not None or ended or limit is None or done >= limit:
                 return error
@@ -190,7 +314,7 @@ def _open_request(session: Session, locator: bytes, clob: bool) -> Exchange[byte
     kind = "clob" if clob else "blob"
     raw = locator_bytes(locator)
     signature = f"function informix.ifx_lo_open({kind} ,integer)"
-    database, handle = yield from routine_handle(session, signature)
+    (database, handle), _ = yield from routine_handles(session, signature, _CLOSE)
     values = (
         m.BoundValue(TypeCode.SENDRECV.value, len(raw).to_bytes(4, "big") + raw, extended_name=kind),
         m.BoundValue(TypeCode.INTEGER.value, READ_ONLY.to_bytes(4, "big"), _INTEGER),
@@ -216,21 +340,9 @@ def _read_request(session: Session, fd: int | None, size: int, offset: int = 0) 
 
 
 def _close(session: Session, descriptors: Sequence[int | None]) -> Exchange[None]:
-    """Give descriptors back without waiting for the answers."""
-    requests = []
+    """Give descriptors back, in front of what is sent next; nobody waits for the answers."""
     for fd in descriptors:
         assert fd is not None
-        database, handle = yield from routine_handle(session, _CLOSE)
+        ((database, handle),) = yield from routine_handles(session, _CLOSE)
         value = m.BoundValue(TypeCode.INTEGER.value, fd.to_bytes(4, "big", signed=True), _INTEGER)
-        requests.append(group(session, (m.ExecuteRoutine(database, handle, 1), m.Bind((value,)))))
-    if requests:
-        session.owed.extend([DISCARD] * len(requests))
-        yield Send(outgoing(session, b"".join(requests)))
-
-
-def _send(session: Session, requests: Sequence[bytes]) -> Exchange[None]:
-    """Send groups whose replies this exchange reads."""
-    if requests:
-        yield from settle(session)  # answers to earlier closes come first
-        session.own += len(requests)
-        yield Send(b"".join(requests))
+        queue(session, group(session, (m.ExecuteRoutine(database, handle, 1), m.Bind((value,)))))

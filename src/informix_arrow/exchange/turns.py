@@ -68,6 +68,22 @@ def ask_all(session: Session, groups: Sequence[Sequence[Message]]) -> Exchange[l
     return replies
 
 
+def send_all(session: Session, groups: Sequence[bytes]) -> Exchange[None]:
+    """Send encoded groups in one flight, keeping what arrives meanwhile; their replies are the caller's to read.
+
+    Owed replies are taken in as by :func:`ask`: short ones behind the sending, so that they cost no wait.
+    """
+    if not groups:
+        return
+    if any(reply.bulky for reply in session.owed):
+        yield from settle(session)
+    session.own += len(groups)
+    with session.buffer.room() as room:
+        arrived = yield Send(outgoing(session, b"".join(groups)), room)
+    session.buffer.end += arrived
+    yield from settle(session)
+
+
 def read_reply(session: Session) -> Exchange[Reply]:
     """Read the exchange's own reply to its SQ_EOT.
 

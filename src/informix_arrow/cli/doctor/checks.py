@@ -564,6 +564,24 @@ def _(bench: Bench) -> str:
     return f"{len(text):,} bytes"
 
 
+@check("objects ahead", "40 BLOBs opened and read ahead of the answers, beside one step at a time", "SQLI 15")
+def _(bench: Bench) -> str:
+    table = bench.table("k INTEGER, v BLOB, tail CHAR(1)")
+    contents = [bytes([number]) * (number * 37) for number in range(40)]
+    data = pa.table({"k": pa.array(range(40), pa.int32()), "v": contents, "tail": ["x"] * 40})
+    try:
+        bench.connection.write_arrow(table, data)
+    except Error as error:
+        if not_here(error):
+            raise Skipped(first_line(error)) from error
+        raise
+    for window in (0, 4 << 20):
+        with bench.connect(lob_window_bytes=window) as connection:
+            found = connection.read_arrow(f"SELECT * FROM {table} ORDER BY k")
+        same(found.to_pylist() == data.to_pylist(), True, f"they are the same with {window:,} bytes ahead")
+    return f"{len(contents)} objects"
+
+
 @check("client files", "FILETOBLOB, which asks the client for a file", "C20", "SQLI 15")
 def _(bench: Bench) -> str:
     table = bench.table("v BLOB, tail CHAR(1)")
