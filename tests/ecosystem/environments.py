@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.interop.jdbc import toolchain
 
 import informix_arrow as ifx
-from informix_arrow import _bulk, _decode, _encode
+from informix_arrow import _bulk, _changes, _decode, _encode, _hash, _unl
 
 
 def environment(*requirements: str) -> Path:
@@ -39,7 +39,7 @@ def packages(place: Path) -> str:
     ours = Path(ifx.__file__).parents[1]  # what pyproject's entry points name
     for name in ("adbc_driver_informix", "pytest_informix_arrow"):
         shutil.copytree(ours / name, package.with_name(name), ignore=shutil.ignore_patterns("__pycache__"))
-    for module in (_bulk, _decode, _encode):
+    for module in (_bulk, _changes, _decode, _encode, _hash, _unl):
         if not (package / Path(module.__file__).name).exists():
             shutil.copy(module.__file__, package)
     return os.pathsep.join([str(package.parent), sysconfig.get_paths()["purelib"]])

@@ -1,4 +1,5 @@
-"""Copies into targets whose packages are not among ours: tests/integration/test_copies.py, with these installed."""
+"""Copies into targets whose packages are not among ours, and copies that are kept equal there: the tests of
+tests/integration, with these installed."""
 
 from __future__ import annotations
 
@@ -29,9 +30,11 @@ def test_copies_into_each_target_keep_their_promises(tmp_path: Path) -> None:
     }
     python = environment(*sorted(mine))
     quiet = ("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:benchmark", "-p", "no:xdist")
-    tests = ("tests/integration/test_copies.py", "-k", " or ".join(EXTRAS))
+    tests = [
+        f"tests/integration/{name}.py" for name in ("test_copies", "test_applying", "test_applying_delta")
+    ]
     done = subprocess.run(
-        [str(python), "-m", "pytest", *quiet, *tests],
+        [str(python), "-m", "pytest", *quiet, *tests, "-k", " or ".join(EXTRAS)],
         capture_output=True,
         text=True,
         check=False,

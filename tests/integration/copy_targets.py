@@ -69,7 +69,7 @@ def held(target: str, table: str) -> pa.Table:
     if kind == "informix":
         with ifx.connect(target) as connection:
             connection.lock_wait = 60  # for what a killed copy holds
-            return connection.read_arrow(f"SELECT * FROM {table}")
+            return connection.read_arrow(f"SELECT * FROM {table}", floating_decimals="string")
     if kind == "delta":
         return delta_table(target, table).to_pyarrow_table()
     if kind == "iceberg":
@@ -149,5 +149,9 @@ def _numbers(table: pa.Table) -> pa.Table:
     for place, field in enumerate(table.schema):
         if isinstance(field.type, pa.BaseExtensionType):
             values = [None if text is None else Decimal(text) for text in table[place].to_pylist()]
-            table = table.set_column(place, field.name, pa.array(values, pa.decimal128(38, 10)))
+            try:
+                column = pa.array(values, pa.decimal128(38, 10))
+            except pa.ArrowInvalid:  # as only a NUMERIC without a scale can be
+                column = table[place].combine_chunks().storage
+            table = table.set_column(place, field.name, column)
     return table

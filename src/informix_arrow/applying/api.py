@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..bulk.target import bare_name, check_table
 from ..changes.assembler import Transaction
@@ -14,9 +13,7 @@ from ..changes.open_transaction import Change
 from ..changes.token import Token
 from ..wire.errors import InterfaceError
 from .net import net_changes
-
-if TYPE_CHECKING:
-    from .duck import DuckTarget
+from .target import open_target
 
 
 @dataclass(slots=True)
@@ -66,10 +63,12 @@ def apply_changes(
     ----------
     transactions
         What :func:`capture` gives, or its ``batches()``. Larger batches cost less: a target looks for rows by all their
-        columns.
+        columns. ``capture(..., floating_decimals="string")`` gives all digits of a DECIMAL without a scale.
     target
-        A DuckDB file's path, or an open DuckDB connection that is in no transaction. Tables that are not there are
-        made.
+        ``"FILE.duckdb"`` or any other path of a DuckDB file, an open DuckDB connection that is in no transaction,
+        ``"postgresql://user@host/database"`` (extra ``[postgresql]``), ``"informix://user@host:9088/database"`` (which
+        has a log), or ``"delta:DIR"`` (extra ``[delta]``): a folder with a table for each. Tables that are not there
+        are made.
     name
         Whose progress this is: for several captures into one target.
     tables
@@ -83,12 +82,15 @@ def apply_changes(
     Raises
     ------
     InterfaceError
-        A wrong argument; or a batch that begins in what the target has and ends behind that: start the capture with
-        the target's token.
+        A wrong argument; a target whose package is not there; or a batch that begins in what the target has and ends
+        behind that: start the capture with the target's token.
     OperationalError
-        The target is not what the changes were made to, or failed; nothing of that transaction is in it.
+        The target is not what the changes were made to, or failed, or another program has applied changes to it
+        meanwhile; nothing of that transaction is in it.
+    NotSupportedError
+        The target has no type for a column, or no transactions.
     """
-    opened = _open(target)
+    opened = open_target(target)
     named = dict(tables or {})
     done = Applied()
     try:
@@ -111,10 +113,12 @@ def apply_changes(
             by_table: dict[str, list[Change]] = {}
             for change in transaction.batches:
                 by_table.setdefault(change.table, []).append(change)
-            with opened.session():
-                for table, changes in by_table.items():
-                    opened.apply(_name_in_target(table, named), net_changes(changes))
-                opened.keep(name, transaction.token)
+            net = {_name_in_target(table, named): net_changes(changes) for table, changes in by_table.items()}
+            if len(net) < len(by_table):
+                raise InterfaceError(
+                    f"several tables would be one in the target ({', '.join(net)}): tables={{...}} renames them"
+                )
+            opened.apply(name, done.token, transaction.token, transaction.commit_lsn, net)
             done.token, reached = transaction.token, transaction.commit_lsn
             done.transactions += transaction.transactions if isinstance(transaction, ChangeBatch) else 1
             done.rows += transaction.rows
@@ -125,23 +129,11 @@ def apply_changes(
 
 def applied_token(target: Any, *, name: str = "changes") -> str | None:
     """Where a capture for a target of :func:`apply_changes` goes on; None when it has never had a change."""
-    opened = _open(target)
+    opened = open_target(target)
     try:
         return opened.token(name)
     finally:
         opened.close()
-
-
-def _open(target: Any) -> DuckTarget:
-    from .duck import DuckTarget, is_connection
-
-    if isinstance(target, str | os.PathLike):
-        return DuckTarget.of_path(os.fspath(target))
-    if is_connection(target):
-        return DuckTarget(target)
-    raise InterfaceError(
-        f"changes are applied to a DuckDB file (its path) or a DuckDB connection, not to {type(target).__name__}"
-    )
 
 
 def _name_in_target(table: str, named: Mapping[str, str]) -> str:

@@ -5,25 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..changes.open_transaction import Change
 from ..wire.errors import OperationalError
+from .matching import Counts, counted
 
 
 @dataclass(frozen=True, slots=True)
 class NetChanges:
-    """Changes of one table, apart: rows that were, and rows that are, each as often as a change names it.
+    """Changes of one table, added up: a row that was both put in and taken out again is in neither part.
 
     Rows are told apart by all their columns, so an UPDATE that passes keys on from row to row comes out right: what a
     change takes away is the row as it was, not whatever has its key.
+
+    Attributes
+    ----------
+    emptied
+        Everything that was there before goes first.
+    schema
+        Of the table's columns.
+    gone, times
+        Rows that are to be taken out, each once, and how often it is.
+    come
+        Rows that are to be put in, as often as they stand here.
     """
 
-    emptied: bool  # everything that was there before goes first
-    schema: pa.Schema  # of the table's columns
+    emptied: bool
+    schema: pa.Schema
     gone: pa.Table
+    times: Counts
     come: pa.Table
+
+    @property
+    def rows(self) -> int:
+        """How many rows are to be taken out and put in."""
+        total: int = self.come.num_rows + int(self.times.sum())
+        return total
 
 
 def net_changes(changes: Sequence[Change]) -> NetChanges:
@@ -38,7 +58,7 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
                 f"the columns of {change.table} were changed within a transaction: make its copy anew"
             )
         operations = change.data.column("_op").cast(pa.string())
-        if "truncate" in operations.to_pylist()[:1]:
+        if "truncate" in operations[:1].to_pylist():
             gone.clear()
             come.clear()
             emptied = True
@@ -49,10 +69,36 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
         before = pa.RecordBatch.from_struct_array(change.data.column("_before").filter(updated))
         gone += [after.filter(deleted), pa.RecordBatch.from_arrays(before.columns, schema=schema)]
         come.append(after.filter(pc.invert(deleted)))
-    return NetChanges(
-        emptied, schema, pa.Table.from_batches(gone, schema), pa.Table.from_batches(come, schema)
+    removed, times, added = _added_up(
+        pa.Table.from_batches(gone, schema), pa.Table.from_batches(come, schema)
     )
+    return NetChanges(emptied, schema, removed, times, added)
+
+
+def _added_up(gone: pa.Table, come: pa.Table) -> tuple[pa.Table, Counts, pa.Table]:
+    """Rows that are gone on the whole, how often, and rows that have come."""
+    if not gone.num_rows:
+        return gone, np.zeros(0, np.int64), come
+    rows = pa.concat_tables([gone, come])
+    signs = np.ones(rows.num_rows, np.int64)
+    signs[gone.num_rows :] = -1
+    counts = counted(rows, {"sum": pa.array(signs), "first": pa.array(np.arange(rows.num_rows))})
+    sums, places = counts["sum_sum"].to_numpy(), counts["first_min"].to_numpy()
+    order = np.argsort(places)
+    sums, places = sums[order], places[order]
+    added = _chosen(rows, places[sums < 0])
+    more = np.repeat(places[sums < -1], -sums[sums < -1] - 1)  # of rows that have come more than once
+    if len(more):
+        added = pa.concat_tables([added, rows.take(pa.array(more))])
+    return _chosen(rows, places[sums > 0]), sums[sums > 0], added
+
+
+def _chosen(rows: pa.Table, places: Counts) -> pa.Table:
+    """The rows at these places, which rise."""
+    mask = np.zeros(rows.num_rows, bool)
+    mask[places] = True
+    return rows.filter(pa.array(mask))
 
 
 def _columns(change: Change) -> pa.Schema:
-    return pa.schema([field.remove_metadata() for field in list(change.data.schema)[2:-1]])
+    return pa.schema(list(change.data.schema)[2:-1])

@@ -98,10 +98,22 @@ class DeltaChange:
         return open(self._folder / name, "rb")
 
     def commit(self, state: State, adding: Sequence[str], removing: Sequence[str]) -> State:
-        delta = self._delta
-        version = 1 + (delta.transaction_version(APPLICATION) or 0 if delta is not None else 0)
+        version = 1 + (self.version(APPLICATION) or 0)
         write_whole(self._folder / STATES / f"{version}.json", state.to_json())
-        said = CommitProperties(app_transactions=[Transaction(APPLICATION, version)])
+        self.publish(adding, removing, CommitProperties(app_transactions=[Transaction(APPLICATION, version)]))
+        (self._folder / STATES / f"{version - 1}.json").unlink(missing_ok=True)
+        return state
+
+    def version(self, application: str) -> int | None:
+        """The last version that an application has said in a commit."""
+        if self._delta is None:
+            return None
+        found: int | None = self._delta.transaction_version(application)
+        return found
+
+    def publish(self, adding: Sequence[str], removing: Sequence[str], said: CommitProperties) -> None:
+        """Take new files and leave old ones, in one commit."""
+        delta = self._delta
         schema = Schema.from_arrow(self.schema)
         added = [self._added(name) for name in adding]
         try:
@@ -122,8 +134,6 @@ class DeltaChange:
                 )
         except DeltaError as error:
             raise OperationalError(f"{self._folder}: {error}") from error
-        (self._folder / STATES / f"{version - 1}.json").unlink(missing_ok=True)
-        return state
 
     def _added(self, name: str) -> AddAction:
         path = self._folder / name

@@ -64,17 +64,17 @@ class FileTarget:
 
     def replace(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
         change = self._tables.change(table, rows.schema, whole=True)
-        added = _written(table, change, rows, empty=change.has_empty_files)
+        added = written(table, change, rows, empty=change.has_empty_files)
         return _decided(change, state, added, change.files)
 
     def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
         change = self._tables.change(table, rows.schema, whole=False)
-        added = _written(table, change, rows, empty=change.has_empty_files and not change.files)
+        added = written(table, change, rows, empty=change.has_empty_files and not change.files)
         return _decided(change, state, added, ())
 
     def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
         change = self._tables.change(table, rows.schema, whole=False)
-        added = _written(table, change, rows, empty=change.has_empty_files and not change.files)
+        added = written(table, change, rows, empty=change.has_empty_files and not change.files)
         removed: list[str] = []
         if added:
             keys = _keys(table, change, added, key)
@@ -86,7 +86,7 @@ class FileTarget:
                 if remaining.num_rows:
                     checks = Checks(remaining.schema)
                     batches = _counted(remaining.to_batches(), checks)
-                    added += _written(table, change, Rows(remaining.schema, batches, checks), own=True)
+                    added += written(table, change, Rows(remaining.schema, batches, checks), own=True)
         return _decided(change, state, added, removed)
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ def _decided(
     return change.commit(replace(state(), rows=count), adding, removing)
 
 
-def _written(table: str, change: Change, rows: Rows, *, empty: bool = False, own: bool = False) -> list[str]:
+def written(table: str, change: Change, rows: Rows, *, empty: bool = False, own: bool = False) -> list[str]:
     """New files with these rows, read back. Without rows one that has the schema, if an ``empty`` one is wanted.
 
     Rows of the table's ``own`` have its older columns.

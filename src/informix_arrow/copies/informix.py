@@ -16,28 +16,39 @@ import pyarrow as pa
 
 from ..bulk.target import quote
 from ..connection import Connection, open_plain
-from ..dsn import resolve
+from ..dsn import Parameters, resolve
 from ..wire.errors import InterfaceError, NotSupportedError
 from .database import LOCK_SECONDS, STAGE, STATES
 from .state import Rows
+
+
+def settings_of(url: str) -> Parameters:
+    """With what to connect to a target; ``InterfaceError`` when it names no database."""
+    settings = replace(resolve(url), autocommit=False)
+    if not settings.database:
+        raise InterfaceError(
+            "the target names no database: write informix://user@host:9088/database?server=.."
+        )
+    return settings
+
+
+def logged_name(connection: Connection, settings: Parameters) -> str:
+    """What a target is called; ``NotSupportedError`` when it has no log, and nothing can be undone."""
+    name = f"{connection.server_name or settings.server}/{connection.database}"
+    if not connection.logged:
+        raise NotSupportedError(
+            f"{name} is a database without logging, where no copy can be undone: give it a log, or choose another"
+        )
+    return name
 
 
 class Informix:
     """Where it is; every session has a connection of its own."""
 
     def __init__(self, url: str) -> None:
-        self._settings = replace(resolve(url), autocommit=False)
-        if not self._settings.database:
-            raise InterfaceError(
-                "the target names no database: write informix://user@host:9088/database?server=.."
-            )
+        self._settings = settings_of(url)
         with open_plain(self._settings) as connection:
-            self.name = f"{connection.server_name or self._settings.server}/{connection.database}"
-            if not connection.logged:
-                raise NotSupportedError(
-                    f"{self.name} is a database without logging, where no copy can be undone: give it a log, or "
-                    "choose another"
-                )
+            self.name = logged_name(connection, self._settings)
             if not InformixSession(connection).has(STATES):
                 connection.execute(f"CREATE TABLE {STATES} (name VARCHAR(128) PRIMARY KEY, state TEXT)")
             connection.commit()

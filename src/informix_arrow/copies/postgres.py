@@ -36,55 +36,62 @@ _KINDS = {
 }
 
 
-class Postgres:
-    """Where it is; every session has a connection of its own."""
+class PostgresPlace:
+    """Where a database is. A password is in no error."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         parts = urlsplit(url)
         self.name = f"postgresql://{parts.hostname or ''}{parts.path}"
         self._secrets = [each for each in (parts.password, parts.username and parts.netloc) if each]
-        with self._connected() as session:
+
+    def connect(self) -> adbc.Connection:
+        """A new connection, in a transaction."""
+        with self.telling():
+            return adbc.connect(self._url)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """The driver's errors are ours, ``OperationalError``."""
+        try:
+            yield
+        except adbc.Error as error:
+            text = str(error)
+            for secret in self._secrets:
+                text = text.replace(secret, "***")
+            raise OperationalError(f"{self.name}: {text}") from None
+
+
+class Postgres:
+    """Where it is; every session has a connection of its own."""
+
+    def __init__(self, url: str) -> None:
+        self._place = PostgresPlace(url)
+        self.name = self._place.name
+        with self.session() as session:
             session.run(f"CREATE TABLE IF NOT EXISTS {STATES} (name text PRIMARY KEY, state text NOT NULL)")
 
     @contextmanager
     def session(self) -> Iterator[PostgresSession]:
-        with self._connected() as session:
-            yield session
-
-    def close(self) -> None:
-        """Nothing is open between sessions."""
-
-    @contextmanager
-    def _connected(self) -> Iterator[PostgresSession]:
+        connection = self._place.connect()
         try:
-            connection = adbc.connect(self._url)
-        except adbc.Error as error:
-            raise OperationalError(f"{self.name}: {self._told(error)}") from None
-        try:
-            session = PostgresSession(connection, self.name)
-            session.run(f"SET lock_timeout = '{LOCK_SECONDS}s'")
-            yield session
-            connection.commit()
-        except adbc.Error as error:
-            raise OperationalError(f"{self.name}: {self._told(error)}") from None
+            with self._place.telling():
+                session = PostgresSession(connection)
+                session.run(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+                yield session
+                connection.commit()
         finally:
             connection.close()  # what was not committed is undone
 
-    def _told(self, error: Exception) -> str:
-        """What the driver says, without the password."""
-        text = str(error)
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+    def close(self) -> None:
+        """Nothing is open between sessions."""
 
 
 class PostgresSession:
     """A transaction."""
 
-    def __init__(self, connection: adbc.Connection, name: str) -> None:
+    def __init__(self, connection: adbc.Connection) -> None:
         self._connection = connection
-        self._name = name
 
     def quoted(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
@@ -122,7 +129,7 @@ class PostgresSession:
         self.run(f"UPDATE {STATES} SET state = $1 WHERE name = $2", [state, table])
 
     def fill(self, table: str, rows: Rows) -> None:
-        wanted = _declared(table, rows.schema)
+        wanted = declared(table, rows.schema)
         name = self.quoted(table)
         there = self.columns(table)
         if there == wanted:
@@ -131,11 +138,11 @@ class PostgresSession:
             if there:
                 self.run(f"DROP TABLE {name}")
             self.run(f"CREATE TABLE {name} ({self._listed(wanted)})")
-        self._take(table, rows)
+        self.take(table, rows)
 
     def stage(self, rows: Rows) -> None:
-        self.run(f"CREATE TEMP TABLE {STAGE} ({self._listed(_declared('a table', rows.schema))})")
-        self._take(STAGE, rows, temporary=True)
+        self.run(f"CREATE TEMP TABLE {STAGE} ({self._listed(declared('a table', rows.schema))})")
+        self.take(STAGE, rows, temporary=True)
 
     def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         with self._connection.cursor() as cursor:
@@ -155,10 +162,17 @@ class PostgresSession:
             row: tuple[Any, ...] | None = cursor.fetchone()
             return row
 
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
     def _listed(self, columns: Sequence[tuple[str, str]]) -> str:
         return ", ".join(f"{self.quoted(name)} {kind}" for name, kind in columns)
 
-    def _take(self, table: str, rows: Rows, *, temporary: bool = False) -> None:
+    def take(self, table: str, rows: Rows, *, temporary: bool = False) -> None:
+        """Put rows into a table."""
         schema = pa.schema([(each.name, _sent(each.type)) for each in rows.schema])
 
         def fitting(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -170,7 +184,7 @@ class PostgresSession:
             cursor.adbc_ingest(table, reader, mode="append", temporary=temporary)
 
 
-def _declared(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
+def declared(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
     """The columns that hold these; ``NotSupportedError`` where there is no type."""
     found = []
     for each in schema:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,31 +19,55 @@ TARGETS = (
 _INFORMIX = ("informix", "informixs", "jdbc:informix", "jdbc:gbasedbt")
 
 
+def kind_of(text: str) -> tuple[str, str]:
+    """Which kind of target a text names, and what its module is told: ``duckdb``, ``postgresql``, ``informix``,
+    ``delta``, ``iceberg``, ``folder``, or "" for none."""
+    scheme = text.partition("://")[0].lower() if "://" in text else ""
+    if text.endswith((".duckdb", ".ddb")) and not scheme:
+        return "duckdb", text
+    if scheme in ("postgresql", "postgres"):
+        return "postgresql", text
+    if scheme.partition("+")[0].startswith(_INFORMIX):
+        return "informix", text
+    prefix, _, rest = text.partition(":")
+    if prefix in ("delta", "iceberg") and rest and not scheme:
+        return prefix, rest
+    if not scheme and (text.endswith(("/", "\\")) or Path(text).is_dir()):
+        return "folder", text
+    return "", text
+
+
 def open_target(text: str) -> Target:
     """The target; ``InterfaceError`` for what is none, or lacks its package. A password is in no error."""
-    kind = text.partition("://")[0].lower() if "://" in text else ""
-    if text.endswith((".duckdb", ".ddb")) and not kind:
-        return Database(_of("duck", "DuckFile", "a DuckDB file", "duckdb")(text))
-    if kind in ("postgresql", "postgres"):
-        made = _of("postgres", "Postgres", "PostgreSQL", "informix-arrow[postgresql]")
-        return Database(made(text))
-    if kind.partition("+")[0].startswith(_INFORMIX):
-        return Database(_of("informix", "Informix", "Informix", "informix-arrow")(text))
-    scheme, _, rest = text.partition(":")
-    if scheme == "delta" and rest and not kind:
-        return FileTarget(_of("delta", "DeltaFolder", "Delta", "informix-arrow[delta]")(rest))
-    if scheme == "iceberg" and rest and not kind:
-        return FileTarget(_of("iceberg", "IcebergCatalogue", "Iceberg", "informix-arrow[iceberg]")(rest))
-    if not kind and (text.endswith(("/", "\\")) or Path(text).is_dir()):
-        return FileTarget(ParquetFolder(text))
-    shown = f"{kind}://.." if kind else text
-    raise InterfaceError(f"{shown!r} is no target: write {TARGETS}")
+    kind, place = kind_of(text)
+    if kind == "duckdb":
+        return Database(_of("duck", "a DuckDB file", "duckdb").DuckFile(place))
+    if kind == "postgresql":
+        return Database(_of("postgres", "PostgreSQL", "informix-arrow[postgresql]").Postgres(place))
+    if kind == "informix":
+        return Database(_of("informix", "Informix", "informix-arrow").Informix(place))
+    if kind == "delta":
+        return FileTarget(_of("delta", "Delta", "informix-arrow[delta]").DeltaFolder(place))
+    if kind == "iceberg":
+        return FileTarget(_of("iceberg", "Iceberg", "informix-arrow[iceberg]").IcebergCatalogue(place))
+    if kind == "folder":
+        return FileTarget(ParquetFolder(place))
+    raise InterfaceError(f"{shown(text)!r} is no target: write {TARGETS}")
 
 
-def _of(module: str, name: str, what: str, package: str) -> Callable[[str], Any]:
-    """What the module of a target offers, whose package need not be there."""
+def shown(text: str) -> str:
+    """A target in an error: what follows a scheme may be a password."""
+    scheme, there, _ = text.partition("://")
+    return f"{scheme.lower()}://.." if there else text
+
+
+def load(module: str, what: str, package: str) -> Any:
+    """The module of a target, whose package need not be there."""
     try:
-        found: Callable[[str], Any] = getattr(import_module(f".{module}", __package__), name)
+        return import_module(module)
     except ImportError as error:
         raise InterfaceError(f"{what} needs another package: pip install '{package}'") from error
-    return found
+
+
+def _of(module: str, what: str, package: str) -> Any:
+    return load(f"{__package__}.{module}", what, package)

@@ -1,0 +1,64 @@
+"""Rows that are to be taken out, among the rows of a file."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Counts: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
+Mask: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+
+
+def counted(rows: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:
+    """Rows that are alike together: the columns that pyarrow adds up, ``{name}_{how}``, for each kind of row."""
+    names = [str(number) for number in range(rows.num_columns)]
+    keyed = pa.Table.from_arrays([*map(_comparable, rows.columns), *columns.values()], [*names, *columns])
+    hows = {"sum": "sum", "first": "min", "places": "list"}
+    return keyed.group_by(names).aggregate([(name, hows[name]) for name in columns])
+
+
+def matched(gone: pa.Table, times: Counts, rows: pa.Table) -> tuple[Mask, Counts]:
+    """Which rows of a file go, and how often each row of ``gone`` is among them: at most so many ``times``.
+
+    The rows of ``gone`` are different from one another. NULLs are equal.
+    """
+    mask, found = np.zeros(rows.num_rows, bool), np.zeros(gone.num_rows, np.int64)
+    near = np.flatnonzero(_possible(gone, rows))
+    if not len(near):
+        return mask, found
+    both = pa.concat_tables([gone, rows.take(pa.array(near))])
+    places = counted(both, {"places": pa.array(np.arange(both.num_rows))})["places_list"].combine_chunks()
+    groups = np.repeat(np.arange(len(places)), np.diff(places.offsets.to_numpy()))
+    numbers = places.flatten().to_numpy()
+    order = np.lexsort((numbers, groups))
+    groups, numbers = groups[order], numbers[order]
+    first = np.searchsorted(groups, groups)  # where the group begins
+    rank = np.arange(len(groups)) - first
+    wanted = numbers[
+        first
+    ]  # the row of ``gone``, which stands in front of those of the file, if there is one
+    chosen = (wanted < gone.num_rows) & (rank > 0)
+    chosen[chosen] = rank[chosen] <= times[wanted[chosen]]
+    mask[near[numbers[chosen] - gone.num_rows]] = True
+    np.add.at(found, wanted[chosen], 1)
+    return mask, found
+
+
+def _possible(gone: pa.Table, rows: pa.Table) -> Mask:
+    """Rows that may be among those that go, by the column that tells most."""
+    best, told = 0, -1
+    for place, column in enumerate(gone.columns):
+        values = pc.count_distinct(column, mode="all").as_py()
+        if values > told:
+            best, told = place, values
+    values = _comparable(gone.column(best)).combine_chunks()
+    found: Mask = pc.is_in(_comparable(rows.column(best)), value_set=values).to_numpy()
+    return found
+
+
+def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """-0.0 is 0.0 for databases, and not for Arrow's groups."""
+    return pc.add(column, pa.scalar(0, column.type)) if pa.types.is_floating(column.type) else column
