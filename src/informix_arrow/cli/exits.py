@@ -41,7 +41,8 @@ def one_line(error: BaseException) -> str:
     """What an error says, as one line; the place in a statement as a number, in place of a caret under it."""
     if isinstance(error, OSError) and error.strerror and not isinstance(error, Error):
         where = f"{error.filename}: " if error.filename else ""
-        return " ".join([f"{where}{error.strerror}", *_notes(error)])
+        notes = _notes(error)
+        return " ".join([f"{where}{error.strerror}{'.' if notes else ''}", *notes])
     lines = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, Error):
         lines = [line for line in lines if not line.startswith("  ")]  # the statement and the caret

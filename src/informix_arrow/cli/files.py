@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
+from ..disk import naming
 from .exits import Failure, UsageError
 
 STDIO = "-"
@@ -94,13 +95,14 @@ def new_file(path: str, *, overwrite: bool = False) -> Iterator[IO[bytes]]:
     ``UsageError`` when there is one of this name already, unless ``overwrite``; ``-`` is standard output.
     """
     if path == STDIO:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        with naming("standard output"):
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
         return
     refuse_existing(path, overwrite=overwrite)
     part = path + PART
     try:
-        with _open_output(part) as file:
+        with naming(path), _open_output(part) as file:
             yield file
             if not is_remote(path):
                 file.flush()

@@ -22,7 +22,7 @@ from ..wire.errors import Error, InterfaceError
 from . import connecting, output, progress
 from .checkpoint import Checkpoint, Progress
 from .exits import DONE, REJECTS, Failure, UsageError, noted, one_line, say
-from .files import STDIO, expanded
+from .files import PART, STDIO, expanded
 from .formats import READABLE, Options, format_of
 from .helping import Commands, command, whole_number
 from .interrupts import Interrupts
@@ -381,13 +381,24 @@ class _Load:
             return
         if self._stepwise and self._options.commit_every is not None:
             noted(error, f"{self._committed:,} rows are committed, and stay.")
+        elif isinstance(error, OSError) and self._at.loaded:  # no room for the refused rows
+            undone = self._connection.logged and self._options.commit_every is None
+            noted(
+                error, "Nothing was loaded." if undone else f"{self._at.loaded:,} rows are loaded, and stay."
+            )
         elif isinstance(error, KeyboardInterrupt) and error.__cause__ is None:
             whole = self._connection.logged and self._options.commit_every is None
             noted(error, "Nothing was loaded." if whole else "What was committed before stays.")
-        if self._committed:
-            self._rejects.end()
-        else:
+        if not self._committed:
             self._rejects.drop()
+            return
+        try:
+            self._rejects.end()
+        except OSError as full:
+            noted(
+                error,
+                f"The refused rows are in {self._rejects.path}{PART}, as far as they are ({one_line(full)}).",
+            )
 
     def _told_result(self) -> int:
         rejected = self._rejects.count
@@ -421,7 +432,8 @@ class _Load:
 
     def _whole(self) -> None:
         options = self._options
-        if options.max_errors is None or not self._connection.logged:
+        undone = options.max_errors is not None or (options.rejects and options.commit_every is None)
+        if not undone or not self._connection.logged:
             self._account(self._write(self._source.batches(), options.commit_every))
             self._count_errors("The database has no log: they stay in the table.")
             return
@@ -457,9 +469,9 @@ class _Load:
         if until is not None:
             new = [each for each in new if each.position < until]
         self._told += len(new)
+        self._at.loaded += report.rows
         found: list[Reject] = of_server(report.rejected, self._source) + of_source(new, self._source)
         self._rejects.add(in_order(found, self._source))
-        self._at.loaded += report.rows
 
     def _count_errors(self, effect: str) -> None:
         most = self._options.max_errors

@@ -14,6 +14,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.csv as pc_csv
 
+from ..disk import naming
 from .exits import UsageError
 from .files import PART, is_remote, refuse_existing, remove, rename
 from .formats import BatchWriter, Options, open_writer
@@ -133,11 +134,19 @@ class Rejects:
 
     def add(self, found: Sequence[Reject]) -> None:
         """Write refused rows; they are on the disk when this returns."""
+        if self.path is not None and found:
+            before = self.sizes
+            try:
+                with naming(self.path):
+                    self._put(found)
+            except OSError:
+                self._back_to(before)
+                raise
         self.count += len(found)
         if found and self.first is None:
             self.first = found[0].entry
-        if self.path is None or not found:
-            return
+
+    def _put(self, found: Sequence[Reject]) -> None:
         if self._file is None or self._log is None:
             self._file, self._log = self._open("wb")
             self._begin()
@@ -148,6 +157,19 @@ class Rejects:
             file.flush()
             os.fsync(file.fileno())
 
+    def _back_to(self, sizes: tuple[int, int]) -> None:
+        """The files as they were before rows for which the disk had no room."""
+        self.keep()
+        if not any(sizes):
+            self._remove()
+            self._file = self._log = self._writer = None
+            return
+        if self._writer is None:  # else it is at its end: nothing can be taken out of it
+            self._file, self._log = self._open("r+b")
+            for file, size in zip((self._file, self._log), sizes, strict=True):
+                file.truncate(size)
+                file.seek(size)
+
     @property
     def sizes(self) -> tuple[int, int]:
         """Bytes in both files."""
@@ -157,12 +179,13 @@ class Rejects:
         """Give the files their names."""
         if self._file is None or self._log is None or self.path is None:
             return
-        if self._writer is not None:
-            self._writer.close()
-        elif self._source.kind == "json":
-            self._file.write(b"\n]\n")
-        self._file.close()
-        self._log.close()
+        with naming(self.path):
+            if self._writer is not None:
+                self._writer.close()
+            elif self._source.kind == "json":
+                self._file.write(b"\n]\n")
+            self._file.close()
+            self._log.close()
         for name in (self.path, self.path + LOG_SUFFIX):
             rename(name + PART, name)
 
@@ -170,7 +193,10 @@ class Rejects:
         """Close the files as they are, for a load that goes on later."""
         for file in (self._file, self._log):
             if file is not None:
-                file.close()
+                with contextlib.suppress(
+                    OSError
+                ):  # on a full disk it has more to write: that was told by add()
+                    file.close()
 
     def drop(self) -> None:
         """Remove the files, as nothing was loaded."""
@@ -178,7 +204,11 @@ class Rejects:
             with contextlib.suppress(Exception):
                 self._writer.close()
         self.keep()
-        if self.path is not None and self._file is not None:
+        if self._file is not None:
+            self._remove()
+
+    def _remove(self) -> None:
+        if self.path is not None:
             for name in (self.path, self.path + LOG_SUFFIX):
                 remove(name + PART)
 

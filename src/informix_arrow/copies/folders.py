@@ -13,6 +13,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+from ..disk import naming
 from ..wire.errors import OperationalError
 
 LOCK = "_informix_arrow.lock"
@@ -38,7 +39,7 @@ def locked(folder: Path) -> Callable[[], None]:
 @contextmanager
 def synced(path: Path) -> Iterator[Any]:
     """A new file, open for writing; on the disk when the block ends well."""
-    with open(path, "wb") as file:
+    with naming(path), open(path, "wb") as file:
         yield file
         file.flush()
         os.fsync(file.fileno())
@@ -47,8 +48,9 @@ def synced(path: Path) -> Iterator[Any]:
 def write_whole(path: Path, text: str) -> None:
     """A small file, whole or not at all."""
     new = path.with_name(path.name + ".new")
-    new.write_text(text, encoding="utf-8")
-    _sync(new)
+    with naming(path):
+        new.write_text(text, encoding="utf-8")
+        _sync(new)
     os.replace(new, path)
     if os.name == "posix":
         _sync(path.parent)

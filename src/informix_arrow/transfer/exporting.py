@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..connection import Connection
+from ..disk import naming
 from ..unl import write_unl
 from ..wire.errors import InterfaceError
 from .describing import Description, TableDescription, describe
@@ -151,7 +152,7 @@ def _table(connection: Connection, table: TableDescription, file: Path, format: 
 
 def _write_parquet(schema: pa.Schema, batches: Iterator[pa.RecordBatch], file: Path) -> int:
     rows = 0
-    with pq.ParquetWriter(file, schema) as writer:
+    with naming(file), pq.ParquetWriter(file, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
             rows += batch.num_rows

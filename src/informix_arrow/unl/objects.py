@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -128,7 +129,8 @@ class ObjectWriter:
     def abandon(self) -> None:
         """Remove what was written."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # on a full disk it has more to write
+                self._file.close()
             self._file = None
         for path in self._files:
             _part(path).unlink(missing_ok=True)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from .._unl import Writer
 from ..bulk.source import open_source
+from ..disk import naming
 from ..wire.column_types import TypeCode
 from ..wire.datetimes import format_datetime, parse_datetime
 from ..wire.errors import DataError, InterfaceError, ProgrammingError
@@ -129,7 +130,7 @@ def _target(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
         return
     part = f"{os.fsdecode(path)}.part"
     try:
-        with open(part, "wb") as file:
+        with naming(path), open(part, "wb") as file:
             yield file
     except BaseException:
         Path(part).unlink(missing_ok=True)

@@ -1,0 +1,22 @@
+"""Errors of a disk that is full or broken name the file that was being written, which the operating system does not."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_OF_THE_DISK = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What is written in the block goes into this file: an ``OSError`` of its disk says so (``filename``)."""
+    try:
+        yield
+    except OSError as error:
+        number = error.errno
+        if number is None or number not in _OF_THE_DISK or error.filename is not None:
+            raise
+        raise OSError(number, os.strerror(number), os.fsdecode(path)) from error
