@@ -15,7 +15,7 @@ from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
-    from .applying.api import Applied, applied_token, apply_changes
+    from .applying.api import Applied, applied_token, apply_changes, keep_token
     from .bulk.report import WriteReport
     from .capturing import Changes, capture, capture_off
     from .changes.assembler import Transaction
@@ -75,7 +75,7 @@ if _TYPE_CHECKING:
 
 #: The same for the interpreter: the module of each public name.
 _ROOMS = {
-    ".applying.api": "Applied applied_token apply_changes",
+    ".applying.api": "Applied applied_token apply_changes keep_token",
     ".bulk.report": "WriteReport",
     ".capturing": "Changes capture capture_off",
     ".changes.assembler": "Transaction",
@@ -163,6 +163,7 @@ __all__ = [
     "capture_off",
     "connect",
     "copy",
+    "keep_token",
     "paramstyle",
     "partition_read",
     "plan_partitions",

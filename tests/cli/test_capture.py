@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
@@ -45,6 +46,47 @@ def run(url: str, tmp_path: Path, *more: str) -> int:
 
 def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_copy_is_kept_equal_and_goes_on_where_it_ended(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, target = server.url("stores_demo"), str(tmp_path / "copy.duckdb")
+    arguments = ["capture", url, "cc_f", "--apply", target, "--idle", "0"]
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("CREATE TABLE cc_f (id INTEGER, d DECIMAL(32), t CHAR(3))")
+        assert main(arguments) == 0
+        assert "has had no changes yet" in capsys.readouterr().err
+        begun = ifx.applied_token(target)
+        assert begun is not None
+        conn.execute("INSERT INTO cc_f VALUES (1, 1234567890123456789012345678901.5, 'a')")
+        conn.execute("INSERT INTO cc_f VALUES (2, NULL, NULL)")
+        assert main(arguments) == 0
+        assert "2 transactions with 2 changes applied" in capsys.readouterr().err
+        conn.execute("DELETE FROM cc_f WHERE id = 1")
+        conn.execute("UPDATE cc_f SET t = 'b'")
+        assert main(arguments) == 0
+        read = ifx.applied_token(target)
+        conn.execute("CREATE TABLE cc_other (id INTEGER)")  # the log goes on
+        assert main(arguments) == 0
+        with duckdb.connect(target) as file:
+            assert file.sql("SELECT * FROM cc_f").fetchall() == [(2, None, "b")]
+        assert read != begun
+        with pytest.raises(ifx.InterfaceError, match="has more than"):
+            ifx.keep_token(target, begun)
+        assert ifx.applied_token(target) not in (None, begun)
+
+
+def test_what_does_not_go_together_with_a_copy_is_refused(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for more in (["--state", "s"], ["-o", "dir"], ["--format", "jsonl"]):
+        assert main(["capture", url, "cc_t", "--apply", str(tmp_path / "c.duckdb"), *more]) == 2
+        assert "do not go together" in capsys.readouterr().err
+    assert main(["capture", url, "cc_t", "--apply", "mysql://me:secret@h/d"]) == 2
+    told = capsys.readouterr().err
+    assert "'mysql://..' is no target of changes" in told
+    assert "secret" not in told
 
 
 FIRST = {"id": 1, "name": 'a "b" é', "d": 1.5, "day": "2024-02-29"}

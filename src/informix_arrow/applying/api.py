@@ -136,5 +136,31 @@ def applied_token(target: Any, *, name: str = "changes") -> str | None:
         opened.close()
 
 
+def keep_token(target: Any, token: str, *, name: str = "changes") -> None:
+    """Write down where a capture for a target of :func:`apply_changes` goes on, without a change: where a copy begins,
+    or how far the log was read in a quiet time, so that the server need not keep it::
+
+        with capture(url, tables, start=applied_token(target), idle=60) as changes:
+            while True:
+                apply_changes(changes.batches(), target)
+                keep_token(target, changes.token)
+
+    Raises
+    ------
+    InterfaceError
+        This is no token, or one that lies before what the target has.
+    """
+    wanted = Token.parse(token)
+    opened = open_target(target)
+    try:
+        before = opened.token(name)
+        if before is not None and wanted.commit < Token.parse(before).commit:
+            raise InterfaceError(f"the target has more than {token} says: it has come to {before}")
+        if before != token:
+            opened.apply(name, before, token, wanted.commit, {})
+    finally:
+        opened.close()
+
+
 def _name_in_target(table: str, named: Mapping[str, str]) -> str:
     return named.get(table) or bare_name(check_table(table))

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
   informix-arrow capture informix://informix@host/stores orders items --state orders.state > changes.jsonl
-  informix-arrow capture informix://informix@host/stores orders -o changes/ --format parquet --state orders.state"""
+  informix-arrow capture informix://informix@host/stores orders -o changes/ --format parquet --state orders.state
+  informix-arrow capture informix://informix@host/stores orders items --apply shop.duckdb"""
 
 FORMATS = ("jsonl", "debezium-json", "parquet")
+QUIET = 60.0  # seconds after which a target without news is told how far the log was read
 _LETTERS = {"insert": "c", "update": "u", "delete": "d", "truncate": "t"}
 
 
@@ -39,10 +41,15 @@ def add(commands: Commands) -> None:
         "-o",
         "--output",
         metavar="DIR",
-        default=STDIO,
         help="where they go: a directory, with a file for each table; - is standard output, the default",
     )
-    parser.add_argument("--format", choices=FORMATS, default="jsonl", help="of the changes (default: jsonl)")
+    parser.add_argument("--format", choices=FORMATS, help="of the changes (default: jsonl)")
+    parser.add_argument(
+        "--apply",
+        metavar="TARGET",
+        help="keep a copy equal instead: FILE.duckdb, postgresql://.., informix://.. or delta:DIR, which also holds "
+        "how far it has come; a copy that has had no changes gets those from now on",
+    )
     parser.add_argument(
         "--state",
         metavar="FILE",
@@ -59,14 +66,13 @@ def add(commands: Commands) -> None:
         type=whole_number,
         default=100_000,
         metavar="N",
-        help="changes of a Parquet file (default: 100,000)",
+        help="changes of a Parquet file, or of a transaction of --apply (default: 100,000)",
     )
     parser.add_argument(
         "--max-seconds",
         type=_seconds,
-        default=60.0,
         metavar="N",
-        help="seconds for a Parquet file (default: 60)",
+        help="seconds for a Parquet file (default: 60), or for a transaction of --apply (default: 1)",
     )
     connecting.add_options(parser)
     parser.set_defaults(run=run)
@@ -77,6 +83,9 @@ def run(options: argparse.Namespace) -> int:
     from ..capturing import capture
 
     url, *tables = connecting.take_url(options.words, ("TABLE",), more=True)
+    if options.apply is not None:
+        return _apply(url, tables, options)
+    options.output, options.format = options.output or STDIO, options.format or "jsonl"
     if options.format == "parquet" and options.output == STDIO:
         raise UsageError("Parquet goes into a directory: give -o DIR")
     if options.output != STDIO:
@@ -91,6 +100,42 @@ def run(options: argparse.Namespace) -> int:
             _to_lines(changes, options, plain if options.format == "jsonl" else debezium)
         _keep(options.state, changes.token)
     return DONE
+
+
+def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
+    """Keep a copy equal until Ctrl-C, or until there is nothing more."""
+    from ..applying.api import applied_token, apply_changes, keep_token
+    from ..capturing import capture
+
+    for name in ("output", "format", "state"):
+        if getattr(options, name) is not None:
+            raise UsageError(
+                f"--apply TARGET and --{name} do not go together: the target has all that is kept"
+            )
+    start = applied_token(options.apply)
+    seconds = 1.0 if options.max_seconds is None else options.max_seconds
+    with connecting.connected(url, options) as connection:
+        if start is None:
+            with capture(connection, tables, idle=0, timeout=1) as begun:
+                for _ in begun:
+                    pass
+                start = begun.token
+            if start is None:
+                raise Failure("the server does not say how far its log goes: try again")
+            keep_token(options.apply, start)
+            say("the copy has had no changes yet: it gets those from now on")
+        idle = QUIET if options.idle is None else options.idle
+        changes = capture(connection, tables, start=start, idle=idle, floating_decimals="string")
+    with changes:
+        while True:
+            done = apply_changes(
+                changes.batches(max_rows=options.max_rows, max_seconds=seconds), options.apply
+            )
+            if changes.token is not None:
+                keep_token(options.apply, changes.token)
+            if options.idle is not None:
+                say(f"{done.transactions:,} transactions with {done.rows:,} changes applied")
+                return DONE
 
 
 def _to_lines(changes: Changes, options: argparse.Namespace, make: Lines) -> None:
@@ -128,7 +173,8 @@ def _to_parquet(changes: Changes, options: argparse.Namespace) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    for batch in changes.batches(max_rows=options.max_rows, max_seconds=options.max_seconds):
+    seconds = 60.0 if options.max_seconds is None else options.max_seconds
+    for batch in changes.batches(max_rows=options.max_rows, max_seconds=seconds):
         with Interrupts() as interrupts:
             interrupts.wait()
             by_table: dict[str, list[pa.RecordBatch]] = {}
