@@ -24,6 +24,12 @@ def resident(field: str) -> float:
     raise RuntimeError(f"no {field} here")
 
 
+def size_of(rows: list[tuple[object, ...]]) -> int:
+    """Bytes of the Python objects of rows, each counted once."""
+    objects = {id(each): each for row in rows for each in (row, *row)}
+    return sys.getsizeof(rows) + sum(map(sys.getsizeof, objects.values()))
+
+
 def batches(rows: int) -> Iterator[pa.RecordBatch]:
     step = 10_000
     for start in range(0, rows, step):
@@ -39,6 +45,7 @@ def main(mode: str, table: str, rows: int, arguments: dict[str, object]) -> dict
         conn.read_arrow(f"SELECT FIRST 10 k, name, n, x, d FROM {table}").to_pylist()
         Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
         before, arrow, over_time, running = resident("VmRSS"), 0, [], True
+        kept: list[tuple[object, ...]] = []
 
         def watch() -> None:
             while running:
@@ -58,7 +65,8 @@ def main(mode: str, table: str, rows: int, arguments: dict[str, object]) -> dict
                 arrow = max(arrow, batch.nbytes)
             assert seen == rows
         elif mode == "cursor":
-            assert len(conn.execute(sql).fetchall()) == rows
+            kept = conn.execute(sql).fetchall()
+            assert len(kept) == rows
         else:
             conn.execute("CREATE TEMP TABLE memory_load (k INT, name VARCHAR(64))")
             reader = pa.RecordBatchReader.from_batches(next(batches(10_000)).schema, batches(rows))
@@ -70,6 +78,7 @@ def main(mode: str, table: str, rows: int, arguments: dict[str, object]) -> dict
         "before_mb": before,
         "peak_mb": peak,
         "arrow_mb": arrow / MEGA,
+        "objects_mb": size_of(kept) / MEGA,
         "over_time": over_time[:: max(1, len(over_time) // 200)],
     }
 

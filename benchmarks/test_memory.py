@@ -50,4 +50,5 @@ def test_growth(
         arrow_mb=found["arrow_mb"],
         bytes_per_row=(found["peak_mb"] - found["before_mb"]) * 1e6 / rows,
         over_time=found["over_time"],
+        objects_mb=found["objects_mb"],  # what of it are the rows that a cursor gave
     )

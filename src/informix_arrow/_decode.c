@@ -10,6 +10,7 @@
 #include "native/decode_lanes.h"
 #include "native/decode_plan.h"
 #include "native/decode_python.h"
+#include "native/decode_rows.h"
 #include "native/decode_text.h"
 #include "native/decode_value.h"
 #include "native/module.h"
@@ -309,6 +310,11 @@ static int module_exec(PyObject *module)
     return PyModule_AddIntConstant(module, "FULL", IA_FULL);
 }
 
+static PyMethodDef module_methods[] = {
+    {"rows", ia_rows, METH_VARARGS, ia_rows_doc},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
     IA_MODULE_SLOTS_END,
@@ -319,6 +325,7 @@ static struct PyModuleDef module_def = {
     .m_name = "_decode",
     .m_doc = "Wire to Arrow: the tuples of a result as record batches (see decode_core.h).",
     .m_size = sizeof(struct ia_module_state),
+    .m_methods = module_methods,
     .m_slots = module_slots,
     .m_traverse = ia_module_traverse,
     .m_clear = ia_module_clear,

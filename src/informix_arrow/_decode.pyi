@@ -2,7 +2,7 @@
 become record batches by a plan (TYPES section 2)."""
 
 from collections.abc import Sequence
-from typing import Final, final
+from typing import Any, Final, final
 
 from typing_extensions import Buffer, CapsuleType
 
@@ -60,3 +60,14 @@ class Decoder:
     @property
     def total_rows(self) -> int:
         """Rows decoded so far, those of taken batches included."""
+
+def rows(
+    schema_capsule: object, array_capsule: object, first: int, count: int, ready: tuple[list[Any] | None, ...]
+) -> list[tuple[Any, ...]]:
+    """Rows ``first`` to ``first + count`` of a record batch (the pair that ``__arrow_c_array__`` gives, which stays as
+    it is) as tuples, with the values of ``to_pylist()``.
+
+    ``ready`` has None for each column that is made here: int16, int32, int64, float32, float64, bool, utf8, date32 and
+    decimal128; and the ``count`` values of each other column as a list. ValueError for a column that is neither. Equal
+    dates may be one object.
+    """

@@ -324,9 +324,10 @@ class Cursor(CursorBase, Generic[ConnectionT]):
 
     def _drop_result(self) -> None:
         result, self._result = self._result, None
+        if result is None:
+            return
         self._batches, self._rows = iter(()), Rows()
-        if result is not None:
-            result.close()
+        result.close()
 
     def _require_rows(self) -> ServerCursor:
         self._require_open()

@@ -140,7 +140,9 @@ class Observers:
         if (
             self.own
             or _everywhere
-            or any(log.isEnabledFor(logging.DEBUG) for log in (_statement, _load, _connect))
+            or _statement.isEnabledFor(logging.DEBUG)
+            or _load.isEnabledFor(logging.DEBUG)
+            or _connect.isEnabledFor(logging.DEBUG)
         ):
             return Operation(target=self._target, shows_values=self._shows_values)
         return None

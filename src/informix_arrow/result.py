@@ -151,6 +151,8 @@ class _Reader:
     def __next__(self) -> pa.RecordBatch:
         result = self._result
         connection, rows = result._connection, result._rows
+        if rows.used_up and not connection.closed:
+            raise StopIteration
         try:
             if rows.all_here:
                 batch = connection._link.run_here(rows.next(connection._session))

@@ -242,7 +242,7 @@ def python_rows(count: int) -> None:
         chosen = [value for value in some if type(value) is type(rng.choice(some))] or some
         values = [rng.choice([*chosen, None]) for _ in range(rng.randrange(40))]
         for make in (*makers, encode_module.texts):
-            with contextlib.suppress(TypeError, AttributeError):
+            with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
                 make(values)
         width = rng.randrange(1, 5)
         rows = [tuple(values[at : at + width]) for at in range(0, len(values), width)]
@@ -250,8 +250,47 @@ def python_rows(count: int) -> None:
             encode_module.columns(rows, width)
 
 
+def batches_as_rows(count: int) -> None:
+    """Batches of every type made here, with NULLs, as slices, and as others say that they are: rows or a refusal."""
+    rng = random.Random(replies.SEED)
+    samples = {
+        pa.int16(): [-(2**15), 7],
+        pa.int32(): [-(2**31), 7],
+        pa.int64(): [-(2**63), 7],
+        pa.float32(): [0.5, -0.0],
+        pa.float64(): [1e300, 5e-324],
+        pa.bool_(): [True, False],
+        pa.utf8(): ["", "a", "\u00e9\U0001f600" * 20],
+        pa.date32(): [dt.date.min, dt.date.max],
+        pa.decimal128(38, 0): [Decimal("9" * 38), Decimal(0)],
+        pa.decimal128(38, 38): [Decimal("-0.5"), Decimal("1E-38")],
+        pa.binary(): [b"", b"x"],
+        pa.timestamp("us"): [dt.datetime.min, dt.datetime.max],
+    }
+    others = (pa.binary(), pa.timestamp("us"))
+    for _ in range(count):
+        size, chosen = rng.randrange(20), rng.choices(list(samples), k=rng.randrange(1, 5))
+        arrays = [pa.array(rng.choices([None, *samples[kind]], k=size), kind) for kind in chosen]
+        batch = pa.RecordBatch.from_arrays(arrays, [f"c{k}" for k in range(len(arrays))])
+        batch = batch.slice(rng.randrange(size + 1))
+        first = rng.randrange(batch.num_rows + 1)
+        many = rng.randrange(batch.num_rows - first + 2)
+        ready = tuple(
+            array.slice(first, many).to_pylist() if kind in others else None
+            for kind, array in zip(chosen, batch.columns, strict=True)
+        )
+        try:
+            made = decode_module.rows(*batch.__arrow_c_array__(), first, many, ready)
+        except ValueError:
+            assert first + many > batch.num_rows
+        else:
+            plain = zip(*[array.slice(first, many).to_pylist() for array in batch.columns], strict=True)
+            assert made == list(plain)
+
+
 def main() -> None:
     started = time.monotonic()
+    batches_as_rows(30 * SHARE)
     hashes(200 * SHARE)
     python_rows(200 * SHARE)
     whole = whole_reply()

@@ -380,13 +380,14 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
 
     async def _drop_result(self) -> None:
         result, self._result = self._result, None
+        if result is None:
+            return
         # asyncio only:
         self._batches, self._rows = None, Rows()
         # blocking only:
         # | self._batches, self._rows = iter(()), Rows()
         # both:
-        if result is not None:
-            await result.close()
+        await result.close()
 
     def _require_rows(self) -> ServerCursor:
         self._require_open()

@@ -183,6 +183,8 @@ class _Reader:
     async def __anext__(self) -> pa.RecordBatch:
         result = self._result
         connection, rows = result._connection, result._rows
+        if rows.used_up and not connection.closed:
+            raise StopAsyncIteration
         try:
             if rows.all_here:
                 batch = connection._link.run_here(rows.next(connection._session))

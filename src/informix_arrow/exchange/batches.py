@@ -13,7 +13,6 @@ import pyarrow as pa
 from ..shaping.finish import Content
 from ..wire.describe import Column
 from ..wire.errors import DataError, Error, InterfaceError
-from ..wire.plan_ops import Kind
 from .fetch import ServerCursor, next_batch
 from .observed import tell, tell_rows
 from .session import Session
@@ -34,13 +33,10 @@ class Batches:
         self._error: Error | None = None  # of the row that comes next
         self._failure: BaseException | None = None  # what ended the reading before its end
         self._ended = False
-        floating = [
-            index
-            for index, op in enumerate(cursor.plan.ops)
-            if op.kind == Kind.DECIMAL_FLOAT64 and cursor.columns[index].type.scale is None
-        ]
-        self._floating = set(floating)  # columns that may have lost digits and were not told of yet
-        self._decoder = cursor.decoder if floating else None
+        self._floating = set(
+            cursor.shape.floating
+        )  # columns that may have lost digits and were not told of yet
+        self._decoder = cursor.decoder if self._floating else None
 
     def inexact(self) -> list[str]:
         """What there is to say of floating DECIMALs that lost digits in the rows decoded so far: one text for each
@@ -88,6 +84,19 @@ class Batches:
         """Whether the server has nothing more to say about these rows: :meth:`next` asks for no step then."""
         cursor = self.cursor
         return cursor.released and cursor.ended and cursor.objects is None
+
+    @property
+    def used_up(self) -> bool:
+        """Whether all rows were handed out, and nothing is left to be told."""
+        cursor = self.cursor
+        return (
+            cursor.ended
+            and cursor.released
+            and not (
+                cursor.ready or cursor.objects or cursor.error or self._error or self._failure or self.closed
+            )
+            and (cursor.decoder is None or not cursor.decoder.rows)
+        )
 
     def next(self, session: Session) -> Exchange[pa.RecordBatch | None]:
         """The next batch; None at the end of the rows.

@@ -153,14 +153,15 @@ def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Excha
         host=platform.node(),
         cwd=_working_directory(),
     )
-    _encoded(request)  # refused before anything is connected to
+    # Refused before anything is connected to. In no variable as it is: a debugger shows those, with the password.
+    packet = iter((_encoded(request),))
     yield Connect(parameters.host, parameters.port, parameters.tls)
     # Not every port is a listener of SQLI: whoever waits for us to go on speaking is not waited for for ever.
     limit = parameters.connect_timeout
     if limit is not None and (parameters.read_timeout is None or limit < parameters.read_timeout):
         session.patience = limit
     session.own += 1
-    yield Send(_encoded(request))  # in no variable: a debugger shows those, and the password is in it
+    yield Send(next(packet))
     reply = yield from _login_reply(session, parameters.tls)
     session.own -= 1
     session.patience = None

@@ -344,6 +344,11 @@ def release(session: Session, cursor: ServerCursor) -> Exchange[None]:
         groups += [(m.Id(number), m.Release()) for number in ids]
     ending = leave(session, scope) if scope is not None else []
     if not ending and cursor.ended and not failed and _holds_no_locks(session, cursor):
+        prepared = cursor.prepared
+        if prepared is not None and len(groups) == 1:  # kept for the next time, when the same is said again
+            prepared.closing = prepared.closing or group(session, groups[0])
+            queue(session, prepared.closing)
+            return
         for messages in groups:
             queue(session, group(session, messages))
         return

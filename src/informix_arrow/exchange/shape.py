@@ -16,6 +16,7 @@ from ..wire.code_sets import is_multibyte
 from ..wire.codepages import decoder_table
 from ..wire.describe import Column, Plan
 from ..wire.errors import NotSupportedError
+from ..wire.plan_ops import Kind
 from ..wire.types import TypeCode, TypeOptions
 
 _MANY_COLUMNS = 2048
@@ -77,6 +78,13 @@ class Shape:
     def objects(self) -> tuple[ObjectColumn, ...]:
         """The columns whose contents the server keeps apart from the row."""
         return object_columns(self.columns)
+
+    @cached_property
+    def floating(self) -> frozenset[int]:
+        """The columns of floating DECIMALs that are read as float64, and may lose digits."""
+        ops = enumerate(self.plan.ops)
+        doubles = [index for index, op in ops if op.kind == Kind.DECIMAL_FLOAT64]
+        return frozenset([index for index in doubles if self.columns[index].type.scale is None])
 
     @cached_property
     def _ops(self) -> list[tuple[int, int, int, int]]:

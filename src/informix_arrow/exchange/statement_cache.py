@@ -74,6 +74,8 @@ class Prepared:
     #: How its cursor, of which there is one at a time, is opened and its first rows fetched: bytes of one fetch, what
     #: is sent before SQ_BIND and what after it.
     opening: tuple[int, bytes, bytes] | None = None
+    #: What closes that cursor.
+    closing: bytes = b""
 
     @property
     def statement_id(self) -> int:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..wire import messages as m
+from ..wire.capabilities import Framing
 from ..wire.errors import Error, InterfaceError, database_error
 from ..wire.message_base import Message
 from ..wire.primitives import NeedMoreData, Reader
 from .buffer import too_long
 from .session import Session
 from .steps import ConnectionLost, Exchange, Receive
+
+_END = m.EndOfTurn().encode(Framing())  # the same in every framing
 
 
 def group(session: Session, messages: Sequence[Message]) -> bytes:
@@ -21,7 +24,7 @@ def group(session: Session, messages: Sequence[Message]) -> bytes:
     """
     framing = session.framing
     try:
-        return b"".join([*(message.encode(framing) for message in messages), m.EndOfTurn().encode(framing)])
+        return b"".join([message.encode(framing) for message in messages]) + _END
     except ValueError as error:
         raise InterfaceError(f"this cannot be sent: {error}") from error
 
@@ -44,15 +47,16 @@ def outgoing(session: Session, data: bytes | bytearray) -> bytes | bytearray:
 
 def receive(session: Session, missing: int = 1) -> Exchange[None]:
     """Wait until at least ``missing`` more bytes are here. The server closing instead is an error."""
-    if len(session.buffer) + missing > session.buffer.most:
-        raise too_long(session.buffer.most)
-    wanted = len(session.buffer) + missing
-    while len(session.buffer) < wanted:
-        with session.buffer.room() as room:
+    buffer = session.buffer
+    wanted = buffer.end - buffer.start + missing
+    if wanted > buffer.most:
+        raise too_long(buffer.most)
+    while buffer.end - buffer.start < wanted:
+        with buffer.room() as room:
             count = yield Receive(room, session.patience)
         if not count:
             raise ConnectionLost("the server closed the connection while its answer was awaited")
-        session.buffer.end += count
+        buffer.end += count
 
 
 def next_message(session: Session) -> Exchange[object]:

@@ -44,7 +44,7 @@ def ask(session: Session, messages: Sequence[Message]) -> Exchange[Reply]:
     send; short owed answers are read after sending and cost no wait of their own.
     """
     data = group(session, messages)
-    if any(reply.bulky for reply in session.owed):
+    if session.owed and any(reply.bulky for reply in session.owed):
         yield from settle(session)
     session.own += 1
     began = session.clock()
@@ -154,10 +154,11 @@ class Discard:
 
     def take_in(self, session: Session) -> Exchange[None]:
         buffer = session.buffer
-        if not len(buffer):
+        if buffer.start == buffer.end:
             yield from receive(session)
-        if buffer.data[buffer.start : buffer.start + 2] == _EOT and len(buffer) > 1:  # nearly always
-            buffer.start += 2
+        begin = buffer.start
+        if buffer.end - begin > 1 and buffer.data[begin : begin + 2] == _EOT:  # nearly always
+            buffer.start = begin + 2
             session.owed.popleft()
             return
         while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):

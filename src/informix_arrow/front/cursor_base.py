@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import Any, Literal
 
 from ..exchange.client_files import refuse_in_pipeline
@@ -76,6 +77,7 @@ class CursorBase:
         self._description: tuple[DescriptionItem, ...] | None = None
         self._make: MakeRow | None = None
         self._closed = False
+        self._read: tuple[tuple[object, ...], ReadOptions] | None = None
         self.arraysize = 1
         self.rowcount = -1
         self.lastrowid: int | None = None
@@ -181,6 +183,25 @@ class CursorBase:
         return call_procedure(connection._session, name, values, self._options(connection), inexact=chosen)
 
     def _options(self, connection: AnyRunner) -> ReadOptions:
+        """How rows are read, as the settings have it; what they said last time is kept."""
+        settings = (
+            connection._parameters,
+            self.lobs,
+            self.floating_decimals,
+            self.intervals,
+            self.nested,
+            self.char_padding,
+            self.encoding_errors,
+            self.integer_aggregates,
+        )
+        kept = self._read
+        if kept is not None and all(map(is_, kept[0], settings)):
+            return kept[1]
+        options = self._made_options(connection)
+        self._read = settings, options
+        return options
+
+    def _made_options(self, connection: AnyRunner) -> ReadOptions:
         types = type_options(
             connection._parameters,
             lobs=self.lobs,

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import pyarrow as pa
 
+from .._decode import rows
 from ..wire.errors import InterfaceError, ProgrammingError
 from .dbapi_types import DescriptionItem
 
@@ -63,7 +64,10 @@ class Rows:
         self._make = make
         self._lazy = lazy or {}
         self._batch: pa.RecordBatch | None = None  # the batch that rows are being made of
-        self._makers: list[MakeValues] = []  # of its columns
+        self._capsules: tuple[Any, Any] | None = None  # the same, for C
+        self._others: list[tuple[int, MakeValues]] | None = (
+            None  # columns that are not made in C, and what makes them
+        )
         self._offset = 0  # its rows already in _tuples
         self._first = 0  # number of its first row
         self._tuples: Iterator[tuple[Any, ...]] = iter(())
@@ -73,8 +77,13 @@ class Rows:
     def add(self, batch: pa.RecordBatch) -> None:
         """Take the next batch. Those before must be used up: :meth:`one` said :data:`NO_ROW`."""
         self._batch, self._offset, self._first = batch, 0, self.given
-        few = batch.num_rows <= _FEW
-        self._makers = [_to_pylist if few else values_maker(column) for column in batch.columns]
+        self._capsules = batch.__arrow_c_array__()
+        if self._others is None:  # the first batch: all have one schema
+            self._others = [
+                (index, values_maker(kind))
+                for index, kind in enumerate(batch.schema.types)
+                if index in self._lazy or not _made_in_c(kind)
+            ]
 
     def one(self) -> Any:
         """The next row, :data:`NO_ROW` when there is none here."""
@@ -91,18 +100,18 @@ class Rows:
 
     def take(self, count: int | None = None) -> list[Any]:
         """The next ``count`` rows, fewer when there are not as many here; None: all that are here."""
-        rows: list[Any] = []
+        taken: list[Any] = []
         try:
-            while count is None or len(rows) < count:
-                before = len(rows)
-                rows += self._rows if count is None else itertools.islice(self._rows, count - before)
-                if len(rows) == before and not self._piece():
+            while count is None or len(taken) < count:
+                before = len(taken)
+                taken += self._rows if count is None else itertools.islice(self._rows, count - before)
+                if len(taken) == before and not self._piece():
                     break
         except BaseException:
             self._go_back()
             raise
-        self.given += len(rows)
-        return rows
+        self.given += len(taken)
+        return taken
 
     def _go_back(self) -> None:
         """A row could not be made: what follows it must not pass for what comes next, so it is tried again."""
@@ -111,7 +120,7 @@ class Rows:
 
     def rest(self) -> pa.RecordBatch | None:
         """Take the part of the batch of which no row was handed out; None when there is nothing left."""
-        batch, self._batch = self._batch, None
+        batch, self._batch, self._capsules = self._batch, None, None
         if batch is None:
             return None
         unread = sum(1 for _ in self._tuples)
@@ -124,46 +133,50 @@ class Rows:
             return False
         left = self._batch.num_rows - self._offset
         if not left:
-            self._batch = None
+            self._batch = self._capsules = None
             return False
-        piece = self._batch.slice(self._offset, ROWS_AT_ONCE)
-        self._offset += piece.num_rows
-        columns = [make(column) for column, make in zip(piece.columns, self._makers, strict=True)]
-        for index, open_lazily in self._lazy.items():
-            columns[index] = open_lazily(columns[index])
-        self._tuples = zip(*columns, strict=True)
+        assert self._capsules is not None
+        first, count = self._offset, min(left, ROWS_AT_ONCE)
+        ready: list[list[Any] | None] = [None] * self._batch.num_columns
+        for index, make in self._others or ():
+            values = make(self._batch.column(index).slice(first, count))
+            open_lazily = self._lazy.get(index)
+            ready[index] = values if open_lazily is None else open_lazily(values)
+        self._tuples = iter(rows(*self._capsules, first, count, tuple(ready)))
+        self._offset += count
         self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
         return True
 
 
-def values_maker(column: pa.Array) -> MakeValues:
-    """The fastest way to ``to_pylist()`` of a column, the values being the same."""
-    kind = column.type
-    if not column.null_count and (_Types.is_integer(kind) or _Types.is_floating(kind)):
-        return _numbers
-    if _Types.is_date32(kind):
-        return _moments
+def _made_in_c(kind: pa.DataType) -> bool:
+    """Whether :func:`~.._decode.rows` makes values of it."""
+    return str(kind) in _IN_C or _Types.is_decimal128(kind)
+
+
+_IN_C = frozenset({"int16", "int32", "int64", "float", "double", "bool", "string", "date32[day]"})
+
+
+def values_maker(kind: pa.DataType) -> MakeValues:
+    """The fastest way to ``to_pylist()`` of a column of a type, the values being the same."""
     if _Types.is_timestamp(kind) and kind.tz is None and kind.unit != "ns":
         return _moments
     if _Types.is_duration(kind) and kind.unit != "ns":
         return _moments
-    if _Types.is_decimal128(kind) or (_Types.is_time(kind) and kind.unit != "ns"):
-        return _objects
-    return _to_pylist
+    return _objects if _Types.is_time(kind) and kind.unit != "ns" else _to_pylist
 
 
 # pyarrow makes these through a scalar for each value; numpy, and pyarrow on the way there, make them in C.
 
 
-def _numbers(column: pa.Array) -> list[Any]:
-    return cast("list[Any]", column.to_numpy().tolist())
-
-
 def _moments(column: pa.Array) -> list[Any]:
+    if len(column) <= _FEW:
+        return _to_pylist(column)
     return cast("list[Any]", column.to_numpy(zero_copy_only=False).astype(object).tolist())
 
 
 def _objects(column: pa.Array) -> list[Any]:
+    if len(column) <= _FEW:
+        return _to_pylist(column)
     return cast("list[Any]", column.to_numpy(zero_copy_only=False).tolist())
 
 

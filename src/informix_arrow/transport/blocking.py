@@ -135,14 +135,8 @@ class BlockingTransport:
     # ---- steps -----------------------------------------------------------------------------------------------
 
     def _do(self, step: Step) -> int:
-        if isinstance(step, Connect):
-            self._connect(step)
-            return 0
-        if isinstance(step, Uncounted):
-            self._limits.not_counted(step.seconds)
-            return 0
-        if isinstance(step, Pause):
-            raise InternalError("an exchange for asyncio was run by the blocking transport")
+        if not isinstance(step, Receive | Send):
+            return self._do_rarely(step)
         link = self._socket
         if link is None:
             raise ConnectionLost("the connection is closed")
@@ -154,6 +148,15 @@ class BlockingTransport:
             raise ConnectionLost(f"the connection broke: {explain(error, 'the server')}") from error
         except OSError as error:
             raise ConnectionLost(f"the connection broke: {error.strerror or error}") from error
+
+    def _do_rarely(self, step: Connect | Uncounted | Pause) -> int:
+        if isinstance(step, Connect):
+            self._connect(step)
+        elif isinstance(step, Uncounted):
+            self._limits.not_counted(step.seconds)
+        else:
+            raise InternalError("an exchange for asyncio was run by the blocking transport")
+        return 0
 
     def _receive(self, link: socket.socket, step: Receive) -> int:
         began = time.monotonic()
