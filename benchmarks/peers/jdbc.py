@@ -11,13 +11,12 @@ import pytest
 HERE = Path(__file__).parent
 
 
-class JdbcPeer:
-    """A running Peer.java. `ask` sends a command and returns its answer; see there for the commands."""
+class Spoken:
+    """A running program that takes a command a line and answers each with a line."""
 
-    def __init__(self, class_path: str, java: str, url: str) -> None:
-        # -Xshare and the like are left alone: this is the JVM as people start it.
+    def __init__(self, command: list[str], stderr: int | None = None) -> None:
         self._process = subprocess.Popen(
-            [java, "-cp", class_path, "Peer", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True
         )
 
     def ask(self, command: str) -> str:
@@ -28,7 +27,7 @@ class JdbcPeer:
         self._process.stdin.flush()
         answer = self._process.stdout.readline().strip()
         if not answer or answer.startswith("error"):
-            raise RuntimeError(f"JDBC peer: {answer or 'it ended'}")
+            raise RuntimeError(f"the peer: {answer or 'it ended'}")
         return answer
 
     def seconds(self, command: str) -> list[float]:
@@ -38,6 +37,14 @@ class JdbcPeer:
     def close(self) -> None:
         """End the program."""
         self._process.communicate()
+
+
+class JdbcPeer(Spoken):
+    """A running Peer.java; see there for the commands."""
+
+    def __init__(self, class_path: str, java: str, url: str) -> None:
+        # -Xshare and the like are left alone: this is the JVM as people start it.
+        super().__init__([java, "-cp", class_path, "Peer", url])
 
 
 def compile_peer(folder: Path) -> tuple[str, str]:

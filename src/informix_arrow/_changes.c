@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "native/decode_changes.h"
+#include "native/log_records.h"
 #include "native/decode_python.h"
 #include "native/module.h"
 #include "native/plan.h"
@@ -264,6 +265,66 @@ static PyType_Spec decoder_spec = {
     .slots = decoder_slots,
 };
 
+/* ---- the server's log ------------------------------------------------------------------------------------------ */
+
+PyDoc_STRVAR(log_records_doc,
+             "log_records(data, start, place, transaction, table, label, lengths, most, room, /)\n--\n\n"
+             "The row images of one table in one transaction at the front of data[start:], records of the server's log, as\n"
+             "clients read them: (bytes, position, count). place is the LSN of data[start]; label what the client calls the\n"
+             "table; lengths the bytes of lengths in front of each image; most and room how many records and bytes are\n"
+             "wanted: none begins behind room. What is no whole, sound record of theirs ends the run.");
+
+static PyObject *module_log_records(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer view;
+    Py_ssize_t start;
+    long long place, lengths, most, room;
+    unsigned int transaction, table;
+    int label;
+    struct ia_log_run run;
+    if (!PyArg_ParseTuple(args, "y*nLIIiLLL:log_records", &view, &start, &place, &transaction, &table, &label, &lengths,
+                          &most, &room))
+        return NULL;
+    PyObject *result = NULL, *made = NULL;
+    if (start < 0 || start > view.len || lengths < 0 || lengths > INT32_MAX || most < 0 || most > INT32_MAX || room < 0 ||
+        room > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "start must lie in data, and lengths, most and room be 0..2147483647");
+        goto done;
+    }
+    run.place = place;
+    run.transaction = transaction;
+    run.table = table;
+    run.label = (uint32_t)label;
+    run.lengths = lengths;
+    run.most = most;
+    run.room = room;
+    ia_crc32_table(run.crc);
+    const uint8_t *const data = (const uint8_t *)view.buf + start, *const end = (const uint8_t *)view.buf + view.len;
+    /* What the run takes at most: its records in data, and what each becomes longer by. */
+    int64_t count = 0, bytes = 0, size;
+    for (const uint8_t *p = data; count < most && bytes < room && (size = ia_log_size(p, end - p)) > 0; p += size) {
+        bytes += size + IA_RECORD_ROW - IA_LOG_HEAD;
+        count++;
+    }
+    made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
+    if (!made)
+        goto done;
+    const uint8_t *stop;
+    int64_t written;
+    count = ia_log_records(&run, data, end, (uint8_t *)PyBytes_AsString(made), &stop, &written);
+    result = Py_BuildValue("y#nn", PyBytes_AsString(made), (Py_ssize_t)written,
+                           start + (Py_ssize_t)(stop - data), (Py_ssize_t)count);
+done:
+    Py_XDECREF(made);
+    PyBuffer_Release(&view);
+    return result;
+}
+
+static PyMethodDef module_methods[] = {
+    {"log_records", module_log_records, METH_VARARGS, log_records_doc},
+    {NULL, NULL, 0, NULL},
+};
+
 static int module_exec(PyObject *module)
 {
     if (ia_module_add_errors(module) || ia_module_add_type(module, &decoder_spec))
@@ -281,8 +342,9 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_changes",
-    .m_doc = "Row images of captured changes as record batches (see decode_changes.h).",
+    .m_doc = "Row images of captured changes, as record batches (decode_changes.h) and out of a log (log_records.h).",
     .m_size = sizeof(struct ia_module_state),
+    .m_methods = module_methods,
     .m_slots = module_slots,
     .m_traverse = ia_module_traverse,
     .m_clear = ia_module_clear,

@@ -60,3 +60,23 @@ class ImageDecoder:
     @property
     def owed(self) -> bool:
         """Whether an update's first image came last, and its second is to come."""
+
+def log_records(
+    data: Buffer,
+    start: int,
+    place: int,
+    transaction: int,
+    table: int,
+    label: int,
+    lengths: int,
+    most: int,
+    room: int,
+    /,
+) -> tuple[bytes, int, int]:
+    """The row images of one table in one transaction at the front of ``data[start:]``, records of the server's log
+    (server/changes/log.py), as clients read them: the bytes, the position to go on from, and how many there are.
+
+    ``place`` is the LSN of ``data[start]``, ``label`` what the client calls the table, ``lengths`` the bytes of lengths
+    in front of each image. At most ``most`` records, and none that would begin behind ``room`` bytes. What is no
+    whole, sound record of theirs ends the run.
+    """

@@ -336,9 +336,9 @@ class ChangeLog:
         with self._lock:
             return self._files[-1].lsn + self._files[-1].end if self._files else FIRST_LOG << 32
 
-    def table(self, number: int) -> LoggedTable:
-        """A description."""
-        return self._tables[number]
+    def table(self, number: int) -> LoggedTable | None:
+        """A description; None where there is none of that number."""
+        return self._tables.get(number)
 
     def wait(self, lsn: int, seconds: float) -> bool:
         """Wait until there is something behind a place; whether there is."""
@@ -353,22 +353,38 @@ class ChangeLog:
     def read(self, lsn: int, most: int) -> tuple[list[Entry], int]:
         """Records from the place of one on, at least one where there is one, of not much more than `most` bytes; and
         the place behind them. Gone for a place of which there is no log any more, Damaged for what is no record."""
+        data, place = self.chunk(lsn, most)
+        found = []
+        at = 0
+        try:
+            while (entry := entry_at(data, at, place)) is not None:
+                found.append(entry)
+                at += size_of(entry)
+        except Damaged:
+            if not found:
+                raise
+        return found, place + at
+
+    def chunk(self, lsn: int, most: int) -> tuple[bytes, int]:
+        """About `most` bytes from the place of a record on, the first record whole, and the place where they begin, as
+        that may be in the next file. Empty where there is nothing yet. Gone and Damaged as `read`.
+        """
         while True:
             with self._lock:
                 file = self._file_of(lsn)
                 if file is None:
-                    return [], lsn
+                    return b"", lsn
                 end, last = file.end, file is self._files[-1]
                 following = None if last else self._files[self._files.index(file) + 1].lsn
             at = max(lsn & 0xFFFFFFFF, _FILE_HEAD.size)
             if at < end:
                 try:
                     with file.path.open("rb") as source:
-                        return _whole(source, file.lsn, at, end, most)
+                        return _bytes(source, at, end, most), file.lsn + at
                 except FileNotFoundError:
                     raise Gone from None
             if following is None:
-                return [], file.lsn + at
+                return b"", file.lsn + at
             lsn = following
 
     def _file_of(self, lsn: int) -> _File | None:
@@ -443,21 +459,23 @@ class ChangeLog:
                     file.end = _FILE_HEAD.size
                     self._files.append(file)
                     continue
-                at = _FILE_HEAD.size
                 self._open.clear()
-                while at < size:
-                    try:
-                        entries, behind = _entries(source, file.lsn, at, size, 1 << 20)
-                    except Damaged:  # what was being written when the server was killed
-                        entries, behind = _sound(source, file.lsn, at, size)
-                        size = behind & 0xFFFFFFFF
-                    for entry in entries:
-                        _follow(self._open, entry)
-                        if entry.kind == TABLE:
-                            self._remember(entry)
-                    at = behind & 0xFFFFFFFF
+                at = self._follow_file(source, file.lsn, size)
             file.end = at
             self._files.append(file)
+
+    def _follow_file(self, source: Any, base: int, size: int) -> int:
+        """Read a file's records; where the last whole one ends."""
+        at = _FILE_HEAD.size
+        with suppress(Damaged):  # what was being written when the server was killed
+            while at < size:
+                data, place = _bytes(source, at, size, 1 << 20), at
+                while (entry := entry_at(data, at - place, base + place)) is not None:
+                    _follow(self._open, entry)
+                    if entry.kind == TABLE:
+                        self._remember(entry)
+                    at += size_of(entry)
+        return at
 
     def _remember(self, entry: Entry) -> None:
         said = json.loads(entry.body)
@@ -502,61 +520,47 @@ def _record(kind: int, tx: int, table: int, body: bytes) -> bytes:
     return size.to_bytes(4, "big") + zlib.crc32(checked).to_bytes(4, "big") + checked
 
 
-def _entries(source: Any, base: int, at: int, end: int, most: int) -> tuple[list[Entry], int]:
-    """Records of a file from `at` on, and the place behind them."""
+def _bytes(source: Any, at: int, end: int, most: int) -> bytes:
+    """About `most` bytes of a file from `at` on, the first record whole. Damaged where that cannot be."""
     source.seek(at)
-    data = source.read(min(most, end - at))
-    found: list[Entry] = []
-    unpack, head, crc = _HEAD.unpack_from, _HEAD.size, zlib.crc32
-    place, have = 0, len(data)
-    while at + place < end:
-        if place + head > have:
-            if found:
-                break
-            data += source.read(head - have)
-            have = len(data)
-            if have < head:
-                raise Damaged
-        size, check, kind, tx, table = unpack(data, place)
-        if size < head or at + place + size > end:
+    data = bytes(source.read(min(max(most, _HEAD.size), end - at)))
+    size = int.from_bytes(data[:4], "big")
+    if size < _HEAD.size or at + size > end:
+        raise Damaged
+    if size > len(data):
+        data += source.read(size - len(data))
+        if size > len(data):
             raise Damaged
-        if place + size > have:
-            if found:
-                break
-            data += source.read(size - have)
-            have = len(data)
-            if have < size:
-                raise Damaged
-        if crc(memoryview(data)[place + _CHECKED : place + size]) != check:
-            raise Damaged
-        found.append(Entry(base + at + place, kind, tx, table, data[place + head : place + size]))
-        place += size
-    return found, base + at + place
+    return data
 
 
-def _whole(source: Any, base: int, at: int, end: int, most: int) -> tuple[list[Entry], int]:
-    """As `_entries`, up to what is damaged; Damaged where that comes first."""
-    try:
-        return _entries(source, base, at, end, most)
-    except Damaged:
-        entries, behind = _sound(source, base, at, end)
-        if not entries:
-            raise
-        return entries, behind
+def entry_at(data: bytes, at: int, place: int) -> Entry | None:
+    """The record at data[at:], of which `place` is the LSN of the first byte; None where it is not there whole. Damaged
+    for what is no record."""
+    left = len(data) - at
+    if left < _HEAD.size:
+        return None
+    size, check, kind, tx, table = _HEAD.unpack_from(data, at)
+    if size < _HEAD.size:
+        raise Damaged
+    if size > left:
+        return None
+    if zlib.crc32(memoryview(data)[at + _CHECKED : at + size]) != check:
+        raise Damaged
+    return Entry(place + at, kind, tx, table, data[at + _HEAD.size : at + size])
 
 
-def _sound(source: Any, base: int, at: int, end: int) -> tuple[list[Entry], int]:
-    """The whole records before what is damaged, and the place behind them."""
-    found: list[Entry] = []
-    behind = base + at
-    while True:
-        try:
-            one, behind = _entries(source, base, behind & 0xFFFFFFFF, end, 1)
-        except Damaged:
-            return found, behind
-        if not one:
-            return found, behind
-        found += one
+def whose(data: bytes, at: int) -> tuple[int, int, int] | None:
+    """Kind, transaction and table of the record at data[at:], of which nothing was checked; None where it is cut."""
+    if len(data) - at < _HEAD.size:
+        return None
+    _, _, kind, tx, table = _HEAD.unpack_from(data, at)
+    return kind, tx, table
+
+
+def size_of(entry: Entry) -> int:
+    """Bytes of a record in the log."""
+    return _HEAD.size + len(entry.body)
 
 
 def _follow(opened: dict[int, int], entry: Entry) -> None:

@@ -6,9 +6,21 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from ..._changes import log_records
 from . import records
 from .images import LoggedColumn, LoggedTable
-from .log import ChangeLog, Damaged, Entry, Gone, begin_of, place_of, time_of
+from .log import (
+    ChangeLog,
+    Damaged,
+    Entry,
+    Gone,
+    begin_of,
+    entry_at,
+    place_of,
+    size_of,
+    time_of,
+    whose,
+)
 from .records import RecordKind
 
 POSITION_GONE, UNREADABLE = -83713, -83790
@@ -61,55 +73,85 @@ class LogReader:
         The log. Gone when it does not have the place.
     tables
         What is captured, by database and number of the table; whoever has this may change it.
-
-    Attributes
-    ----------
-    position
-        How far the log has been read.
     """
 
     def __init__(self, log: ChangeLog, lsn: int, tables: Mapping[tuple[str, int], Captured]) -> None:
         self._log = log
         self._tables = tables
-        self._start, self.position, self._before = log.start_of(lsn)
+        self._start, self._place, self._before = log.start_of(lsn)
+        self._data = b""  # of the log, from the LSN _place on
+        self._at = 0  # how far it was read
         self._live: set[int] = set()  # transactions whose BEGINTX was given
-        self._entries: deque[Entry] = deque()
         self._ready: deque[bytes] = deque()
         self._error = b""  # the last record of all
+
+    @property
+    def position(self) -> int:
+        """How far the log has been read."""
+        return self._place + self._at
 
     def tell(self, captured: Captured) -> None:
         """The TABSCHEMA of a table comes next."""
         self._ready.append(captured.schema())
 
-    def take(self, most: int, size: int) -> list[bytes]:
+    def take(self, most: int, size: int) -> bytes:
         """The next records, at most so many, and none behind those that make up `size` bytes; none when there are none
         yet. The last one of all is ERROR where the log cannot be read on."""
         if self._error and not self._ready:
-            return [self._error]
+            return self._error
         found: list[bytes] = []
-        have = 0
-        while len(found) < most and have < size:
+        count = have = 0
+        while count < most and have < size:
             if self._ready:
-                found.append(self._ready.popleft())
-                have += len(found[-1])
-            elif self._entries:
-                self._make(self._entries.popleft())
-            elif not self._read():
-                break
-        return found
+                data, number = self._ready.popleft(), 1
+            else:
+                data, number = self._rows(most - count, size - have)
+                if not number:
+                    if not self._step():
+                        break
+                    continue
+            found.append(data)
+            count += number
+            have += len(data)
+        return b"".join(found)
 
-    def _read(self) -> bool:
-        """Whether there is more."""
+    def _rows(self, most: int, room: int) -> tuple[bytes, int]:
+        """The rows of one table in one transaction that come next, as records, and how many there are; none where they
+        are not simply handed out."""
+        belongs = whose(self._data, self._at)
+        if belongs is None or belongs[0] not in _CHANGES or belongs[1] not in self._live:
+            return b"", 0
+        _, tx, number = belongs
+        captured, version = self._version(number)
+        if (
+            captured is None
+            or version is None
+            or version.pick is not None
+            or version.columns != captured.told
+        ):
+            return b"", 0
+        data, self._at, count = log_records(
+            *(self._data, self._at, self.position, tx, number, captured.label, version.lengths, most, room)
+        )
+        return data, count
+
+    def _step(self) -> bool:
+        """Go on by one record, or read more; False where there is no more."""
         if self._error:
             return False
         try:
-            entries, self.position = self._log.read(self.position, _READ_BYTES)
+            entry = entry_at(self._data, self._at, self._place)
+            if entry is None:
+                self._data, self._place = self._log.chunk(self.position, _READ_BYTES)
+                self._at = 0
+                return bool(self._data)
         except (Gone, Damaged) as problem:
             self._error = records.error(POSITION_GONE if isinstance(problem, Gone) else UNREADABLE)
             self._ready.append(self._error)
             return True
-        self._entries.extend(entries)
-        return bool(entries)
+        self._at += size_of(entry)
+        self._make(entry)
+        return True
 
     def _make(self, entry: Entry) -> None:
         """A record as the client has it, if it is for it."""
@@ -131,17 +173,20 @@ class LogReader:
         elif kind == RecordKind.DISCARD:
             self._ready.append(records.discard(place_of(entry), tx))
         elif kind == RecordKind.TRUNCATE:
-            captured = self._captured(self._log.table(entry.table))
+            captured, _ = self._version(entry.table)
             if captured is not None:
                 self._ready.append(records.truncate(lsn, tx, captured.label))
 
-    def _captured(self, table: LoggedTable) -> Captured | None:
-        return self._tables.get((table.database, table.tabid))
+    def _version(self, number: int) -> tuple[Captured | None, _Version | None]:
+        """What is captured of the table of a description, and how its rows are given."""
+        table = self._log.table(number)
+        captured = None if table is None else self._tables.get((table.database, table.tabid))
+        if table is None or captured is None:
+            return None, None
+        return captured, captured.version(number, table)
 
     def _change(self, entry: Entry) -> None:
-        table = self._log.table(entry.table)
-        captured = self._captured(table)
-        version = None if captured is None else captured.version(entry.table, table)
+        captured, version = self._version(entry.table)
         if captured is None or version is None:
             return
         if version.columns != captured.told:  # logged before or after an ALTER TABLE

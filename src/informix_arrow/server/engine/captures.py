@@ -72,7 +72,7 @@ class CaptureSession:
     def take(self, size: int) -> bytes:
         """What there is now, at most so many bytes: the rest of a record that was cut, or else records."""
         if not self._rest and self.reader is not None:
-            self._rest = b"".join(self.reader.take(self.most, size))
+            self._rest = self.reader.take(self.most, size)
         return self._cut(size)
 
     def timed_out(self, size: int) -> bytes:
