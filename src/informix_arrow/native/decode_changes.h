@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "change_record.h"
 #include "decode_batch.h"
 #include "decode_core.h"
 #include "decode_plan.h"
@@ -18,11 +19,6 @@
 #include "plan.h"
 #include "wire_bytes.h"
 
-enum { IA_RECORD_INSERT = 40, IA_RECORD_DELETE = 41, IA_RECORD_UPDBEF = 42, IA_RECORD_UPDAFT = 43 };
-
-#define IA_RECORD_SCHEME 66
-#define IA_RECORD_COMMON 16 /* header size, payload size, packet scheme, number */
-#define IA_RECORD_ROW 36    /* header of a row image, without the lengths of variable columns */
 #define IA_RECORD_FRONT 2   /* columns that come from the header */
 
 struct ia_changes {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "decode_changes.h"
+#include "change_record.h"
 #include "wire_bytes.h"
 
 #define IA_LOG_HEAD 20

@@ -7,27 +7,26 @@ from collections.abc import Callable, Collection
 from enum import IntEnum
 from itertools import accumulate
 
+from ...wire import changes as wire
+from ...wire.changes import SCHEME
 from .images import LoggedColumn, LoggedTable
-
-SCHEME = 66
-"""CDC_PKTSCHEME_LRECBINARY, the only packet scheme."""
 
 
 class RecordKind(IntEnum):
     """Numbers of records."""
 
-    BEGINTX = 1
-    COMMTX = 2
-    RBTX = 3
-    INSERT = 40
-    DELETE = 41
-    UPDBEF = 42
-    UPDAFT = 43
-    DISCARD = 62
-    TRUNCATE = 119
-    TABSCHEMA = 200
-    TIMEOUT = 201
-    ERROR = 202
+    BEGINTX = wire.BEGIN
+    COMMTX = wire.COMMIT
+    RBTX = wire.ROLLBACK
+    INSERT = wire.INSERT
+    DELETE = wire.DELETE
+    UPDBEF = wire.UPDATE_BEFORE
+    UPDAFT = wire.UPDATE_AFTER
+    DISCARD = wire.DISCARD
+    TRUNCATE = wire.TRUNCATE
+    TABSCHEMA = wire.TABLE_SCHEMA
+    TIMEOUT = wire.TIMEOUT
+    ERROR = wire.ERROR
 
 
 _BEGIN = struct.Struct(">4IQIqI")
