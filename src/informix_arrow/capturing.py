@@ -48,6 +48,7 @@ _LOGGING = "EXECUTE FUNCTION informix.cdc_set_fullrowlogging(?, ?)"
 _START = "EXECUTE FUNCTION informix.cdc_startcapture(?, ?, ?, ?, ?)"
 _ACTIVATE = "EXECUTE FUNCTION informix.cdc_activatesess(?, ?)"
 _CLOSE = "EXECUTE FUNCTION informix.cdc_closesess(?)"
+_PLACE = "SELECT seqnum FROM syscdcsess WHERE sessid = ?"
 _LOG_END = "SELECT uniqid, used FROM sysmaster:informix.syslogs WHERE is_current = 1"
 _GOODBYE = 5.0  # seconds beyond the timeout that closing may take
 _PATIENCE = 15.0  # seconds for which switching full row logging off is tried again
@@ -191,12 +192,15 @@ def capture(
             _asked(conn, _START, arguments, table.wanted.name)
             captured.append(CapturedTable(table.wanted.name, label, names))
         position = 0 if token is None else token.restart
+        log_end = None if token is not None else _log_end(conn)
         _asked(conn, _ACTIVATE, (number, position), lsn_text(position))
+        begun = None if token is not None else _begun(conn, number, log_end)
         assembler = Assembler(
             captured,
             options,
             conn.encoding,
             token,
+            begun,
             transaction_bytes,
             on_truncate,
             Sizes(batch_rows, min(batch_bytes, max(transaction_bytes, 1 << 16))),
@@ -267,7 +271,8 @@ class Changes:
     @property
     def token(self) -> str | None:
         """Where to go on behind the last transaction that was handed out: a short text for ``capture(start=...)``. It
-        moves on in quiet times, too. None at first, when nothing is known yet.
+        moves on in quiet times, too. At first it is where the capture began; None where the server does not say so, up
+        to the first quiet moment or transaction.
         """
         return self._token
 
@@ -421,12 +426,8 @@ class Changes:
                 f"{lsn_text(self._log_end)} (watchdog={self._watchdog:g}): go on with a new capture, "
                 "start=changes.token"
             )
-        try:
-            row = _row(self._connection, _LOG_END, ())
-            end = int(row[0]) << 32 | int(row[1]) << 12
-        except (Error, ValueError, TypeError):
-            if self._connection.closed:
-                raise
+        end = _log_end(self._connection)
+        if end is None:
             self._watchdog = None  # nobody says where the log ends
             return
         self._stood = (at, now)
@@ -534,6 +535,38 @@ def _looked_up(
         call_timeout=None,
     )
     return [found[one.name] for one in wanted], session
+
+
+def _log_end(conn: Connection) -> int | None:
+    """Where the log ends, to a page of 4 KiB; None where the server does not say so."""
+    try:
+        log, used = _row(conn, _LOG_END, ())
+        return int(log) << 32 | int(used) << 12
+    except (Error, ValueError, TypeError):
+        if conn.closed:
+            raise
+        return None
+
+
+def _begun(conn: Connection, number: int, before: int | None) -> int | None:
+    """Where a capture session that has just been activated begins to read; None where the server does not say so.
+
+    What the column means is not documented (CDC section 8): only a place between the ends that the log had before the
+    session was activated and has afterwards is believed.
+    """
+    if before is None:
+        return None
+    try:
+        place = (_row(conn, _PLACE, (number,)))[0]
+    except Error:
+        if conn.closed:
+            raise
+        return None
+    after = _log_end(conn)
+    if after is None or not isinstance(place, int) or place < before:
+        return None
+    following = ((after >> 32) + 1) << 32  # the log that comes next
+    return place if place <= after + 0x1FFF or place == following else None
 
 
 def _opened(settings: Parameters, timeout: int) -> Connection:

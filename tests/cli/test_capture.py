@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import informix_arrow as ifx
-from informix_arrow.cli import main
+from informix_arrow.cli import capture, main
 from informix_arrow.server import Server
 
 
@@ -106,6 +106,25 @@ def test_lines_and_a_second_run_that_goes_on(
     assert found[0]["lsn"] < found[0]["commit_lsn"] < found[1]["lsn"]
     assert run(url, tmp_path) == 0
     assert capfdbinary.readouterr().out == b""
+
+
+def test_the_first_run_keeps_where_it_began_before_anything_comes(
+    url: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "first"
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(capture, "_to_lines", killed)
+    assert main(["capture", url, "cc_t", "--idle", "0", "--state", str(state)]) != 0
+    monkeypatch.undo()
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("INSERT INTO cc_t VALUES (77, 'nobody listened', 1.5, NULL)")
+    capfdbinary.readouterr()
+    assert main(["capture", url, "cc_t", "--idle", "0", "--state", str(state)]) == 0
+    (line,) = lines(capfdbinary.readouterr().out.decode())
+    assert (line["op"], line["data"]["id"]) == ("insert", 77)
 
 
 def test_debeziums_envelope(url: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

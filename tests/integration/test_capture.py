@@ -185,6 +185,25 @@ def test_full_row_logging_stays_on_until_it_is_switched_off(url: str) -> None:
             ifx.capture(url, ["cp_items"], set_full_row_logging=False)
 
 
+def test_a_capture_has_a_token_before_anything_came(url: str) -> None:
+    with ifx.connect(url) as late, ifx.connect(url, autocommit=True) as conn:
+        for tables in (["cp_orders"], TABLES):  # at first the log has no file
+            with ifx.capture(url, tables, timeout=1) as changes:
+                token = changes.token
+            assert token is not None
+            conn.execute("INSERT INTO cp_items VALUES (1, 2)")
+        late.execute("INSERT INTO cp_items VALUES (3, 4)")
+        with ifx.capture(
+            url, TABLES, timeout=1
+        ) as changes:  # what is open now comes whole, what was committed not
+            token = changes.token
+        late.execute("INSERT INTO cp_items VALUES (5, 6)")
+        late.commit()
+        conn.execute("INSERT INTO cp_items VALUES (7, 8)")
+    with ifx.capture(url, TABLES, start=token, timeout=1, idle=0) as changes:
+        assert [[row[2] for row in told(each)] for each in changes] == [[3, 5], [7]]
+
+
 def test_closing_in_the_middle_of_what_was_sent_ahead(url: str, server: Server) -> None:
     token = begun(url, ["cp_items"])
     with ifx.connect(url, autocommit=True) as conn:

@@ -384,6 +384,32 @@ def test_a_reader_at_the_end_of_the_log_or_that_moves_is_none(
     assert list(changes) == []
 
 
+@pytest.mark.parametrize(
+    ("rows", "begun"),
+    [
+        ([(9 << 32 | 0x2010,), (9, 2)], 9 << 32 | 0x2010),
+        ([(9 << 32 | 0x2FFF,), (9, 2)], 9 << 32 | 0x2FFF),
+        ([(10 << 32,), (9, 2)], 10 << 32),
+        ([(9 << 32 | 0x1FFF,), (9, 2)], None),  # before the end of the log that there was before
+        ([(9 << 32 | 0x5000,), (9, 2)], None),  # behind its end
+        ([(0,), (9, 2)], None),
+        ([(None,), (9, 2)], None),
+        ([(9 << 32 | 0x2010,), ("x", 2)], None),
+        ([(9 << 32 | 0x2010,)], None),  # an error
+        ([], None),
+    ],
+)
+def test_only_a_place_at_the_end_of_the_log_is_believed(
+    rows: list[tuple[Any, ...]], begun: int | None
+) -> None:
+    connection = Written(iter(()), 1)
+    connection.rows = [(9, 2), *rows]
+    before = capturing._log_end(cast(Any, connection))
+    assert before == 9 << 32 | 0x2000
+    assert capturing._begun(cast(Any, connection), 1, before) == begun
+    assert capturing._begun(cast(Any, connection), 1, None) is None
+
+
 def test_closing_says_so_to_the_server_once(make: Make) -> None:
     changes, connection = make(w.timeout(1))
     connection.rows = [(0,)]

@@ -91,6 +91,8 @@ class Assembler:
         How their values become Arrow's, and the Python codec of their text.
     start
         Where the capture goes on; None when it begins.
+    begun
+        The place at which it begins, where that is known; what was committed before does not come.
     transaction_bytes
         What open transactions may hold in memory together; the largest ones go to files beyond it.
     """
@@ -99,6 +101,7 @@ class Assembler:
     options: TypeOptions
     encoding: str
     start: Token | None = None
+    begun: int | None = None
     transaction_bytes: int = 256 << 20
     on_truncate: OnTruncate = "deliver"
     sizes: Sizes = field(default_factory=Sizes)
@@ -118,6 +121,8 @@ class Assembler:
     def __post_init__(self) -> None:
         self._labels = {table.label: table for table in self.tables}
         self._token = self.start
+        if self.start is None and self.begun is not None:
+            self._token = Token(self.begun, 0)
 
     @property
     def token(self) -> Token | None:

@@ -94,6 +94,9 @@ def run(options: argparse.Namespace) -> int:
     with connecting.connected(url, options) as connection:
         changes = capture(connection, tables, start=start, idle=options.idle)
     with changes:
+        _keep(
+            options.state, changes.token
+        )  # else who is stopped before the first transaction would begin anew
         if options.format == "parquet":
             _to_parquet(changes, options)
         else:

@@ -87,7 +87,12 @@ class LogReader:
 
     @property
     def position(self) -> int:
-        """How far the log has been read."""
+        """How far the log has been read: at least where reading was to begin."""
+        return max(self._start, self._here)
+
+    @property
+    def _here(self) -> int:
+        """Where the next record is: before `position` as long as transactions are read that were open there."""
         return self._place + self._at
 
     def tell(self, captured: Captured) -> None:
@@ -131,7 +136,7 @@ class LogReader:
         ):
             return b"", 0
         data, self._at, count = log_records(
-            *(self._data, self._at, self.position, tx, number, captured.label, version.lengths, most, room)
+            *(self._data, self._at, self._here, tx, number, captured.label, version.lengths, most, room)
         )
         return data, count
 
@@ -142,7 +147,7 @@ class LogReader:
         try:
             entry = entry_at(self._data, self._at, self._place)
             if entry is None:
-                self._data, self._place = self._log.chunk(self.position, _READ_BYTES)
+                self._data, self._place = self._log.chunk(self._here, _READ_BYTES)
                 self._at = 0
                 return bool(self._data)
         except (Gone, Damaged) as problem:
