@@ -55,8 +55,12 @@ class Db:
             self.session.execute(prepared, params)
 
 
+def new_engine() -> Engine:
+    return Engine(None, "informix", VERSION, Library())
+
+
 def open_engine() -> Iterator[Engine]:
-    engine = Engine(None, "informix", VERSION, Library())
+    engine = new_engine()
     yield engine
     engine.close()
 

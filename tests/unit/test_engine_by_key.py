@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -14,14 +14,14 @@ from informix_arrow.server.engine.prepared import Outcome, Prepared
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.planning.plans import ModifyPlan, SelectPlan
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Db, connect
 
 WARN_CUT = 1
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture

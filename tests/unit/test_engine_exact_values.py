@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pyarrow as pa
@@ -14,12 +13,12 @@ from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.types.value_forms import modulo
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Db, connect
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture

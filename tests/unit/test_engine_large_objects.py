@@ -13,7 +13,7 @@ from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import Library
 from informix_arrow.wire.type_codes import LOCATOR_SIZE
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Db, connect
 
 SIZES = [0, 1, 255, 256, 32_767, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7]
 
@@ -45,8 +45,8 @@ def content(size: int) -> bytes:
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,15 +15,15 @@ import pytest
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Db, connect
 
 PATIENCE = 60.0
 """Seconds after which a test gives up: only a hang takes so long."""
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -16,15 +15,15 @@ from informix_arrow.server.types.nested_values import parse_literal
 from informix_arrow.wire.nested import parse_literal as clients_parse
 from informix_arrow.wire.types import TypeOptions
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Db, connect
 
 ONE = "from systables where tabid = 1"
 ROW = "row(name varchar(50), age int)"
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,12 +15,12 @@ from informix_arrow.server.engine.prepared import Outcome
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.planning.plans import InsertPlan
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Db, connect
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ import pytest
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.session import open_session
 
-from .engine_support import Db, open_engine
+from .engine_support import Db
 
 Login = Callable[..., Db]
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture

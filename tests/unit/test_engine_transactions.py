@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,12 @@ import pytest
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.routines.session_routines import Library
 
-from .engine_support import VERSION, Db, connect, open_engine
+from .engine_support import VERSION, Db, connect
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Db, connect
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture
