@@ -8,6 +8,9 @@ from sqlglot.tokens import Token, TokenType
 from ..errors import SqlError, syntax_error
 from .dialect import InformixDelimitedTokenizer, InformixTokenizer
 
+_DIGITS = 32
+"""Of a number in a statement that defines something: sizes, counts and what sequences begin with."""
+
 _END = Token(TokenType.BREAK, "", 0, 0, 0, 0)
 
 
@@ -116,9 +119,11 @@ class Tokens:
     def number(self) -> int:
         if self.token.token_type != TokenType.NUMBER:
             raise self.fail()
-        value = int(self.token.text)
+        text = self.token.text
+        if len(text) > _DIGITS or not text.isdecimal():
+            raise self.fail()
         self.at += 1
-        return value
+        return int(text)
 
     def names(self) -> list[str]:
         self.expect("(")

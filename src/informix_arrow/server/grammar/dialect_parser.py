@@ -93,6 +93,8 @@ class InformixParser(StrictParser):
             and self._next.token_type == TokenType.NUMBER
         ):
             digits = self._next.text
+            if len(digits) > 1 or not digits.isdecimal():
+                self.raise_error("Expected a precision such as (3)")
             self._advance(2)
             self._match_r_paren()
             return f"{word}({digits})"

@@ -31,7 +31,7 @@ def constant(node: exp.Expression) -> tuple[object] | None:
             return (value,)
         if "e" in value.lower():
             return (float(value),)
-        return (Decimal(value) if "." in value else int(value),)
+        return (int(value) if value.isdigit() and len(value) <= 4000 else Decimal(value),)
     return None
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ..schema.catalog import TableInfo
 from ..types.names import quote
 from ..types.result_types import INTEGERS
-from .scope import Output
+from .scope import Output, whole_number
 from .variables import Variable
 
 
@@ -71,10 +71,11 @@ def wanted_key(tree: exp.Expression, info: TableInfo, alias: str) -> tuple[str |
             return ()
         if isinstance(value, exp.Placeholder):
             found.append(f"p{value.meta['index']}")
-        elif not value.is_string and value.name.isdecimal():
-            found.append(int(value.name))
         else:
-            return ()
+            number = whole_number(value)
+            if number is None:
+                return ()
+            found.append(number)
     return tuple(found)
 
 

@@ -17,7 +17,7 @@ from .nodes import user_routines
 from .nodes.client_files import argument, call_of, outside
 from .outer_joins import classify
 from .plans import Call
-from .scope import Ex, Output, Scope, Source, offset_of, table_outputs
+from .scope import Ex, Output, Scope, Source, offset_of, table_outputs, whole_number
 from .views import OF_VIEW
 
 
@@ -127,7 +127,7 @@ class QueryTranslator:
     @staticmethod
     def _union_position(node: exp.Expression, outputs: list[Output]) -> str:
         if isinstance(node, exp.Literal):
-            return str(node.this)
+            return _position(node, len(outputs))
         for position, output in enumerate(outputs, 1):
             if isinstance(node, exp.Column) and output.name == node.name:
                 return str(position)
@@ -229,9 +229,7 @@ class QueryTranslator:
     ) -> str:
         """A position, a name of the result, or an expression over the sources."""
         if isinstance(node, exp.Literal) and not node.is_string:
-            if not 1 <= int(str(node.this)) <= len(outputs):
-                raise SqlError(-309, 0, 0, str(node.this))
-            return str(node.this)
+            return _position(node, len(outputs))
         if isinstance(node, exp.Column) and not node.table:
             for position, output in enumerate(outputs, 1):
                 if output.name == node.name:
@@ -401,6 +399,16 @@ class QueryTranslator:
         if info is None:
             raise no_table(name, offset_of(node))
         return info
+
+
+def _position(node: exp.Literal, columns: int) -> str:
+    """An item of ORDER BY that is a number: -309 for one that no column has."""
+    if node.is_string:
+        raise SqlError(-201, 0, offset_of(node) or 1)
+    position = whole_number(node)
+    if position is None or not 1 <= position <= columns:
+        raise SqlError(-309, 0, 0, str(node.this)[:20])
+    return str(position)
 
 
 def _columns_named(tree: exp.Expression) -> set[str] | None:

@@ -17,6 +17,8 @@ CONSTANT = "(constant)"
 
 EXPRESSION = "(expression)"
 
+_DIGITS = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Ex:
@@ -121,6 +123,12 @@ class Scope:
                     return Ex(sql, ColumnType.integer(), "rowid")
             scope = scope.parent
         raise no_column(name, offset)
+
+
+def whole_number(node: exp.Expression) -> int | None:
+    """What a literal of digits alone stands for; None for any other text, and for more digits than a number has."""
+    digits = "" if not isinstance(node, exp.Literal) or node.is_string else str(node.this)
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS else None
 
 
 def offset_of(node: exp.Expression) -> int:

@@ -9,7 +9,7 @@ from ...errors import SqlError
 from ...types.nested_types import declare
 from ...types.result_types import character, is_character, text_type
 from ..functions.texts import substring
-from ..scope import Ex, Scope
+from ..scope import Ex, Scope, whole_number
 from ..translator import Nodes, Translator
 
 
@@ -39,10 +39,10 @@ def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     """`col[2,5]`, `col[3]`: characters from to, 1-based, inclusive."""
     inner = tr.expr(node.this, scope)
     bounds = node.expressions
-    if not 1 <= len(bounds) <= 2 or not all(isinstance(b, exp.Literal) and not b.is_string for b in bounds):
+    places = [whole_number(bound) for bound in bounds]
+    if not 1 <= len(places) <= 2 or None in places:
         raise SqlError(-201, 0, 1)
-    first = int(str(bounds[0].this))
-    last = int(str(bounds[-1].this))
+    first, last = places[0] or 0, places[-1] or 0
     width = inner.type.content_width if inner.type is not None and is_character(inner.type) else 0
     if not width or first < 1 or last < first:
         raise SqlError(-217 if not width else -201, 0, 0, inner.name)
