@@ -28,6 +28,7 @@ from ..schema.databases import Databases
 from ..types import sql_functions
 from .calling import Registered
 from .captures import Captures
+from .catalogue_rows import CatalogueRows
 from .instance import Instance, Memory
 from .locks import Claim, Locks, Mode
 from .numbers import Numbers
@@ -100,6 +101,7 @@ class Engine:
         self.fixed_plans = (
             PlanCache()
         )  # those of the catalogue, which a change of the schema leaves as they are
+        self.catalogue_rows = CatalogueRows(self.connect, self._catalogue_version)
         self.serials = Serials()
         self.locks = Locks()
         self.numbers = Numbers(root)
@@ -118,6 +120,9 @@ class Engine:
         """A connection of its own for a session."""
         with self._lock:
             return self._instance.connect()
+
+    def _catalogue_version(self) -> tuple[int, int]:
+        return self.schema_version.number, self.databases.changes
 
     # ---- sessions -----------------------------------------------------------------------------
     def new_session_id(self) -> int:
@@ -200,6 +205,7 @@ class Engine:
                 session.close()
         finally:
             self.changes.close()
+            self.catalogue_rows.close()
             try:
                 self.databases.close()
             finally:

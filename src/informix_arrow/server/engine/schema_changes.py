@@ -38,6 +38,7 @@ class SchemaChanges:
         self._seen = -1
         self.temp_tables: dict[str, TableInfo] = {}
         self.uncommitted = False
+        self._for_others = False  # some of what is not committed is not of temporary tables
         self.stamp = 0
 
     def look(self) -> None:
@@ -51,13 +52,17 @@ class SchemaChanges:
         """What was known of tables is out of date."""
         self.stamp += 1
 
-    def change(self) -> None:
-        """The statement has changed the schema: nothing kept holds, here now and elsewhere after the commit."""
+    def change(self, *, temporary: bool = False) -> None:
+        """The statement has changed the schema: nothing kept holds, here now and elsewhere after the commit. Of
+        `temporary` tables nobody else knows."""
         self.uncommitted = True
+        self._for_others = self._for_others or not temporary
         self.forget()
 
     def publish(self) -> None:
         """What was changed is committed."""
         if self.uncommitted:
             self.uncommitted = False
-            self._version.bump()
+            if self._for_others:  # perhaps of a transaction before this one that was rolled back
+                self._for_others = False
+                self._version.bump()

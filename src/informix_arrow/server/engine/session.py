@@ -393,7 +393,9 @@ class EngineSession:
         self.isolation.before_query(plan, values)
         sql, codec = plan.shown or plan.sql, self.environment.codec
         if plan.fixed and sql == plan.sql:
-            small = self.runner.at_once(sql, values)
+            small = self._few_of_kept(plan, values)
+            if small is None:
+                small = self.runner.at_once(sql, values)
             if small is not None:
                 return QueryResult(prepared.columns, cast_table(small, prepared.columns, codec, plan.packed))
         if prepared.values is not None and ROUTINE_CALL not in sql:
@@ -413,6 +415,23 @@ class EngineSession:
         kept = cast_table(table, prepared.columns, codec, plan.packed, plan.calls)
         schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
         return CallingResult(prepared.columns, kept, schema, plan.calls, self.objects.call)
+
+    def _few_of_kept(self, plan: SelectPlan, values: dict[str, object]) -> pa.Table | None:
+        """The rows of a query of the catalogue from rows that are kept; None where it must be run as it is."""
+        if plan.kept is None or not self.transaction.untouched:
+            return None
+        of_schema = {f"s_{name}": values[f"s_{name}"] for name in plan.needs.uses}
+        sql = self.engine.catalogue_rows.query(plan.kept, self.current.name, of_schema)
+        if sql is None:
+            return None
+        try:
+            return self.runner.at_once(sql, values)
+        except SqlError as problem:
+            if problem.sqlcode == -213:
+                raise
+            return (
+                None  # the schema has changed in this moment, and they are gone; or the query says it itself
+            )
 
     def _whole(self, sql: str, values: dict[str, object]) -> pa.Table:
         return self.transaction.read(lambda: self.runner.arrow(sql, values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -44,6 +45,20 @@ class Needs:
     files: tuple[ClientFile, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class KeptRows:
+    """A query as one of rows that are kept: `pieces` of its text with a table of such rows between each two of them,
+    and the queries that these tables are made with (kept_rows.py)."""
+
+    pieces: tuple[str, ...]
+    queries: tuple[str, ...]
+
+    def text(self, tables: Sequence[str]) -> str:
+        """The query over these tables."""
+        rest = zip(tables, self.pieces[1:], strict=True)
+        return self.pieces[0] + "".join(table + piece for table, piece in rest)
+
+
 @dataclass(slots=True)
 class SelectPlan:
     """A query; `into` is the table of SELECT ... INTO TEMP (name, temporary). `shown` is the text whose rows the
@@ -55,7 +70,7 @@ class SelectPlan:
     `for_update` that it locks those it gets, and `few` that a key allows for one row, or few that differ in blanks.
 
     `fixed` tells that it is of the system catalogue alone, which no change of the schema makes another: the plan holds
-    as long as the databases are there. There is little to read, and much to plan.
+    as long as the databases are there. There is little to read, and much to plan. `kept` is for one with parameters.
     """
 
     sql: str
@@ -71,6 +86,7 @@ class SelectPlan:
     for_update: bool = False
     few: bool = False
     fixed: bool = False
+    kept: KeptRows | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from ...wire.describe import Column
 from ...wire.types import ColumnType
 from ..errors import not_supported
 from ..types.nested_types import is_nested
+from .kept_rows import take_apart
 from .keyed import asks_for_key, keyed
 from .nodes.client_files import outside
 from .plans import SelectPlan
@@ -44,6 +45,7 @@ def select(work: Translation, tree: exp.Expression, *, rows_go_out: bool = True)
     plan.for_update = any(lock.args.get("update") for lock in tree.args.get("locks") or ())
     if plan.for_update and (not plan.keyed or any(calls)):
         raise not_supported("FOR UPDATE of rows that are not rows of one table")
+    plan.kept = take_apart(work, tree, plan)
     return plan
 
 

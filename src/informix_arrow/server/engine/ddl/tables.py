@@ -105,7 +105,7 @@ def drop(bench: Workbench, statement: Drop) -> int:
         forget_table(bench.transaction.writer, info)
         triggers.forget_table(bench.transaction.writer, info)
         privileges.forget_table(bench.transaction.writer, info.database, info.tabid)
-    bench.schema.change()
+    bench.schema.change(temporary=info.temporary)
     return 0
 
 

@@ -82,7 +82,7 @@ class Workbench:
             store_table(writer, info, owner)
             if info.kind == "T" and not self.database.record.ansi and not self.environment.no_default_access:
                 privileges.give_public(writer, info.database, info.tabid, owner)
-        self.schema.change()
+        self.schema.change(temporary=info.temporary)
 
     def replace_description(self, old: TableInfo, new: TableInfo) -> None:
         """The table is described otherwise from now on."""
@@ -92,4 +92,4 @@ class Workbench:
         else:
             forget_table(self.transaction.writer, old)
             replace_table(self.transaction.writer, new)
-        self.schema.change()
+        self.schema.change(temporary=new.temporary)

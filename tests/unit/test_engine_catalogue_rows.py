@@ -1,0 +1,264 @@
+"""Queries of the catalogue with parameters: their rows are kept while no schema changes, and are the same as without.
+
+The oracle is the same query with its parameters written into it: nothing is kept for that.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from informix_arrow.server.engine import catalogue_rows
+from informix_arrow.server.engine.catalogue_rows import WORTH, CatalogueRows
+from informix_arrow.server.engine.engine import Engine
+
+from .engine_support import Db, connect, open_engine
+
+COLUMNS = (
+    "SELECT trim(t.owner), t.tabname, c.colname, informix.schema_coltypename(c.coltype, c.extended_id), c.colno, "
+    "CASE d.type WHEN 'L' THEN d.default ELSE NULL::VARCHAR(1) END, NULL::smallint "
+    "FROM systables t, OUTER sysdefaults d, syscolumns c WHERE t.tabid = c.tabid AND d.tabid = t.tabid "
+    "AND c.colno = d.colno AND t.tabname LIKE ? AND c.colname LIKE ? "
+    "UNION SELECT trim(st.owner), st.tabname, c.colname, informix.schema_coltypename(c.coltype, c.extended_id), "
+    "c.colno, NULL::VARCHAR(1), NULL::smallint FROM systables st, syssyntable s, systables t, syscolumns c "
+    "WHERE st.tabid = s.tabid AND s.btabid = t.tabid AND t.tabid = c.tabid AND st.tabname LIKE ? "
+    "AND c.colname LIKE ? ORDER BY 1, 2, 5"
+)
+INDEXES = (
+    "SELECT DISTINCT i.idxname, i.idxtype, abs(i.part1) AS first, t.tabname FROM systables t, sysindexes i "
+    "WHERE t.tabid = i.tabid AND (t.tabname = ? OR t.tabname LIKE ?) ORDER BY idxname, first"
+)
+KEYS = (
+    "SELECT f.tabname, fk.constrname, pk.constrname, p.tabname FROM systables p, systables f, sysconstraints pk, "
+    "sysconstraints fk, sysreferences r WHERE p.tabid = pk.tabid AND pk.constrid = r.primary "
+    "AND r.constrid = fk.constrid AND fk.tabid = f.tabid AND f.tabname MATCHES ? ORDER BY f.tabname, fk.constrname"
+)
+RIGHTS = (
+    "SELECT t.tabname, a.grantor, a.grantee, a.tabauth FROM systables t JOIN systabauth a ON a.tabid = t.tabid "
+    "WHERE t.tabname LIKE ? ORDER BY 1, 2, 3, 4"
+)
+TRIGGERS = (
+    "SELECT t.tabname, g.trigname, g.event FROM systriggers g, systables t WHERE g.tabid = t.tabid "
+    "AND t.tabname LIKE ? ORDER BY 1, 2"
+)
+DIVIDED = (
+    (COLUMNS, ("cust%", "%", "cust%", "%")),
+    (COLUMNS, ("%", "k%", "synonym%", "%")),
+    (INDEXES, ("customer", "child%")),
+    (KEYS, ("c*",)),
+    (RIGHTS, ("c%",)),
+    (TRIGGERS, ("%",)),
+)
+
+CHANGES = (
+    "CREATE TABLE customer (k SERIAL PRIMARY KEY, name VARCHAR(20) DEFAULT 'nobody', tail INT)",
+    "CREATE TABLE child (k INT, c INT REFERENCES customer, tail INT)",
+    "CREATE INDEX child_i ON child (c DESC, tail)",
+    "RENAME INDEX child_i TO child_j",
+    "ALTER TABLE customer ADD (late DATETIME YEAR TO DAY)",
+    "ALTER TABLE child ADD CONSTRAINT UNIQUE (k) CONSTRAINT child_u",
+    "RENAME COLUMN customer.late TO later",
+    "CREATE SYNONYM synonym_c FOR customer",
+    "CREATE VIEW customers AS SELECT name FROM customer",
+    "GRANT SELECT ON customer TO ann",
+    "REVOKE SELECT ON customer FROM ann",
+    "CREATE ROW TYPE kept_row (a INT)",
+    "CREATE TABLE child_typed (k kept_row, tail INT)",
+    "CREATE TRIGGER child_t INSERT ON child REFERENCING NEW AS n FOR EACH ROW (DELETE FROM child WHERE k = n.k - 1)",
+    "SET TRIGGERS child_t DISABLED",
+    "DROP TRIGGER child_t",
+    "RENAME TABLE child TO children",
+    "DROP INDEX child_j",
+    "ALTER TABLE children DROP CONSTRAINT child_u",
+    "DROP SYNONYM synonym_c",
+    "DROP VIEW customers",
+    "DROP TABLE child_typed",
+    "DROP ROW TYPE kept_row RESTRICT",
+    "DROP TABLE children",
+    "DROP TABLE customer",
+)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    yield from open_engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Iterator[Db]:
+    db = connect(engine)
+    yield db
+    db.session.close()
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The queries whose rows were kept, each time that they were."""
+    made: list[str] = []
+    make = CatalogueRows._make
+
+    def noted(self: CatalogueRows, query: str, *rest: object) -> str | None:
+        name = make(self, query, *rest)  # type: ignore[arg-type]
+        if name is not None:
+            made.append(query)
+        return name
+
+    monkeypatch.setattr(CatalogueRows, "_make", noted)
+    return made
+
+
+def written(sql: str, params: tuple[object, ...]) -> str:
+    for value in params:
+        sql = sql.replace("?", f"'{value}'", 1)
+    return sql
+
+
+def often(db: Db, sql: str, *params: object) -> list[tuple[object, ...]]:
+    """What a query returns, as often as it takes for its rows to be kept and used; each time the same."""
+    first = db.rows(sql, *params)
+    for _ in range(WORTH + 1):
+        assert db.rows(sql, *params) == first
+    return first
+
+
+def test_rows_that_are_kept_are_those_of_the_catalogue_after_each_change(db: Db, made: list[str]) -> None:
+    """The change is made by another session."""
+    seen = set()
+    with_all = connect(db.session.engine)
+    for change in CHANGES:
+        with_all.run(change)
+        made.clear()
+        for sql, params in DIVIDED:
+            rows = often(db, sql, *params)
+            assert rows == db.rows(written(sql, params)), (change, sql)
+            seen.add((sql, tuple(rows)))
+        assert len(made) == 6, change  # COLUMNS has two, and is asked twice
+    assert len(seen) > 30  # these are no empty tables
+    with_all.session.close()
+
+
+def test_what_a_transaction_has_changed_itself_is_seen_by_it_and_by_nobody_else(db: Db) -> None:
+    other = connect(db.session.engine)
+    query = RIGHTS.replace("LIKE", "=")
+    for who in (db, other):
+        assert often(who, query, "fresh") == []
+    db.run("BEGIN WORK")
+    db.run("CREATE TABLE fresh (k INT, tail INT)")
+    assert [row[0] for row in often(db, query, "fresh")] == ["fresh"]
+    db.run("ROLLBACK WORK")
+    for who in (db, other):
+        assert often(who, query, "fresh") == []
+    db.run("BEGIN WORK")
+    db.run("CREATE TABLE fresh (k INT, tail INT)")
+    db.run("COMMIT WORK")
+    for who in (db, other):
+        assert [row[0] for row in often(who, query, "fresh")] == ["fresh"]
+    other.session.close()
+
+
+def test_temporary_tables_leave_them_alone(db: Db, made: list[str]) -> None:
+    rows = often(db, INDEXES, "systables", "sys%")
+    made.clear()
+    for number in range(3):
+        db.run(f"CREATE TEMP TABLE own{number} (k INT, tail INT)")
+        assert often(db, INDEXES, "systables", "sys%") == rows
+        db.run(f"DROP TABLE own{number}")
+    assert made == []
+
+
+def test_each_database_has_its_own(db: Db) -> None:
+    db.session.close_database()
+    db.run("CREATE DATABASE kept_other")
+    db.run("CREATE TABLE only_here (k INT, tail INT)")
+    query = (
+        "SELECT t.tabname, c.colname FROM systables t, syscolumns c WHERE t.tabid = c.tabid AND t.tabname = ?"
+    )
+    assert len(often(db, query, "only_here")) == 2
+    db.session.open_database("stores_demo")
+    assert often(db, query, "only_here") == []
+    away = query.replace("systables", "kept_other:systables").replace("syscolumns", "kept_other:syscolumns")
+    assert len(often(db, away, "only_here")) == 2
+    db.session.close_database()
+    db.run("DROP DATABASE kept_other")
+    db.run("CREATE DATABASE kept_other")
+    assert often(db, query, "only_here") == []
+    db.session.close_database()
+    db.run("DROP DATABASE kept_other")
+
+
+def test_too_many_rows_are_not_kept(db: Db, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue_rows, "MOST_ROWS", 10)
+    query = "SELECT a.tabname, b.tabid FROM systables a, systables b WHERE a.tabid = ? AND b.tabid = ?"
+    assert often(db, query, 1, 2) == [("systables", 2)]
+    assert made == []
+
+
+def test_what_a_parameter_keeps_out_may_fail(db: Db, made: list[str]) -> None:
+    query = (
+        "SELECT t.tabname, trunc(10 / (t.tabid - 1))::INT FROM systables t, syscolumns c "
+        "WHERE t.tabid = c.tabid AND c.colno = 1 AND t.tabname = ?"
+    )
+    assert often(db, query, "sysindices") == [("sysindices", 5)]
+    assert made == []
+    assert db.fails(query, "systables").sqlcode == -1202
+
+
+@pytest.mark.parametrize(
+    ("sql", "params"),
+    [
+        ("SELECT t.tabname, ?::INT FROM systables t, syscolumns c WHERE t.tabid = c.tabid AND c.colno = 1", (5,)),
+        ("SELECT COUNT(*), 7 FROM systables t, syscolumns c WHERE t.tabid = c.tabid AND t.tabname = ?", ("sysviews",)),
+        ("SELECT FIRST 2 t.tabname, c.colno FROM systables t, syscolumns c WHERE t.tabid = c.tabid AND t.tabid > ? "
+         "ORDER BY 1, 2", (3,)),
+        ("SELECT t.tabname, c.colname FROM systables t LEFT JOIN syscolumns c ON t.tabid = c.tabid AND c.colno = ? "
+         "ORDER BY 1", (2,)),
+        ("SELECT t.tabname, c.colname FROM systables t LEFT JOIN syscolumns c ON t.tabid = c.tabid "
+         "WHERE c.colname LIKE ? ORDER BY 1, 2", ("tab%",)),
+        ("SELECT t.tabname, c.colname FROM systables t, OUTER syscolumns c WHERE t.tabid = c.tabid "
+         "AND c.colname LIKE ? ORDER BY 1, 2", ("tab%",)),
+        ("SELECT tabname, colname FROM systables t, syscolumns c WHERE t.tabid = c.tabid "
+         "AND EXISTS (SELECT 1 FROM sysindices i WHERE i.idxname <> ? AND i.tabid = t.tabid)", ("x",)),
+        ("SELECT * FROM systables t, syscolumns c WHERE t.tabid = c.tabid AND t.tabname = ?", ("sysviews",)),
+        ("SELECT s.sid, t.tabid FROM sysmaster:syssessions s, systables t WHERE t.tabid = ?", (1,)),
+    ],
+)  # fmt: skip
+def test_what_is_no_choice_of_kept_rows_is_run_as_it_is(
+    db: Db, made: list[str], sql: str, params: tuple[object, ...]
+) -> None:
+    rows = often(db, sql, *params)
+    assert made == []
+    assert rows == db.rows(sql.replace("?", repr(params[0])))
+
+
+def test_they_hold_while_others_change_the_schema(engine: Engine) -> None:
+    """Whoever asks while tables come and go has the rows of what stays, each time."""
+    ended, found, wrong = threading.Event(), [0], []
+    one = connect(engine)
+    one.run("CREATE TABLE stays (k INT PRIMARY KEY, tail INT)")
+
+    def ask() -> None:
+        db = connect(engine)
+        try:
+            while not ended.is_set() or not found[0]:
+                rows = db.rows(INDEXES, "stays", "stays")
+                found[0] += 1
+                if [row[3] for row in rows] != ["stays"]:
+                    wrong.append(rows)
+        finally:
+            db.session.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(15):
+            one.run(f"CREATE TABLE goes{number} (k INT PRIMARY KEY, tail INT)")
+            one.run(f"DROP TABLE goes{number}")
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+    one.session.close()
