@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -27,6 +27,15 @@ from .plan_cache import LONGEST_TEXT
 from .session_values import SessionValues
 from .spool import Spool
 from .transaction import Transaction
+
+
+class Closable(Protocol):
+    """What holds something until it is closed."""
+
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=Closable)
 
 _BATCH_ROWS = 65536
 _WIDEST = ColumnType.decimal(32)
@@ -160,13 +169,33 @@ class Runner:
                 if not len(spool):
                     none = [pa.array([], field.type) for field in reader.schema]
                     spool.append(pa.RecordBatch.from_arrays(none, schema=reader.schema))
-            except (OSError, MemoryError, pa.ArrowException) as problem:
-                raise duckdb_error(problem) from problem
+            except BaseException as problem:
+                spool.close()
+                if isinstance(problem, (OSError, MemoryError, pa.ArrowException)):
+                    raise duckdb_error(problem) from problem
+                raise
             finally:
                 reader.close()  # not left to the collector: see OpenRows
             return spool
 
-        return self.answers.settled(sql, lambda: transaction.read(run))
+        return self.last_made(sql, lambda: transaction.read(run))
+
+    def last_made(self, sql: str, make: Callable[[], C]) -> C:
+        """What is made of a text once every call in it has its answer; what was made of it before is closed."""
+        made: list[C] = []
+
+        def run() -> C:
+            while made:
+                made.pop().close()
+            made.append(make())
+            return made[0]
+
+        try:
+            return self.answers.settled(sql, run)
+        except BaseException:
+            while made:
+                made.pop().close()
+            raise
 
     def at_once(self, sql: str, values: dict[str, object]) -> Any:
         """Run a query of few rows of the catalogue, as an Arrow table; None where they are too many for that, or of

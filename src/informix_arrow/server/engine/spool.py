@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 
-from ..errors import ISAM_NO_SPACE, SqlError
+from ..errors import SqlError
+from .spill_file import Place, SpillFile
 
 MEMORY = 8 << 20
 """Bytes of batches that stay in memory; those beyond go to the file."""
-
-_CANNOT_WRITE = -271
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where in the file a batch is."""
-
-    offset: int
-    size: int
 
 
 class Spool:
@@ -34,18 +22,15 @@ class Spool:
     rows
         How many the batches had that were put in.
 
-    The file is in `directory`, which is made when it is not there; None is the machine's for temporary files. It has no
-    name, and is gone when it is closed or the process ends, whatever ends it.
+    The file is in `directory` (spill_file.py).
     """
 
     def __init__(self, memory: int = MEMORY, directory: str | None = None) -> None:
         self._memory = memory
-        self._directory = directory
-        self._batches: list[pa.RecordBatch | _Place | None] = []  # None: was taken
+        self._file = SpillFile(directory)
+        self._batches: list[pa.RecordBatch | Place | None] = []  # None: was taken
         self._taken = 0
         self._held = 0  # bytes in memory
-        self._file: IO[bytes] | None = None
-        self._end = 0
         self._schema: Any = None
         self.rows = 0
 
@@ -61,50 +46,29 @@ class Spool:
             self._keep(batch)
             return
         try:
-            self._batches.append(self._written(batch))
-        except OSError as problem:
+            self._batches.append(self._file.write(batch.serialize()))
+        except SqlError:
             self._keep(batch)
-            raise SqlError(
-                _CANNOT_WRITE, ISAM_NO_SPACE, 0, "", f"rows of an open cursor cannot be put aside: {problem}"
-            ) from problem
+            raise
 
     def _keep(self, batch: pa.RecordBatch) -> None:
         self._batches.append(batch)
         self._held += batch.nbytes
 
-    def _written(self, batch: pa.RecordBatch) -> _Place:
-        if self._file is None:
-            if self._directory is not None:
-                os.makedirs(self._directory, exist_ok=True)
-            self._file = tempfile.TemporaryFile(buffering=0, dir=self._directory)  # noqa: SIM115 - closed by `close`
-        data = memoryview(batch.serialize())
-        place, done = _Place(self._end, len(data)), 0
-        while done < len(data):
-            done += os.pwrite(self._file.fileno(), data[done:], place.offset + done)
-        self._end += len(data)
-        return place
-
     def read(self, number: int) -> pa.RecordBatch:
         """The batch of a number from 0 that was not taken."""
         found = self._batches[number]
         assert found is not None
-        if not isinstance(found, _Place):
+        if not isinstance(found, Place):
             return found
-        assert self._file is not None
-        pieces, offset, left = [], found.offset, found.size
-        while left:
-            pieces.append(os.pread(self._file.fileno(), left, offset))
-            if not pieces[-1]:
-                raise SqlError(-410, detail="the temporary file with rows of an open cursor is too short")
-            offset, left = offset + len(pieces[-1]), left - len(pieces[-1])
-        return pa.ipc.read_record_batch(pa.py_buffer(b"".join(pieces)), self._schema)
+        return pa.ipc.read_record_batch(pa.py_buffer(self._file.read(found)), self._schema)
 
     def take(self) -> pa.RecordBatch | None:
         """The next batch, which is not kept any more; None when all were taken."""
         if self._taken == len(self._batches):
             return None
         batch = self.read(self._taken)
-        if not isinstance(self._batches[self._taken], _Place):
+        if not isinstance(self._batches[self._taken], Place):
             self._held -= batch.nbytes
         self._batches[self._taken] = None
         self._taken += 1
@@ -115,7 +79,5 @@ class Spool:
     def close(self) -> None:
         """Forget all batches."""
         self._batches.clear()
-        self._taken = self._held = self._end = 0
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._taken = self._held = 0
+        self._file.close()

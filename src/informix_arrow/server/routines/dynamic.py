@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...wire.types import ColumnType
 from ..engine.parts import SessionParts
+from ..engine.waiting_rows import WaitingRows
 from ..errors import SqlError
 from ..grammar.spl import codes
 from ..grammar.spl import nodes as n
@@ -36,9 +37,14 @@ class Cursor:
     hold: bool
     types: tuple[ColumnType, ...] = ()
     rows: Iterator[Values] | None = None
+    waiting: WaitingRows | None = None
 
     def close(self) -> None:
-        self.rows = None
+        """Forget the rows that are to come."""
+        self.rows, waiting = None, self.waiting
+        if waiting is not None:
+            self.waiting = None
+            waiting.close()
 
 
 class Dynamic:
@@ -112,7 +118,8 @@ class Dynamic:
 
         def run() -> None:
             query = reader.query(n.Text(sql), None)
-            cursor.rows, cursor.types = iter(query.rows(parts, value)), query.types
+            cursor.waiting = query.waiting(parts, value)
+            cursor.rows, cursor.types = iter(cursor.waiting), query.types
 
         parts.transaction.nested(run)
 
@@ -153,6 +160,11 @@ class Dynamic:
             self._cursors.pop(name).close()
         elif self._statements.pop(name, None) is None:
             raise SqlError(codes.NOT_PREPARED, 0, 0, name)
+
+    def close(self) -> None:
+        """The routine has ended, and its cursors with it."""
+        for cursor in self._cursors.values():
+            cursor.close()
 
     def _cursor(self, name: str) -> Cursor:
         cursor = self._cursors.get(name)

@@ -17,6 +17,7 @@ from ...wire.types import ColumnType
 from ..engine.parts import SessionParts
 from ..engine.reading import TextReader
 from ..engine.running import values_in
+from ..engine.waiting_rows import WaitingRows
 from ..errors import SqlError, not_supported
 from ..grammar.ddl_tokens import Tokens
 from ..grammar.spl import codes
@@ -135,18 +136,23 @@ class Query:
     types: tuple[ColumnType, ...]
     keyed: TableInfo | None = None
 
-    def rows(self, parts: SessionParts, value: Value, limit: int = 0) -> list[tuple[Any, ...]]:
-        """All rows in storage form, or the first `limit`."""
+    def rows(self, parts: SessionParts, value: Value, limit: int) -> list[tuple[Any, ...]]:
+        """The first `limit` rows in storage form."""
+        with self.waiting(parts, value, limit) as rows:
+            return list(rows)
+
+    def waiting(self, parts: SessionParts, value: Value, limit: int = 0) -> WaitingRows:
+        """All rows in storage form, or the first `limit`: made to the last, whatever becomes of their tables then."""
         bound = parts.runner.bind(self.plan.needs, [Stored(value(name)) for name in self.names])
         parts.isolation.before_query(self.plan, bound)
         sql = f"SELECT * FROM ({self.sql}) LIMIT {limit}" if limit else self.sql
 
-        def run() -> list[tuple[Any, ...]]:
+        def made() -> WaitingRows:
             con = parts.transaction.con
-            found: list[tuple[Any, ...]] = con.execute(sql, values_in(sql, bound) or {}).fetchall()
-            return found
+            con.execute(sql, values_in(sql, bound) or {})
+            return WaitingRows(con.fetchmany, parts.runner.temporary)
 
-        return parts.transaction.read(lambda: parts.runner.answers.settled(sql, run))
+        return parts.transaction.read(lambda: parts.runner.last_made(sql, made))
 
 
 @dataclass(slots=True)
@@ -394,6 +400,7 @@ class Reader:
                 raise not_supported("WHERE CURRENT OF on rows that are not rows of one table")
             source, keyed = plan.keyed, plan.tables[0]
             items += [f"k{i}" for i in range(len(identity(keyed)))]
+        plan.needs.uses.update(ctx.uses)  # a DATETIME without a date takes today's
         return Query(plan, f"SELECT {', '.join(items)} FROM ({source})", names, tuple(targets), keyed)
 
     def change(self, text: Text) -> Change:

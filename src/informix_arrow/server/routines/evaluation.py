@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from ...wire.types import ColumnType
 from ..engine.parts import SessionParts
+from ..engine.waiting_rows import WaitingRows
 from ..errors import SqlError
 from ..grammar.spl import codes
 from ..grammar.spl import nodes as n
@@ -100,9 +101,13 @@ class Evaluation:
         )
         return reader.query(source.text, types, positioned=positioned and body is not None)
 
-    def fetch(self, query: Query, limit: int = 0) -> list[Values]:
-        """All rows of a query, or the first `limit`."""
+    def fetch(self, query: Query, limit: int) -> list[Values]:
+        """The first `limit` rows of a query."""
         return self._parts.transaction.nested(lambda: query.rows(self._parts, self.frame.value, limit))
+
+    def waiting(self, query: Query) -> WaitingRows:
+        """All rows of a query, as they are now."""
+        return self._parts.transaction.nested(lambda: query.waiting(self._parts, self.frame.value))
 
     def reader(self, types: Mapping[str, ColumnType]) -> Reader:
         """What plans texts in which variables of these types are visible."""

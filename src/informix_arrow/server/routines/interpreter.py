@@ -134,6 +134,8 @@ class Interpreter:
             found = [untrapped.problem]
         else:
             return
+        finally:
+            self._dynamic.close()
         raise found.pop()  # out here, and by no name: it would know what knows it, until the collector comes
 
     def _rows_of(self, callee: Callee, arguments: Sequence[object]) -> Run:
@@ -509,27 +511,32 @@ class Interpreter:
 
     def _foreach(self, statement: n.Foreach) -> Any:
         source = statement.source
-        position = None
-        count = 0
         if isinstance(source, n.Call):
-            arguments = self._evaluation.planned(source, lambda reader: reader.call(source)[1])
-            given = self._evaluation.given(arguments)
-            rows: Iterator[Values] = self._rows_of(arguments.callee, given)
-        else:
-            query = self._evaluation.planned(
-                source, lambda reader: self._evaluation.plan_query(reader, source, statement.body)
-            )
-            if query.keyed is not None:
-                position = self._position(source.cursor, query.keyed)
-            rows = iter(self._evaluation.fetch(query))
-        for row in rows:
-            count += 1
-            if isinstance(source, n.Call):
-                self._evaluation.receive(arguments.callee, source.into, row)
-            else:
-                self._evaluation.take(source.into, row[: len(source.into)])
+            return (yield from self._foreach_of_call(statement, source))
+        query = self._evaluation.planned(
+            source, lambda reader: self._evaluation.plan_query(reader, source, statement.body)
+        )
+        position = None if query.keyed is None else self._position(source.cursor, query.keyed)
+        count, columns = 0, len(source.into)
+        with self._evaluation.waiting(query) as rows:
+            for row in rows:
+                count += 1
+                self._evaluation.take(source.into, row[:columns])
                 if position is not None:
-                    position.at(row[len(source.into) :])
+                    position.at(row[columns:])
+                self._parts.owner.check_interrupt()
+                last, end = yield from self._loop(statement.body, "FOREACH")
+                if last:
+                    return end
+        self._parts.values.sqlerrd2 = count
+        return None
+
+    def _foreach_of_call(self, statement: n.Foreach, call: n.Call) -> Any:
+        arguments = self._evaluation.planned(call, lambda reader: reader.call(call)[1])
+        count, given = 0, self._evaluation.given(arguments)
+        for row in self._rows_of(arguments.callee, given):
+            count += 1
+            self._evaluation.receive(arguments.callee, call.into, row)
             self._parts.owner.check_interrupt()
             last, end = yield from self._loop(statement.body, "FOREACH")
             if last:

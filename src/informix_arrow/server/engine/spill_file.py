@@ -1,0 +1,69 @@
+"""A temporary file for what does not fit into memory."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import IO
+
+from ..errors import ISAM_NO_SPACE, SqlError
+
+_CANNOT_WRITE = -271
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the file something is."""
+
+    offset: int
+    size: int
+
+
+class SpillFile:
+    """Pieces of bytes, read as often as is wanted. The file is made with the first of them, in `directory`, which is
+    made when it is not there; None is the machine's for temporary files. It has no name, and is gone when it is closed
+    or the process ends, whatever ends it."""
+
+    def __init__(self, directory: str | None) -> None:
+        self._directory = directory
+        self._file: IO[bytes] | None = None
+        self._end = 0
+
+    def write(self, piece: bytes | memoryview) -> Place:
+        """Keep one more; SqlError -271 when there is no room."""
+        try:
+            return self._write(memoryview(piece))
+        except OSError as problem:
+            raise SqlError(
+                _CANNOT_WRITE, ISAM_NO_SPACE, 0, "", f"rows of an open cursor cannot be put aside: {problem}"
+            ) from problem
+
+    def _write(self, data: memoryview) -> Place:
+        if self._file is None:
+            if self._directory is not None:
+                os.makedirs(self._directory, exist_ok=True)
+            self._file = tempfile.TemporaryFile(buffering=0, dir=self._directory)  # noqa: SIM115 - closed by `close`
+        place, done = Place(self._end, len(data)), 0
+        while done < len(data):
+            done += os.pwrite(self._file.fileno(), data[done:], place.offset + done)
+        self._end += len(data)
+        return place
+
+    def read(self, place: Place) -> bytes:
+        """What was written at a place."""
+        assert self._file is not None
+        pieces, offset, left = [], place.offset, place.size
+        while left:
+            pieces.append(os.pread(self._file.fileno(), left, offset))
+            if not pieces[-1]:
+                raise SqlError(-410, detail="the temporary file with rows of an open cursor is too short")
+            offset, left = offset + len(pieces[-1]), left - len(pieces[-1])
+        return b"".join(pieces)
+
+    def close(self) -> None:
+        """Forget all of it."""
+        self._end = 0
+        if self._file is not None:
+            self._file.close()
+            self._file = None
