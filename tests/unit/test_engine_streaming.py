@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from informix_arrow.server.engine import spool
+from informix_arrow.server.engine import spill_file, spool
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.instance import Memory
 from informix_arrow.server.engine.prepared import QueryResult
@@ -327,13 +327,13 @@ def test_rows_that_have_to_wait_are_in_the_directory_for_temporary_files(
 ) -> None:
     wanted = tmp_path / "für Dateien"
     made: list[object] = []
-    make = spool.tempfile.TemporaryFile
+    make = spill_file.tempfile.TemporaryFile
 
     def note(**options: Any) -> Any:
         made.append(options["dir"])
         return make(**options)
 
-    monkeypatch.setattr(spool.tempfile, "TemporaryFile", note)
+    monkeypatch.setattr(spill_file.tempfile, "TemporaryFile", note)
     engine = Engine(None, "informix", VERSION, Library(), Memory(temp_directory=wanted))
     try:
         db = connect(engine)
@@ -367,7 +367,7 @@ def test_a_spool_that_cannot_be_written_loses_nothing(monkeypatch: pytest.Monkey
     kept = Spool(0)
     kept.append(batch(0))
     full = OSError(28, "No space left on device")
-    monkeypatch.setattr(spool.os, "pwrite", lambda *_: (_ for _ in ()).throw(full))
+    monkeypatch.setattr(spill_file.os, "pwrite", lambda *_: (_ for _ in ()).throw(full))
     with pytest.raises(SqlError) as caught:
         kept.append(batch(1))
     assert (caught.value.sqlcode, caught.value.isamcode) == (-271, -131)
@@ -382,7 +382,7 @@ def test_a_full_disk_fails_the_statement_that_needs_room_and_not_the_open_result
     batches = opened(db).batches()
     rows = taken(batches, 1)
     full = OSError(28, "No space left on device")
-    monkeypatch.setattr(spool.os, "pwrite", lambda *_: (_ for _ in ()).throw(full))
+    monkeypatch.setattr(spill_file.os, "pwrite", lambda *_: (_ for _ in ()).throw(full))
     assert db.fails("insert into other values (5, 77)").sqlcode == -271
     monkeypatch.undo()
     assert rows + taken(batches) == everything()
@@ -399,7 +399,7 @@ def waiting(result: object) -> Spool:
 def test_a_query_that_calls_a_routine_puts_its_rows_aside(db: Db) -> None:
     db.run("create function same(n integer) returning integer; return n; end function")
     result = opened(db, "select id, txt, same(tail) from big")
-    assert waiting(result)._file is not None
+    assert waiting(result)._file.is_open
     assert result.rows == ROWS
     batches = result.batches()
     rows = taken(batches, 1)
@@ -418,12 +418,12 @@ end function"""
 def test_the_rows_of_a_routine_wait_in_a_file_when_they_are_many(db: Db) -> None:
     db.run(ROUTINE)
     result = opened(db, "execute function many(12000)")
-    assert waiting(result)._file is not None
+    assert waiting(result)._file.is_open
     assert result.rows == 12000
     db.run("insert into other values (5, 77)")
     found = taken(result.batches())
     assert found == [(i, f"Öl{i}".ljust(900, "y"), 77) for i in range(1, 12001)]
-    assert waiting(result)._file is None  # nothing is left
+    assert not waiting(result)._file.is_open  # nothing is left
     assert db.rows("execute function many(1)") == [(1, "Öl1".ljust(900, "y"), 77)]
 
 

@@ -53,8 +53,8 @@ def test_what_is_left_early_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> No
         warnings.simplefilter("error", ResourceWarning)
         with giving(5 * PIECE) as rows:
             assert next(iter(rows)) == (0, "x" * 20, None)
-            assert rows._file._file is not None
-        assert rows._file._file is None
+            assert rows._file.is_open
+        assert not rows._file.is_open
         assert list(rows) == []
         del rows
         gc.collect()

@@ -30,6 +30,11 @@ class SpillFile:
         self._file: IO[bytes] | None = None
         self._end = 0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a file."""
+        return self._file is not None
+
     def write(self, piece: bytes | memoryview) -> Place:
         """Keep one more; SqlError -271 when there is no room."""
         try:
