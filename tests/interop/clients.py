@@ -130,9 +130,8 @@ class Clients:
         columns = zip(*table.expected(order, rows), strict=True)
         arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
         report = self.ours.write_arrow(table.name, pa.table(arrays, schema), method=method)
-        # BLOB and CLOB take a conversation for each row.
         smart = any(table.cases[n].sql in ("BLOB", "CLOB") for n in order)
-        assert (report.rows, report.method) == (len(rows), "rows" if smart else method)
+        assert (report.rows, report.method) == (len(rows), "pipeline" if smart else method)
 
     # ---- reading
 

@@ -249,6 +249,27 @@ def test_an_interrupt_ends_the_call_and_is_no_error_of_a_row(where: str, bad: in
     in_order(peer, session, server)
 
 
+@pytest.mark.parametrize("code", [-213, -9810])
+@pytest.mark.parametrize("bad", [0, 1, 6, 7, 31, 32, 33, 90])
+def test_a_read_that_is_refused_says_nothing_of_the_end(code: int, bad: int) -> None:
+    """One read of two is hit: the other still brings bytes."""
+    contents: Contents = {n: bytes(100) for n in range(60)}
+    server = LobServer(smart=contents)
+    reads = iter(range(1 << 20))
+    answer = server._read
+    server._read = lambda request: [m.Err(code)] if next(reads) == bad else answer(request)  # type: ignore[method-assign]
+    peer, session = Peer(server), new_session()
+    rows = rows_of([[None, n, None, None] for n in range(60)], contents)
+    if code == -213:
+        with pytest.raises(QueryCanceled):
+            read_all(peer, session, rows, COLUMNS[1:2], 16 << 20)
+    else:
+        found, told = read_all(peer, session, rows, COLUMNS[1:2], 16 << 20)
+        assert told is not None
+        assert (told[1], told[3], len(found[0])) == (code, bad // 2, bad // 2)
+    in_order(peer, session, server)
+
+
 def test_a_server_that_goes_away_in_the_middle_costs_the_connection() -> None:
     """Wherever its bytes end."""
     contents: Contents = {n: bytes(1000) for n in range(40)}

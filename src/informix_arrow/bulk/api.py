@@ -106,6 +106,7 @@ def plan(
         cascade=bool(options.get("cascade", False)),
         inexact=inexact if chosen is None else inexact_option(chosen),
         time_zone=zone,
+        object_bytes=options.get("window_bytes"),
         **knobs,
     )
     progress = options.get("progress")

@@ -49,8 +49,8 @@ class WriteReport:
     bytes
         Bytes of rows sent.
     method
-        ``"put"`` (insert cursor), ``"pipeline"`` (one execution per row, sent ahead) or ``"rows"`` (one at a time,
-        for BLOB and CLOB).
+        ``"put"`` (insert cursor), ``"pipeline"`` (one execution per row, sent ahead) or ``"rows"`` (one at a time:
+        BLOB and CLOB where they cannot be sent ahead).
     commits
         Transactions committed: 0 inside the user's own transaction and in an unlogged database.
     transaction

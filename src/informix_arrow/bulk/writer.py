@@ -11,6 +11,7 @@ import pyarrow as pa
 from ..exchange.database import plain_rows
 from ..exchange.load import Job, Loader, LoadOutcome, lost
 from ..exchange.object_load import ObjectLoader
+from ..exchange.object_pipeline import ObjectPipeline, specifications
 from ..exchange.observed import tell, tell_rows
 from ..exchange.scope import Scope, ScopeKind
 from ..exchange.session import Session
@@ -55,6 +56,7 @@ class Request:
     group_bytes: int = 1 << 20
     window_bytes: int = 512 << 10
     window_rows: int = 4096
+    object_bytes: int | None = None  # of contents sent ahead, where that is less than the connection says
     piece_rows: int = PIECE_ROWS
 
 
@@ -338,6 +340,8 @@ class Write:
 
     def _load(self, scope: Scope, table: str, mapped: Sequence[tuple[str, Column]]) -> Exchange[int]:
         session, request = self._session, self._request
+        # BLOB and CLOB first: their locators stand in front of the values that the encoder writes.
+        mapped = sorted(mapped, key=lambda each: not _is_smart(each[1].type))
         columns = [column for _, column in mapped]
         sql = target.insert_statement(table, columns, request.delimident)
         describe = yield from prepare(session, sql, len(columns))
@@ -369,12 +373,8 @@ class Write:
                 request.window_bytes,
                 request.window_rows,
             )
-            objects = [
-                (number, each.column.type.is_clob) for number, each in enumerate(converters) if each.content
-            ]
-            if objects:
-                one = replace(job, window_bytes=1, window_rows=1)
-                self._loader = ObjectLoader(session, one, self._feed, scope, self._told, objects)
+            if any(each.content for each in converters):
+                self._loader = yield from self._object_loader(scope, table, job, self._feed)
             else:
                 self._loader = Loader(session, job, self._feed, scope, self._told)
             yield from self._loader.run()
@@ -383,6 +383,23 @@ class Write:
             raise
         yield from release_statement(session, describe.statement_id)
         return self._loader.outcome.rows
+
+    def _object_loader(self, scope: Scope, table: str, job: Job, feed: RowFeed) -> Exchange[ObjectLoader]:
+        """The loader for rows with BLOB and CLOB values: ahead of the answers where a failure can be undone, or ends
+        nothing, and the server says how its objects are made."""
+        session, request = self._session, self._request
+        job = replace(job, window_bytes=1, window_rows=1)
+        names = [each.column.name for each in feed.converters]
+        objects = [
+            (number, each.column.type.is_clob) for number, each in enumerate(feed.converters) if each.content
+        ]
+        window = min(session.lob_window, request.object_bytes or session.lob_window)
+        in_front = [number for number, _ in objects] == list(range(len(objects)))
+        if window and in_front and (scope.can_undo or job.collect):
+            made_as = yield from specifications(session, table, names[: len(objects)])
+            if made_as is not None:
+                return ObjectPipeline(session, job, feed, scope, self._told, objects, made_as, window)
+        return ObjectLoader(session, job, feed, scope, self._told, objects)
 
     def _around(self, statement_id: int, converters: Sequence[Converter]) -> tuple[bytes, bytes]:
         """What stands before and behind a row in BIND form: nothing where each finds a statement of its own."""
@@ -520,6 +537,11 @@ def _method(wanted: str, converters: Sequence[Converter]) -> str:
             column=odd.column.name,
         )
     return "pipeline"
+
+
+def _is_smart(ct: ColumnType) -> bool:
+    """Whether a column is a BLOB or CLOB."""
+    return ct.is_large_object and ct.code not in (TypeCode.BYTE, TypeCode.TEXT)
 
 
 def _can_be_put(each: Converter) -> bool:

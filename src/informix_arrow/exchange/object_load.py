@@ -20,7 +20,7 @@ from .session import Session
 from .statement import outcome_of, prepare, release_statement
 from .steps import Exchange, Send
 from .stream import error_of
-from .turns import read_reply, settle
+from .turns import Reply, read_reply, settle
 
 _numbers = itertools.count(1)
 
@@ -70,7 +70,7 @@ class ObjectLoader(Loader):
             raise self._failure
 
     def _execute(self, row: Group) -> Exchange[None]:
-        session, job = self._session, self._job
+        session = self._session
         contents = self._rows.contents(row)
         files: dict[str, Source] = {
             name: MemorySource(content)
@@ -94,6 +94,11 @@ class ObjectLoader(Loader):
             session.files.forget(dict(files))
         self.outcome.groups += 1
         self.outcome.bytes += len(data) + sum(source.size for source in files.values())
+        self._take_inserted(row, reply)
+
+    def _take_inserted(self, row: Group, reply: Reply) -> None:
+        """Note what became of a row."""
+        job = self._job
         self.outcome.answered += 1
         if reply.error is not None:
             self._refused(row, 0, error_of(reply.error, job.sql))

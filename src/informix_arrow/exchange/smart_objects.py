@@ -201,7 +201,7 @@ class SmartReads:
                 ahead.error = ahead.error or refused
                 if count and ahead.ended:
                     raise ProtocolError("bytes of a smart large object behind its end")
-                ahead.ended = ahead.ended or not count
+                ahead.ended = ahead.ended or (refused is None and not count)
             if ahead.ended or ahead.error:
                 closing.append(ahead.fd)
                 ahead.fd = None

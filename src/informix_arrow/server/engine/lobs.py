@@ -138,10 +138,12 @@ class LargeObjects:
 
     def write(self, locator: bytes, offset: int, data: bytes) -> int:
         """Put `data` at `offset`; bytes between the old end and `offset` become zero. The number written."""
-        table, number = self._known(locator)
         if offset < 0:
             raise SqlError(-9812, 0, 0, "", f"offset {offset}")
-        if data:
+        if not data:
+            self._known(locator)
+        else:
+            table, number = self._place(locator)
             self._transaction.write(lambda: self._write(table, number, locator, offset, bytes(data)))
         return len(data)
 

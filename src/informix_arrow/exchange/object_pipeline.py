@@ -1,0 +1,374 @@
+"""Loading rows with BLOB and CLOB values ahead of the answers: the fast path makes the objects, the rows name them.
+
+What a step needs is in the answer to the one before: an object is created (``ifx_lo_create`` gives its locator and an
+open descriptor), written and closed, and then its row is inserted with the locator as a parameter; so does IBM's JDBC
+driver, one step at a time. Here the steps of three windows of rows fly together: the inserts of one, the writes of the
+next, the creates of the one behind. So a window costs one round trip.
+
+A row is inserted only when the server has said that its objects are whole. Where it says anything else, and for objects
+larger than a window, the row goes the way of :mod:`.object_load`, alone and in its place: its error, if it has one, is
+that of a single step, and rows go in in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..wire import messages as m
+from ..wire.binds import NULL_VALUE
+from ..wire.errors import INTERRUPTED, DataError, Error, ProtocolError
+from ..wire.types import TypeCode
+from .cancel import heed, wanted
+from .load import Form, Group, Job, LoadOutcome, lost, send
+from .object_load import ObjectFeed, ObjectLoader
+from .routines import routine_handles
+from .scope import Scope
+from .session import Session
+from .smart_objects import locator_bytes
+from .steps import Exchange
+from .stream import error_of, group
+from .turns import Reply, ask_all, queue, read_reply, settle
+
+OBJECTS = 128  # created at a time
+WRITE = 256 << 10  # bytes of one SQ_LODATA
+
+_CREATE = "function informix.ifx_lo_create( ifx_lo_spec,integer,blob)"
+_CLOSE = "function informix.ifx_lo_close(integer)"
+_DESCRIBE = "function informix.ifx_lo_col_sbinfo(lvarchar,ifx_lo_spec)"
+_READ_WRITE = 8  # LO_RDWR
+_INTEGER = 0x0A00  # precision word of an INTEGER parameter (SQLI section 9)
+_LOCATOR = 72
+
+
+def _no_wishes() -> bytes:
+    """The specification of an object as JDBC sends it: everything as the column, or the server, has it."""
+    words = bytearray(596)
+    words[0:4] = b"\xda\xda\xfe\xed"
+    words[15] = words[27] = 1
+    words[20:22] = words[32:34] = b"\xff\xff"
+    words[36:40] = b"\xff" * 4
+    words[572:580] = b"\xff" * 8
+    return bytes(words)
+
+
+def specifications(session: Session, table: str, columns: Sequence[str]) -> Exchange[list[bytes] | None]:
+    """How objects of some columns are to be made, as the server says; None where it does not say."""
+    try:
+        (describe, *_) = yield from routine_handles(session, _DESCRIBE, _CREATE, _CLOSE)
+        requests: list[list[m.Message]] = []
+        for column in columns:
+            name = f"{table}.{column}".encode(session.framing.encoding)
+            values = (
+                m.BoundValue(TypeCode.LVARCHAR.value, _counted(name), extended_name="lvarchar"),
+                m.BoundValue(TypeCode.SENDRECV.value, _counted(_no_wishes()), extended_name="ifx_lo_spec"),
+            )
+            requests.append([m.ExecuteRoutine(*describe, len(values)), m.Bind(values)])
+        found = []
+        for reply in (yield from ask_all(session, requests)):
+            reply.check()
+            (value, *_) = _results(reply)
+            if value.data is None or len(value.data) <= 4:
+                return None
+            found.append(value.data[4:])
+        return found
+    except Error as error:
+        if not session.usable_after(error) or error.sqlcode is None or error.sqlcode == INTERRUPTED:
+            raise
+        return None
+
+
+@dataclass(slots=True)
+class _Object:
+    """An object that was asked for."""
+
+    content: memoryview
+    clob: bool
+    locator: bytes = b""
+    fd: int | None = None  # None: not open
+
+
+@dataclass(slots=True)
+class _Row:
+    """A row on its way; ``objects`` are those of its BLOB and CLOB columns, None for NULL."""
+
+    group: Group
+    objects: list[_Object | None]
+    size: int  # bytes of contents
+    alone: bool = False  # it goes by single steps
+    interrupted: Error | None = None  # an interrupt has hit one of its steps
+
+    @property
+    def there(self) -> list[_Object]:
+        """Those that are not NULL."""
+        return [each for each in self.objects if each is not None]
+
+    @property
+    def open(self) -> list[_Object]:
+        """Those that are open."""
+        return [each for each in self.there if each.fd is not None]
+
+
+class ObjectPipeline(ObjectLoader):
+    """Runs one job in flights.
+
+    ``objects`` are the numbers of the BLOB (False) and CLOB (True) columns, which must be the first ones of the INSERT;
+    ``made_as`` says how an object of each is made (:func:`specifications`); ``window`` bounds the bytes of contents
+    that are sent ahead of their answers.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        job: Job,
+        feed: ObjectFeed,
+        scope: Scope,
+        progress: Callable[[LoadOutcome], None],
+        objects: Sequence[tuple[int, bool]],
+        made_as: Sequence[bytes],
+        window: int,
+    ) -> None:
+        super().__init__(session, job, feed, scope, progress, objects)
+        self._made_as, self._window = made_as, window
+        self._ended: Exception | None = None  # what the data raised; the rows before it first
+        self._over = False  # there are no more rows
+        self._stepwise = False  # the server makes no objects this way: the rows to come go alone
+        self._created: list[_Row] = []  # rows whose objects are open, to be written next
+
+    def _run(self) -> Exchange[None]:
+        self.outcome.method = "pipeline"
+        written: list[_Row] = []
+        while True:
+            if wanted(self._session):
+                yield from heed(self._session)
+            fresh = yield from self._gather()
+            if fresh or self._created or written:
+                yield from self._scope.resume()
+                inserts = yield from self._alone(written)
+                if self._failure:
+                    break
+                written = self._created
+                yield from self._fly(inserts, written, fresh)
+                self._created = fresh
+                if self._failure:
+                    break
+                if inserts:
+                    self._mine(lambda: self._progress(self.outcome))
+            elif self._uncommitted == self._job.commit_every:
+                yield from self._commit()
+            else:
+                break
+        yield from self._close()
+        failure = self._failure or self._ended
+        if failure is not None:
+            raise failure
+
+    def _gather(self) -> Exchange[list[_Row]]:
+        """The rows of the next window: none at the end of the data, and none at a commit that is due, which lets the
+        rows before it come to their end."""
+        rows: list[_Row] = []
+        size = count = 0
+        while not self._over and size < self._window and count < OBJECTS and len(rows) < OBJECTS:
+            if self._uncommitted == self._job.commit_every:
+                break
+            try:
+                taken = yield from self._take(Form.BIND)
+            except Exception as error:
+                if isinstance(error, Error) and (lost(error) or error.sqlcode == INTERRUPTED):
+                    raise
+                taken, self._ended = None, error
+            if taken is None:
+                self._over = True
+                break
+            objects = [
+                None if content is None else _Object(content.cast("B"), clob)
+                for content, (_, clob) in zip(self._rows.contents(taken), self._objects, strict=True)
+            ]
+            row = _Row(taken, objects, sum(len(each.content) for each in objects if each is not None))
+            row.alone = self._stepwise or row.size > self._window
+            if not row.alone:
+                size += row.size
+                count += len(row.there)
+            rows.append(row)
+            self._uncommitted += 1
+        return rows
+
+    def _alone(self, rows: Sequence[_Row]) -> Exchange[list[_Row]]:
+        """Insert rows up to the last of those that go alone, each in its place; those behind are returned."""
+        ready: list[_Row] = []
+        for row in rows:
+            if not row.alone:
+                ready.append(row)
+                continue
+            yield from self._fly(ready, (), ())
+            ready = []
+            if self._failure:
+                break
+            if row.interrupted is not None:
+                self._refused(row.group, 0, row.interrupted)
+            else:
+                yield from self._execute(row.group)
+            if self._failure:
+                break
+            self._mine(lambda: self._progress(self.outcome))
+        return ready
+
+    def _fly(
+        self, inserts: Sequence[_Row], writes: Sequence[_Row], creates: Sequence[_Row]
+    ) -> Exchange[None]:
+        """One flight: rows are inserted, objects of others written and closed, those of others made."""
+        session = self._session
+        create, close = yield from routine_handles(session, _CREATE, _CLOSE)
+        creates = [row for row in creates if not row.alone]
+        groups = [self._insert(row) for row in inserts]
+        self.outcome.groups += len(groups)
+        self.outcome.bytes += sum(map(len, groups)) + sum(row.size for row in inserts)
+        for row in writes:
+            groups += self._writes(row, close)
+        for row in creates:
+            groups += self._creates(row, create)
+        if not groups:
+            return
+        yield from settle(session)
+        session.own += len(groups)
+        yield from send(session, b"".join(groups))
+        for row in inserts:
+            self._take_inserted(row.group, (yield from read_reply(session)))
+        for row in writes:
+            yield from self._take_written(row)
+        for row in creates:
+            yield from self._take_created(row)
+        refused = any(row.there and not row.interrupted for row in creates)
+        if refused and not any(row.open for row in creates):
+            self._stepwise = True
+
+    # ---- requests ------------------------------------------------------------------------------------------
+
+    def _creates(self, row: _Row, handle: tuple[str, int]) -> list[bytes]:
+        groups = []
+        for each, made_as in zip(row.objects, self._made_as, strict=True):
+            if each is not None:
+                values = (
+                    m.BoundValue(TypeCode.SENDRECV.value, _counted(made_as), extended_name="ifx_lo_spec"),
+                    _integer(_READ_WRITE),
+                    m.BoundValue(TypeCode.SENDRECV.value, _counted(bytes(_LOCATOR)), extended_name="blob"),
+                )
+                groups.append(_call(self._session, handle, values))
+        return groups
+
+    def _writes(self, row: _Row, close: tuple[str, int]) -> list[bytes]:
+        """The pieces of each object and its close; the close alone where another one of the row has failed."""
+        groups = []
+        for each in row.open:
+            assert each.fd is not None
+            for at, size in _pieces(row, each):
+                piece = bytes(each.content[at : at + size])
+                groups.append(group(self._session, (m.LoData.write(each.fd, piece),)))
+            groups.append(_call(self._session, close, (_integer(each.fd),)))
+        return groups
+
+    def _insert(self, row: _Row) -> bytes:
+        """The execution for a row: its SQ_BIND, with the locators in front of the other values."""
+        framing = self._session.framing
+        values = tuple([NULL_VALUE if each is None else _locator(each) for each in row.objects])
+        bind, plain = m.Bind(values).encode(framing), row.group.data
+        if plain:
+            count = int.from_bytes(plain[2:4], "big") + len(values)
+            bind = b"".join((plain[:2], count.to_bytes(2, "big"), bind[4:], plain[4:]))
+        head, *tail = (
+            each.encode(framing) for each in (m.Id(self._job.statement_id), m.Execute(), m.EndOfTurn())
+        )
+        return b"".join((head, bind, *tail))
+
+    # ---- replies -------------------------------------------------------------------------------------------
+
+    def _take_written(self, row: _Row) -> Exchange[None]:
+        failed = False
+        for each in row.open:
+            for _, size in _pieces(row, each):
+                reply = yield from read_reply(self._session)
+                failed = self._failed(row, reply) or failed or _written(reply) != size
+            failed = self._failed(row, (yield from read_reply(self._session))) or failed
+            each.fd = None
+        row.alone = row.alone or failed
+
+    def _take_created(self, row: _Row) -> Exchange[None]:
+        for each in row.there:
+            reply = yield from read_reply(self._session)
+            if self._failed(row, reply):
+                row.alone = True
+            else:
+                each.locator, each.fd = _made(reply)
+
+    def _failed(self, row: _Row, reply: Reply) -> bool:
+        """Whether a step was refused; the row goes alone then."""
+        if reply.error is not None and reply.error.sqlcode == INTERRUPTED:
+            row.interrupted = error_of(reply.error, self._job.sql)
+        return reply.error is not None
+
+    def _close(self) -> Exchange[None]:
+        """Give back what is still open after a failure, and release the statements."""
+        left = [each for row in self._created for each in row.open]
+        self._created = []
+        for each in left:
+            assert each.fd is not None
+            ((database, number),) = yield from routine_handles(self._session, _CLOSE)
+            queue(self._session, _call(self._session, (database, number), (_integer(each.fd),)))
+        yield from super()._close()
+
+
+def _pieces(row: _Row, made: _Object) -> list[tuple[int, int]]:
+    """Where the pieces of an object's content begin, and their sizes; none for a row that goes alone."""
+    size = 0 if row.alone else len(made.content)
+    return [(at, min(WRITE, size - at)) for at in range(0, size, WRITE)]
+
+
+def _call(session: Session, handle: tuple[str, int], values: tuple[m.BoundValue, ...]) -> bytes:
+    return group(session, (m.ExecuteRoutine(*handle, len(values)), m.Bind(values)))
+
+
+def _results(reply: Reply) -> tuple[m.BoundValue, ...]:
+    for message in reply.others:
+        if isinstance(message, m.RoutineResult):
+            return message.values
+    raise ProtocolError("the server called a routine and gave no result")
+
+
+def _made(reply: Reply) -> tuple[bytes, int]:
+    """Locator and descriptor of a new object, in whatever order (CORRECTIONS 14)."""
+    locator, descriptor = b"", None
+    for value in _results(reply):
+        data = value.data or b""
+        if len(data) > 8:
+            try:
+                locator = locator_bytes(bytes(data[4:]))
+            except DataError as error:
+                raise ProtocolError(f"the server made a smart large object: {error}") from None
+        elif len(data) in (2, 4, 8):
+            descriptor = int.from_bytes(data, "big", signed=True)
+    if not locator or descriptor is None:
+        raise ProtocolError("the server made a smart large object without giving its locator and descriptor")
+    return locator, descriptor
+
+
+def _written(reply: Reply) -> int:
+    for message in reply.others:
+        if isinstance(message, m.LoDataReply):
+            return message.size
+    raise ProtocolError("the reply to a write of a smart large object holds no SQ_LODATA")
+
+
+def _counted(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data
+
+
+def _integer(value: int) -> m.BoundValue:
+    return m.BoundValue(TypeCode.INTEGER.value, value.to_bytes(4, "big", signed=True), _INTEGER)
+
+
+def _locator(made: _Object) -> m.BoundValue:
+    """A locator as JDBC binds it to a column of its kind."""
+    data = _counted(made.locator)
+    if made.clob:
+        return m.BoundValue(TypeCode.SENDRECV.value, data, extended_name="clob")
+    return m.BoundValue(TypeCode.SENDRECV.value, data, _LOCATOR, owner="informix", extended_name="blob")
