@@ -323,6 +323,87 @@ def test_refused_rows(
     assert report.rejected.num_rows == (157 if refused else 0)
 
 
+def round_trips(connection: ifx.Connection, work: Callable[[], object]) -> int:
+    """How often the connection waits for the server in ``work``."""
+    seen: list[ifx.observing.Operation] = []
+    connection.add_observer(seen.append)
+    try:
+        work()
+    finally:
+        connection.remove_observer(seen.append)
+    return sum(each.round_trips for each in seen)
+
+
+def dirty(data: pa.Table) -> pa.Table:
+    """One row in fifty spoilt, in turn: a key that is there already, a text too long, a number that a CHECK refuses,
+    one that is missing, a date that is none. Dates are text."""
+    keys, names, numbers = (data[name].to_pylist() for name in ("k", "name", "n"))
+    days = ["2026-01-01"] * len(keys)
+    for turn, at in enumerate(range(25, len(keys), 50)):
+        match turn % 5:
+            case 0:
+                keys[at] = keys[at - 1]
+            case 1:
+                names[at] = "x" * 65
+            case 2:
+                numbers[at] = 1
+            case 3:
+                numbers[at] = None
+            case 4:
+                days[at] = "no date"
+    numbers32 = pa.array(numbers, pa.int32())
+    return pa.table(
+        {"k": pa.array(keys, pa.int32()), "name": names, "n": numbers32, "x": data["x"], "d": days}
+    )
+
+
+def test_dirty_load(benchmark: BenchmarkFixture, conn: ifx.Connection, data: pa.Table) -> None:
+    """100,000 rows of which 2% are refused, for five reasons, beside as many of which none is: `times_a_clean_one`."""
+    spoilt, refused = dirty(data), ROWS // 50
+    clean = data.set_column(4, "d", pa.array(["2026-01-01"] * ROWS))
+    conn.execute(
+        "CREATE TABLE bench_dirty (k INT PRIMARY KEY, name VARCHAR(64), n INT NOT NULL CHECK (n <= 0), x FLOAT, d DATE)"
+    )
+
+    def load(rows: pa.Table) -> ifx.WriteReport:
+        conn.execute("DELETE FROM bench_dirty")
+        return conn.write_arrow("bench_dirty", rows, on_error="collect")
+
+    try:
+        took = []
+        for _ in range(3):
+            began = time.perf_counter()
+            assert load(clean).rows == ROWS
+            took.append(time.perf_counter() - began)
+        trips = round_trips(conn, lambda: load(spoilt))
+        report = measure(
+            benchmark,
+            "a dirty load",
+            "2% refused",
+            lambda: load(spoilt),
+            rows=ROWS,
+            rounds=1,
+            round_trips=trips,
+        )
+        assert report.rejected.num_rows == refused
+        benchmark.extra_info["times_a_clean_one"] = (
+            benchmark.extra_info["ns_per_row"] * ROWS / 1e9 / min(took)
+        )
+    finally:
+        conn.execute("DROP TABLE bench_dirty")
+
+
+def test_small_batch(benchmark: BenchmarkFixture, conn: ifx.Connection, data: pa.Table) -> None:
+    """Ten rows into a table that was loaded before: `round_trips` is what a slow link makes of it."""
+    conn.execute(f"CREATE TEMP TABLE bench_small ({SEED})")
+    part = data.slice(0, 10)
+    work = lambda: conn.write_arrow("bench_small", part)  # noqa: E731
+    work()
+    trips = round_trips(conn, work)
+    measure(benchmark, "load 10 rows", "write_arrow", work, rows=10, round_trips=trips)
+    conn.execute("DROP TABLE bench_small")
+
+
 def test_upsert(benchmark: BenchmarkFixture, conn: ifx.Connection, data: pa.Table) -> None:
     """10,000 rows, of which half are there."""
     name, count = "bench_upsert", 10_000
