@@ -32,7 +32,7 @@ help:
 	@echo "make interop      only the tests with IBM's JDBC driver and informix-driver; a missing one is a failure"
 	@echo "make programs     Hibernate, Liquibase, Flyway, SchemaCrawler, clients of change capture on the embedded server; needs Java and Maven"
 	@echo "make ecosystem    Polars, pandas and the driver manager in their oldest releases, wheels, SQLAlchemy's test suite"
-	@echo "make weekly       Spark, with IBM's JDBC driver and with our data source: PySpark is a large download"
+	@echo "make weekly       Spark, with IBM's JDBC driver and with our data source, Ray, Daft, targets of copies: large downloads"
 	@echo "make fuzz         the cut and corrupted replies, with the codecs under ASan and UBSan"
 	@echo "make bench        all benchmarks, raw results into build/bench/; then make bench-report: docs/benchmarks.md and plots"
 	@echo "make bench-codec  only decoding and encoding, without server or socket; make bench-peers: only the drivers side by side"

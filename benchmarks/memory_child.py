@@ -14,6 +14,7 @@ import pyarrow as pa
 import informix_arrow as ifx
 
 MEGA = 1e6
+BUDGET = 64 << 20  # of a parallel read
 
 
 def resident(field: str) -> float:
@@ -63,6 +64,13 @@ def main(mode: str, table: str, rows: int, arguments: dict[str, object]) -> dict
             for batch in conn.query(sql, batch_bytes=4 << 20).batches():
                 seen += batch.num_rows
                 arrow = max(arrow, batch.nbytes)
+            assert seen == rows
+        elif mode == "partition_read":
+            seen = 0
+            with ifx.partition_read(conn, table, "k", 16, connections=2, memory_budget=BUDGET) as result:
+                for batch in result.batches():
+                    seen += batch.num_rows
+                    arrow = max(arrow, batch.nbytes)
             assert seen == rows
         elif mode == "cursor":
             kept = conn.execute(sql).fetchall()

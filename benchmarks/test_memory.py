@@ -18,11 +18,13 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from .conftest import Address
+from .memory_child import BUDGET
 
 CHILD = Path(__file__).parent / "memory_child.py"
-MODES = ["read_arrow", "stream", "cursor", "write_arrow, streamed"]
+MODES = ["read_arrow", "stream", "partition_read", "cursor", "write_arrow, streamed"]
 
 
+BESIDES = 32.0  # MB that two more connections, threads and the allocator take, whatever is read
 LARGE = [10_000_000] if os.environ.get("INFORMIX_ARROW_BENCH_LARGE") else []
 
 
@@ -52,3 +54,5 @@ def test_growth(
         over_time=found["over_time"],
         objects_mb=found["objects_mb"],  # what of it are the rows that a cursor gave
     )
+    if mode == "partition_read":
+        assert found["peak_mb"] - found["before_mb"] < BUDGET / 1e6 + BESIDES, found

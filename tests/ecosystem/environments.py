@@ -1,45 +1,48 @@
-"""Environments of their own for what is too large for ours: made once, kept beside the JDBC driver's jars."""
+"""Environments for tools whose requirements are not ours: what is asked for, and ours beneath it.
+
+They are made once and kept beside the driver's jars. A tool's own requirements come first; what it does not ask for in
+another release, this package among them, is the one of the environment that the tests run in.
+"""
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.interop.jdbc import toolchain
 
-import informix_arrow as ifx
-from informix_arrow import _bulk, _changes, _decode, _encode, _hash, _unl
 
-
-def environment(*requirements: str) -> Path:
-    """The python of an environment with these packages."""
-    name = "+".join(each.replace("==", "-").replace(">=", "-") for each in requirements)
-    home = toolchain.cache_directory().with_name(name)
+def environment(name: str, *requirements: str) -> Path:
+    """The python of such an environment, made where there is none yet."""
+    ours = sysconfig.get_paths()["purelib"]
+    asked = hashlib.sha256("\n".join((sys.version, ours, *requirements)).encode()).hexdigest()[:12]
+    home = toolchain.cache_directory().with_name(f"{name}-{asked}")
     home.parent.mkdir(parents=True, exist_ok=True)
+    python = home / "bin" / "python"
     with home.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (home / "whole").exists():
             shutil.rmtree(home, ignore_errors=True)
-            subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-            pip = [str(home / "bin" / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-            subprocess.run([*pip, "install", "--no-cache-dir", *requirements], check=True)
+            run(sys.executable, "-m", "venv", str(home))
+            [packages] = home.glob("lib/python*/site-packages")
+            (packages / "beneath.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
+            run(str(python), "-m", "pip", "--quiet", "--disable-pip-version-check", "install", *requirements)
             (home / "whole").touch()
-    return home / "bin" / "python"
+    return python
 
 
-def packages(place: Path) -> str:
-    """A PYTHONPATH with this package, its extension modules in it, and the packages that it needs."""
-    package = place / "packages" / "informix_arrow"
-    shutil.copytree(Path(ifx.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    ours = Path(ifx.__file__).parents[1]  # what pyproject's entry points name
-    for name in ("adbc_driver_informix", "pytest_informix_arrow"):
-        shutil.copytree(ours / name, package.with_name(name), ignore=shutil.ignore_patterns("__pycache__"))
-    for module in (_bulk, _changes, _decode, _encode, _hash, _unl):
-        if not (package / Path(module.__file__).name).exists():
-            shutil.copy(module.__file__, package)
-    return os.pathsep.join([str(package.parent), sysconfig.get_paths()["purelib"]])
+def run(*command: str, env: Mapping[str, str] | None = None, cwd: Path | str = "/") -> str:
+    """What a command prints; its own words when it fails."""
+    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**kept, **(env or {})}, cwd=cwd, check=False
+    )
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout

@@ -11,7 +11,7 @@ import pytest
 import informix_arrow as ifx
 from informix_arrow.server import Server
 
-from .overlays import overlay, run
+from .environments import environment, run
 
 DAG = Path(__file__).with_name("airflow_dag.py")
 JOB = Path(__file__).with_name("airflow_job.py")
@@ -32,7 +32,7 @@ ROWS = [
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_airflow_reads_by_arrow_loads_and_runs_a_dag(tmp_path: Path) -> None:
-    python = overlay("airflow", *AIRFLOW)
+    python = environment("airflow", *AIRFLOW)
     with Server() as server:
         server.create_database("shop")
         with ifx.connect(server.url("shop"), autocommit=True) as conn:

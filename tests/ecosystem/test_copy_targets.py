@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests import postgres
-from tests.ecosystem.environments import environment, packages
+from tests.ecosystem.environments import environment
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = ("postgresql", "delta", "iceberg")  # as they are called there, and in pyproject.toml
@@ -20,7 +20,7 @@ EXTRAS = ("postgresql", "delta", "iceberg")  # as they are called there, and in 
 @pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_copies_into_each_target_keep_their_promises(tmp_path: Path) -> None:
+def test_copies_into_each_target_keep_their_promises() -> None:
     postgres.programs()  # skips without
     needed = (each.partition(";") for each in requires("informix-arrow") or ())
     mine = {
@@ -28,7 +28,7 @@ def test_copies_into_each_target_keep_their_promises(tmp_path: Path) -> None:
         for what, _, when in needed
         if any(f"'{each}'" in when.replace('"', "'") for each in EXTRAS)
     }
-    python = environment(*sorted(mine))
+    python = environment("copies", *sorted(mine))
     quiet = ("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:benchmark", "-p", "no:xdist")
     tests = [
         f"tests/integration/{name}.py" for name in ("test_copies", "test_applying", "test_applying_delta")
@@ -41,7 +41,6 @@ def test_copies_into_each_target_keep_their_promises(tmp_path: Path) -> None:
         cwd=ROOT,
         env={
             **os.environ,
-            "PYTHONPATH": packages(tmp_path),
             "INFORMIX_ARROW_COPY_TARGETS": " ".join(EXTRAS),
         },
     )

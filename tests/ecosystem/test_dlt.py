@@ -10,7 +10,7 @@ import pytest
 import informix_arrow as ifx
 from informix_arrow.server import Server
 
-from .overlays import overlay, run
+from .environments import environment, run
 
 JOB = Path(__file__).with_name("dlt_job.py")
 DLT = "dlt[duckdb]==1.31.0"
@@ -31,7 +31,7 @@ ADDED = (3, "", None, None, "2026-01-04 10:00:00.000010", None, None, None, 7)
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_dlt_loads_record_batches_and_only_what_has_changed(tmp_path: Path) -> None:
-    python = overlay("dlt", DLT)
+    python = environment("dlt", DLT)
     with Server() as server:
         server.create_database("shop")
         url = server.url("shop")

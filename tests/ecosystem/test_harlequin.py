@@ -15,7 +15,7 @@ import pytest
 import informix_arrow as ifx
 from informix_arrow.server import Server
 
-from .overlays import overlay, run
+from .environments import environment, run
 
 JOB = Path(__file__).with_name("harlequin_job.py")
 HARLEQUIN = "harlequin==2.17.0"
@@ -59,7 +59,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def python() -> Path:
-    return overlay("harlequin", HARLEQUIN)
+    return environment("harlequin", HARLEQUIN)
 
 
 def settings(home: Path) -> dict[str, str]:

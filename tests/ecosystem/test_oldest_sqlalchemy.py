@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .overlays import overlay, run
+from .environments import environment, run
 
 ROOT = Path(__file__).parents[2]
 OLDEST = ("sqlalchemy==2.1.0", "alembic==1.16.0")
@@ -27,7 +27,7 @@ def test_the_oldest_releases_are_those_that_are_named() -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(sys.version_info >= (3, 15), reason="SQLAlchemy 2.1.0 has no wheels for it")
 def test_the_dialect_passes_its_tests_with_them() -> None:
-    python = overlay("sqlalchemy-oldest", *OLDEST)
+    python = environment("sqlalchemy-oldest", *OLDEST)
     asked = "import alembic, sqlalchemy; print(sqlalchemy.__version__, alembic.__version__)"
     assert run(str(python), "-c", asked).split() == ["2.1.0", "1.16.0"]
     tests = str(ROOT / "tests" / "sqlalchemy_dialect")

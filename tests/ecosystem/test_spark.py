@@ -54,7 +54,7 @@ def test_spark_reads_and_writes_tables_of_plain_types() -> None:
         jars = toolchain.fetch_jars(toolchain.cache_directory())
     except toolchain.Unavailable as missing:
         pytest.skip(str(missing))
-    python = environment(PYSPARK)
+    python = environment("spark", PYSPARK)
     with Server() as server, tempfile.TemporaryDirectory() as place:
         server.create_database("shop")
         with ifx.connect(server.url("shop"), autocommit=True) as connection:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.ecosystem.environments import environment, packages
+from tests.ecosystem.environments import environment
 from tests.ecosystem.test_spark import COLUMNS, PYSPARK, ROWS
 from tests.interop.jdbc import toolchain
 
@@ -36,7 +36,7 @@ def test_spark_reads_and_writes_tables_by_our_source() -> None:
         toolchain.program("java", "Spark needs Java 17 (Debian: apt-get install openjdk-17-jre-headless)")
     except toolchain.Unavailable as missing:
         pytest.skip(str(missing))
-    python = environment(PYSPARK)
+    python = environment("spark", PYSPARK)
     with Server() as server, tempfile.TemporaryDirectory() as place:
         server.create_database("shop")
         with ifx.connect(server.url("shop"), autocommit=True) as connection:
@@ -62,7 +62,6 @@ def test_spark_reads_and_writes_tables_by_our_source() -> None:
             env={
                 **os.environ,
                 "TZ": "UTC",
-                "PYTHONPATH": packages(Path(place)),
                 "PYSPARK_PYTHON": str(python),
             },
         )

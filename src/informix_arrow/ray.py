@@ -1,0 +1,88 @@
+"""Tables and queries as Ray Datasets: ``ray.data.read_datasource(InformixDatasource(url, "orders", "order_num", 16))``.
+
+Each part of :func:`informix_arrow.plan_partitions` is a read task with a connection of its own; blocks are Arrow tables
+of the types of :meth:`Connection.query`.
+
+Extra ``[ray]``; the workers need informix-arrow, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from ray.data.block import BlockMetadata
+from ray.data.datasource import Datasource, ReadTask
+
+from .connection import connect
+from .front.reading import ReadKeywords
+from .parallel import plan_partitions
+from .partitions.partition import Partition
+from .partitions.planner import By
+from .shaping.parameters import Values
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class InformixDatasource(Datasource):  # type: ignore[misc]
+    """Arguments are those of :func:`informix_arrow.plan_partitions` and the options of :meth:`Connection.query`.
+
+    Without ``partition_num`` Ray says how many parts it wants. Planning connects on the driver; each task connects by
+    ``url``, which travels to it with its password. What parts see is a matter of when they are read.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        table_or_query: str,
+        partition_on: str | None = None,
+        partition_num: int | None = None,
+        partition_range: tuple[Any, Any] | None = None,
+        by: By = "auto",
+        *,
+        parameters: Values = (),
+        **options: Unpack[ReadKeywords],
+    ) -> None:
+        super().__init__()
+        self._url, self._source, self._number = url, table_or_query, partition_num
+        self._column, self._range, self._by = partition_on, partition_range, by
+        self._parameters, self._options = parameters, options
+
+    def get_name(self) -> str:
+        """What Ray calls it."""
+        return "Informix"
+
+    def estimate_inmemory_data_size(self) -> int | None:
+        """Nobody knows."""
+        return None
+
+    def get_read_tasks(self, parallelism: int, *others: object, **more: object) -> list[ReadTask]:
+        """A task for each part."""
+        asked = (self._source, self._column, self._number or max(parallelism, 1), self._range, self._by)
+        with connect(self._url, autocommit=True) as connection:
+            parts = plan_partitions(connection, *asked, parameters=self._parameters)
+            with connection.query(parts[0].sql, parts[0].parameters, **self._options) as result:
+                schema = result.schema
+        nothing = BlockMetadata(num_rows=None, size_bytes=None, input_files=None, exec_stats=None)
+        return [ReadTask(_Reader(self._url, part, self._options), nothing, schema=schema) for part in parts]
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads a part; its URL is not to be seen where it is printed."""
+
+    url: str = field(repr=False)
+    part: Partition
+    options: ReadKeywords
+
+    def __call__(self) -> Iterator[pa.Table]:
+        with (
+            connect(self.url, autocommit=True, application="informix-arrow ray") as connection,
+            connection.query(self.part.sql, self.part.parameters, **self.options) as result,
+        ):
+            yield result.schema.empty_table()  # a part without rows has a schema, too
+            for batch in result.batches():
+                yield pa.Table.from_batches([batch], result.schema)
