@@ -5,12 +5,24 @@ Round trips are counted, not only timed: a change of direction towards the serve
 
 from __future__ import annotations
 
+import fcntl
 import selectors
 import socket
+import struct
+import sys
 import threading
 import time
 from collections import deque
 from types import TracebackType
+
+_SIOCATMARK = 0x8905  # of Linux
+
+
+def _at_mark(source: socket.socket) -> bool:
+    """Whether the next byte is an urgent one: that is how a client interrupts a statement."""
+    if not sys.platform.startswith("linux"):
+        return False
+    return struct.unpack("i", fcntl.ioctl(source, _SIOCATMARK, struct.pack("i", 0)))[0] != 0
 
 
 class SlowLink:
@@ -54,7 +66,7 @@ class SlowLink:
         selector.register(self._wake, selectors.EVENT_READ)
         towards: dict[socket.socket, tuple[socket.socket, bool]] = {}
         speaking: dict[socket.socket, bool] = {}  # by the client's socket: whether the client spoke last
-        waiting: deque[tuple[float, socket.socket, bytes]] = deque()
+        waiting: deque[tuple[float, socket.socket, bytes, bool]] = deque()
         while not self._ended:
             timeout = max(0.0, waiting[0][0] - time.monotonic()) if waiting else None
             for key, _ in selector.select(timeout):
@@ -64,12 +76,14 @@ class SlowLink:
                     server = socket.create_connection(self._target)
                     for one, other, asks in ((client, server, True), (server, client, False)):
                         one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                        one.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
                         towards[one] = (other, asks)
                         selector.register(one, selectors.EVENT_READ)
                 elif isinstance(source, socket.socket) and source in towards:
                     other, asks = towards[source]
+                    urgent = asks and _at_mark(source)
                     try:
-                        data = source.recv(1 << 20)
+                        data = source.recv(1 if urgent else 1 << 20)
                     except ConnectionError:
                         data = b""
                     pair = source if asks else other
@@ -79,13 +93,16 @@ class SlowLink:
                         speaking[pair] = asks
                     else:
                         selector.unregister(source)
-                    waiting.append((time.monotonic() + self._delay, other, data))
+                    waiting.append((time.monotonic() + self._delay, other, data, urgent))
             while waiting and waiting[0][0] <= time.monotonic():
-                _, target, data = waiting.popleft()
+                _, target, data, urgent = waiting.popleft()
                 try:
                     if data:
                         target.setblocking(True)
-                        target.sendall(data)
+                        if urgent:
+                            target.send(data, socket.MSG_OOB)
+                        else:
+                            target.sendall(data)
                     else:
                         target.shutdown(socket.SHUT_WR)
                 except OSError:

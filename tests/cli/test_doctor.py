@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.link import SlowLink
 
 from informix_arrow.cli.doctor import examined
 from informix_arrow.cli.doctor.bench import CHECKS, Bench, Check, Differs, Skipped
@@ -25,12 +26,15 @@ PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol"
 def test_each_doubt_of_the_protocol_has_its_line() -> None:
     doubts = set(re.findall(r"^\| (\d+) \|", (PROTOCOL / "CORRECTIONS.md").read_text(), re.MULTILINE))
     needed = {f"C{number}" for number in doubts}
-    for page in ("SQLI", "TYPES", "SERVER-BEHAVIOUR", "JDBC"):
+    _, _, codes = (PROTOCOL / "CORRECTIONS.md").read_text().partition("## Codes that are guesses")
+    needed |= {f"code {code}" for code in re.findall(r"\| (-\d+)", codes)}
+    assert len(needed) > 35
+    for page in ("SQLI", "TYPES", "SERVER-BEHAVIOUR", "JDBC", "CDC"):
         section = "0"
         for line in (PROTOCOL / f"{page}.md").read_text().splitlines():
             heading = re.match(r"#+ (\d+)\.", line)
             section = heading[1] if heading else section
-            if re.search(r"\[(?:[^\]]*, )?guess|\[check live", line):
+            if re.search(r"\[(?:[^\]]*[,;] )?guess|\[check live", line):
                 needed.add(f"{page} {section}")
     asked = {about for each in CHECKS for about in each.about}
     assert needed <= asked | NOT_ASKED.keys()
@@ -99,6 +103,20 @@ def test_a_check_that_fails_is_told_and_cleaned_up_after(url: str, server: Serve
     assert bench.connection.tables().num_rows == 0
     assert bench.left == []
     bench.close()
+
+
+def test_the_slow_link_behaviours_are_as_they_should_over_a_slow_link(url: str, server: Server) -> None:
+    """Twenty milliseconds for each round trip: interrupts, replies half read, requests ahead of their answers."""
+    host, port = server.address
+    chosen = [each for each in CHECKS if "slow link" in each.about or each.name == "timeout"]
+    assert len(chosen) > 4
+    with SlowLink(server.address, 0.02) as link:
+        slow = url.replace(f"{host}:{port}", f"127.0.0.1:{link.address[1]}")
+        bench = Bench(resolve(slow, password=server.password))
+        found = [examined(bench, each) for each in chosen]
+        bench.close()
+    assert [(each.check.name, each.detail) for each in found if each.status != "ok"] == []
+    assert link.round_trips > 100
 
 
 def test_a_server_that_does_not_answer_is_told_in_one_line(cli: Cli) -> None:

@@ -188,6 +188,26 @@ def _(bench: Bench) -> str:
     return ", ".join(map(str, found))
 
 
+@check("guessed codes", "codes that no manual names, of statements about views", "code -886", "code -313")
+def _(bench: Bench) -> str:
+    table, view = bench.table("a INTEGER, tail CHAR(1)"), bench.name()
+    bench.make(f"CREATE VIEW {view} AS SELECT a FROM {table}", f"DROP VIEW {view}")
+    found = []
+    for sql in (
+        f"DROP TABLE {table} RESTRICT",
+        f"TRUNCATE TABLE {view}",
+        f"ALTER TABLE {view} ADD (b INTEGER)",
+    ):
+        try:
+            bench.connection.execute(sql)
+        except Error as error:
+            found.append(error.sqlcode)
+        else:
+            found.append(0)
+    expect(found, [-886, -313, -313], "codes")
+    return ", ".join(map(str, found))
+
+
 @check("nothing found", "an UPDATE that touches no row", "SERVER-BEHAVIOUR 5")
 def _(bench: Bench) -> str:
     table = bench.table("a INTEGER")

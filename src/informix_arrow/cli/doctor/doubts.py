@@ -1,6 +1,7 @@
 """Points of the protocol's description that no check can settle, and why: so that the list is whole.
 
-``C7`` is a number of docs/protocol/CORRECTIONS.md, ``SQLI 7`` a section of one of the other pages.
+``C7`` is a number of docs/protocol/CORRECTIONS.md, ``code -310`` one of its codes that are guesses, ``SQLI 7`` a
+section of one of the other pages.
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ NOT_ASKED = {
     "C27": "a matter of what IBM's JDBC driver asks the catalogue",
     "C28": "a message that IBM's JDBC driver asks for",
     "C34": "the login of one session too many would disturb others",
+    "CDC 0": "the legend",
+    "CDC 3": "reading changes takes the rights of the user informix, and logs whole rows of a table",
+    "CDC 4": "reading changes takes the rights of the user informix, and logs whole rows of a table",
+    "CDC 6": "reading changes takes the rights of the user informix, and logs whole rows of a table",
+    "code -310": "making roles takes a DBA's rights",
+    "code -359": "renaming a database takes a DBA's rights",
+    "code -541": "it takes a second user",
     "SQLI 0": "the legend",
     "SERVER-BEHAVIOUR 0": "the legend",
 }
