@@ -111,11 +111,15 @@ def _schemas(
     types: Sequence[str] | None,
     column_filter: str | None,
 ) -> Exchange[list[dict[str, Any]]]:
-    all_tables = yield from q.tables(session, database)
     wanted_owner, wanted_name, wanted_column = like(owner_filter), like(name_filter), like(column_filter)
-    owners = sorted({table.owner for table in all_tables if wanted_owner(table.owner)})
+    owners = [owner for owner in (yield from q.owners(session, database)) if wanted_owner(owner)]
     if level == 1:
         return [{"db_schema_name": owner, "db_schema_tables": None} for owner in owners]
+    # A catalogue may have thousands of tables. LIKE tells no fewer names than the filter does; a backslash is special.
+    by_name = name_filter is not None and "\\" not in name_filter
+    all_tables = yield from q.named_tables(
+        session, database, "t.tabname LIKE ?" if by_name else "", (name_filter,) if by_name else ()
+    )
     kept = [
         table
         for table in all_tables
@@ -124,7 +128,7 @@ def _schemas(
     columns: dict[int, list[dict[str, Any]]] = {}
     constraints: dict[int, list[dict[str, Any]]] = {}
     if level == 3 and kept:
-        condition, values = _condition(kept, len(all_tables))
+        condition, values = _condition(kept, all_of_them=not by_name and len(kept) == len(all_tables))
         for column in (yield from q.columns(session, database, condition, values)):
             if wanted_column(column.name):
                 columns.setdefault(column.tabid, []).append(_column(column))
@@ -150,9 +154,9 @@ def _schemas(
 _FEW = 50
 
 
-def _condition(kept: list[q.Table], count: int) -> tuple[str, tuple[int, ...]]:
+def _condition(kept: list[q.Named], *, all_of_them: bool) -> tuple[str, tuple[int, ...]]:
     """A condition that the wanted tables meet: a list when they are few, else one that others meet, too."""
-    if len(kept) < min(_FEW, count):
+    if len(kept) < _FEW and not all_of_them:
         return f"t.tabid IN ({', '.join(str(int(table.tabid)) for table in kept)})", ()
     return "t.tabid >= ?", (min(table.tabid for table in kept),)
 

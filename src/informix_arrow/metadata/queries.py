@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
@@ -145,7 +145,7 @@ def tables(
             name,
             owner,
             tabid,
-            SYSTEM_TABLE if kind == "T" and tabid < FIRST_USER_TABLE else TABLE_TYPES.get(kind, kind or ""),
+            _table_type(kind, tabid),
             created,
             ncols,
             nindexes,
@@ -155,6 +155,44 @@ def tables(
         )
         for name, owner, tabid, kind, created, ncols, nindexes, rowsize, nrows, lock in found
     ]
+
+
+class Named(NamedTuple):
+    """What lists of tables need of a row of systables."""
+
+    name: str
+    owner: str
+    tabid: int
+    type: str
+
+
+def named_tables(
+    session: Session, database: str = "", where: str = "", values: Sequence[object] = ()
+) -> Exchange[list[Named]]:
+    """Tables, views, synonyms and their like by owner and name, as :func:`tables`, for a third of the cost."""
+    found = yield from rows_of(
+        session,
+        f"SELECT t.tabname, t.owner, t.tabid, t.tabtype FROM {catalogue(database)}systables t "
+        f"WHERE t.tabtype IN ('T', 'V', 'S', 'P', 'E'){where and ' AND ' + where} ORDER BY 2, 1, 3",
+        *values,
+    )
+    return [Named(name, owner, tabid, _table_type(kind, tabid)) for name, owner, tabid, kind in found]
+
+
+def _table_type(kind: str | None, tabid: int) -> str:
+    return (
+        SYSTEM_TABLE if kind == "T" and tabid < FIRST_USER_TABLE else TABLE_TYPES.get(kind or "", kind or "")
+    )
+
+
+def owners(session: Session, database: str = "") -> Exchange[list[str]]:
+    """Who has tables, views, synonyms and their like, in their order."""
+    found = yield from rows_of(
+        session,
+        f"SELECT DISTINCT t.owner FROM {catalogue(database)}systables t "
+        "WHERE t.tabtype IN ('T', 'V', 'S', 'P', 'E') ORDER BY 1",
+    )
+    return [owner for (owner,) in found]
 
 
 def find_table(session: Session, name: TableName) -> Exchange[Table]:

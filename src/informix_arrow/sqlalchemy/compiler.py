@@ -250,6 +250,36 @@ class InformixCompiler(compiler.SQLCompiler):
             return "CAST(NULL AS VARCHAR(1))"
         return "NULL"
 
+    def visit_case(self, clause: Any, **kw: Any) -> str:
+        """NULL without a type where the other values say what the expression's is: it would be text with one."""
+        if isinstance(clause.type, sqltypes.NullType):
+            return str(super().visit_case(clause, **kw))
+        parts = []
+        if clause.value is not None:
+            parts.append(clause.value._compiler_dispatch(self, **kw))
+        for condition, result in clause.whens:
+            parts.append(
+                f"WHEN {condition._compiler_dispatch(self, **kw)} THEN {self._plain_null(result, **kw)}"
+            )
+        if clause.else_ is not None:
+            parts.append(f"ELSE {self._plain_null(clause.else_, **kw)}")
+        return f"CASE {' '.join(parts)} END"
+
+    def visit_is__binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        """``a IS NULL``, in a list of columns, too."""
+        return self._is(binary, "IS", kw)
+
+    def visit_is_not_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        """As :meth:`visit_is__binary`."""
+        return self._is(binary, "IS NOT", kw)
+
+    def _is(self, binary: Any, words: str, kw: dict[str, Any]) -> str:
+        kw = {**kw, "_in_operator_expression": True, "_binary_op": binary.operator}
+        return f"{self.process(binary.left, **kw)} {words} {self._plain_null(binary.right, **kw)}"
+
+    def _plain_null(self, clause: Any, **kw: Any) -> str:
+        return "NULL" if isinstance(clause, elements.Null) else str(self.process(clause, **kw))
+
     def render_literal_value(self, value: Any, type_: Any) -> str:
         """Texts with line breaks as expressions, as servers refuse them within quotes."""
         if isinstance(value, str) and issubclass(type_._type_affinity, sqltypes.String) and "\n" in value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import types as sqltypes
@@ -210,6 +211,30 @@ class _Time(sqltypes.Time):
         return lambda value: f"DATETIME ({datetime_text(value, TIME_QUALIFIER)}) {TIME_QUALIFIER}"
 
 
+def _whole(value: Any) -> Any:
+    """COUNT and SUM of whole numbers are DECIMALs in Informix; a number that is not whole stays what it is."""
+    return int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value
+
+
+def _of_decimal(coltype: object) -> Process | None:
+    return _whole if str(coltype).startswith("DECIMAL") else None
+
+
+class _Integer(sqltypes.Integer):
+    def result_processor(self, dialect: Dialect, coltype: object) -> Process | None:
+        return _of_decimal(coltype)
+
+
+class _SmallInteger(sqltypes.SmallInteger):
+    def result_processor(self, dialect: Dialect, coltype: object) -> Process | None:
+        return _of_decimal(coltype)
+
+
+class _BigInteger(sqltypes.BigInteger):
+    def result_processor(self, dialect: Dialect, coltype: object) -> Process | None:
+        return _of_decimal(coltype)
+
+
 class _Float(sqltypes.Float[Any]):
     """Floats are floats already; only a column that is said to hold them and holds DECIMALs has others."""
 
@@ -226,6 +251,12 @@ class _Boolean(sqltypes.Boolean):
 
 
 COLSPECS: dict[type[sqltypes.TypeEngine[Any]], type[sqltypes.TypeEngine[Any]]] = {
+    sqltypes.Integer: _Integer,
+    sqltypes.SmallInteger: _SmallInteger,
+    sqltypes.BigInteger: _BigInteger,
+    SERIAL: SERIAL,
+    BIGSERIAL: BIGSERIAL,
+    INT8: INT8,
     sqltypes.Float: _Float,
     sqltypes.Date: _Date,
     sqltypes.DateTime: _DateTime,
