@@ -10,7 +10,7 @@ import pytest
 import informix_arrow as ifx
 from informix_arrow.server import Server
 
-from .overlays import overlay, run
+from .environments import environment, run
 
 JOB = Path(__file__).with_name("great_expectations_job.py")
 GREAT_EXPECTATIONS = "great_expectations==1.24.1"
@@ -22,7 +22,7 @@ NOT_MET = {"expect_column_values_to_not_be_null customer", "expect_column_values
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_great_expectations_asks_a_table_and_a_query(tmp_path: Path) -> None:
-    python = overlay("great-expectations", GREAT_EXPECTATIONS)
+    python = environment("great-expectations", GREAT_EXPECTATIONS)
     with Server() as server:
         server.create_database("shop")
         with ifx.connect(server.url("shop"), autocommit=True) as conn:
