@@ -131,6 +131,26 @@ def test_results_that_nobody_read_leave_nothing(serving: Serving) -> None:
     _abandon(serving, range(1))
 
 
+@pytest.mark.soak
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_ten_million_rows_and_a_thousand_given_up_leave_nothing(serving: Serving) -> None:
+    """What was sent to its end first, then what nobody read: both against the server as it was before."""
+    for way in WAYS:  # what a process needs once
+        way(serving.url)
+    before, sent = resident(serving.pid), 0
+    with ifx.connect(serving.url) as connection:
+        query = "SELECT a.id, a.tail, b.id FROM wide a, wide b WHERE b.id < 500"
+        for batch in connection.execute(query).fetch_record_batch():
+            sent += batch.num_rows
+    assert sent == 500 * ROWS
+    after_rows = resident(serving.pid) - before
+    assert after_rows < LIMIT, after_rows / MIB
+    _abandon(serving, range(1000 // A_ROUND + 1), before)
+    grown = resident(serving.pid) - before
+    print(f"{sent} rows sent: {after_rows / MIB:.1f} MiB more; 1008 given up: {grown / MIB:.1f} MiB more")
+    assert grown < LIMIT, grown / MIB
+
+
 def _long() -> Iterator[int]:
     """As long as the soak lasts; a thousand results where that is more than a moment."""
     done = 0
@@ -139,12 +159,13 @@ def _long() -> Iterator[int]:
     yield from range(done + 1, 1000 // A_ROUND + 1 if SECONDS >= 60 else 0)
 
 
-def _abandon(serving: Serving, work: Iterator[int] | range) -> None:
+def _abandon(serving: Serving, work: Iterator[int] | range, before: int | None = None) -> None:
+    """Give results up in rounds; `before` is the memory that they are compared with, None for what it is at first."""
     quiet = threading.Event()  # is never set
     with ifx.connect(serving.url, autocommit=True) as watching:
         for way in WAYS:  # what a process needs once
             way(serving.url)
-        before, given_up = resident(serving.pid), 0
+        start, given_up = before or resident(serving.pid), 0
         ways = itertools.cycle(WAYS)
         for _ in work:
             for way in itertools.islice(ways, A_ROUND):
@@ -152,9 +173,9 @@ def _abandon(serving: Serving, work: Iterator[int] | range) -> None:
                 given_up += 1
             while not _alone(watching):
                 quiet.wait(0.02)
-            grown = resident(serving.pid) - before
+            grown = resident(serving.pid) - start
             assert grown < LIMIT, (given_up, grown / MIB)
-        print(f"{given_up} results given up, {(resident(serving.pid) - before) / MIB:.1f} MiB more")
+        print(f"{given_up} results given up, {(resident(serving.pid) - start) / MIB:.1f} MiB more")
 
 
 def test_a_session_that_is_over_is_gone_without_the_collector() -> None:

@@ -373,3 +373,16 @@ def test_a_lateral_table_is_made_for_each_row_of_those_before_it(sides: Db, sql:
 def test_a_lateral_table_does_not_see_those_behind_it_nor_a_derived_one_those_before(sides: Db) -> None:
     assert sides.fails("select a.n from lateral (select x from lb where aid = a.id) v, la a").sqlcode == -217
     assert sides.fails("select a.n from la a, (select x from lb where aid = a.id) v").sqlcode == -217
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1", "'abc'", "1.5", "12345678901234", "NULL::INT", "TODAY", "CURRENT YEAR TO DAY", "'t'::BOOLEAN", "2 * 3.25",
+     "'x'::CHAR(5)", "INTERVAL(3) DAY TO DAY", "1::FLOAT", "DBINFO('dbname')", "USER", "5::DECIMAL(16)", "'ä✓'"],
+)  # fmt: skip
+def test_a_query_without_from_is_as_one_of_a_table_of_one_row(db: Db, value: str) -> None:
+    """Its row is taken as Python's objects, where that is the same."""
+    alone, of_one = f"SELECT {value}, 7", f"SELECT {value}, 7 FROM sysmaster:sysdual"
+    assert db.types(alone) == db.types(of_one)
+    assert db.rows(alone) == db.rows(of_one)
+    assert db.session.prepare("SELECT 1, 'abc'").values is not None

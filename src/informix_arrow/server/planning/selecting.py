@@ -42,6 +42,8 @@ def select(work: Translation, tree: exp.Expression, *, rows_go_out: bool = True)
         plan.filtered = bool(tree.args.get("where"))
         source = (tree.args.get("from_") or tree.args.get("from")).this if plan.keyed else None
         plan.few = source is not None and asks_for_key(tree, plan.tables[0], source.alias or source.name)
+    elif not plan.tables:
+        plan.few = isinstance(tree, exp.Select) and not (tree.args.get("from_") or tree.args.get("from"))
     plan.for_update = any(lock.args.get("update") for lock in tree.args.get("locks") or ())
     if plan.for_update and (not plan.keyed or any(calls)):
         raise not_supported("FOR UPDATE of rows that are not rows of one table")
