@@ -1,0 +1,72 @@
+"""A Spark job that writes, and stops where it is to be killed; test_spark_death.py runs it where pyspark is installed.
+
+Arguments: a URL, a folder, `die` or `again`, and moments (`before`, `after` the commit), each with a table of its name.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from informix_arrow.spark import InformixDataSource, InformixWriter, StagedMessage, _Wanted
+
+ROWS = 1000
+
+
+class DyingWriter(InformixWriter):  # type: ignore[misc]
+    """Waits to be killed before or after it commits, in whatever process Spark does that."""
+
+    marks: tuple[str, str]  # the file that says that it waits, and when
+
+    def commit(self, messages: list[StagedMessage | None]) -> None:
+        file, moment = self.marks
+        if moment == "after":
+            super().commit(messages)
+        Path(file).touch()
+        time.sleep(600)
+
+
+class DyingSource(InformixDataSource):  # type: ignore[misc]
+    """Whose writers do."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "dying"
+
+    def writer(self, schema: StructType, overwrite: bool) -> DyingWriter:
+        options = dict(self.options)
+        marks = options.pop("file"), options.pop("moment")
+        made = DyingWriter(_Wanted(options), schema, overwrite=overwrite)
+        made.marks = marks
+        return made
+
+
+def main(url: str, place: str, again: str, *moments: str) -> None:
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -Duser.timezone=UTC")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .getOrCreate()
+    )
+    spark.dataSource.register(InformixDataSource)
+    spark.dataSource.register(DyingSource)
+    frame = spark.range(ROWS, numPartitions=2).selectExpr("CAST(id AS INT) k", "CAST(id AS INT) after")
+    for moment in moments:
+        options: dict[str, Any] = {"url": url, "dbtable": moment, "writeId": f"nightly {moment}"}
+        if again == "again":
+            frame.write.format("informix").mode("append").options(**options).save()
+        else:
+            more = {"file": f"{place}/{moment}", "moment": moment}
+            frame.write.format("dying").mode("append").options(**options, **more).save()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

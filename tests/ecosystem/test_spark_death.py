@@ -1,0 +1,97 @@
+"""A Spark driver that is killed before and after its commit, and the same job again: each write is made once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.interop.jdbc import toolchain
+
+import informix_arrow as ifx
+from informix_arrow import staging
+from informix_arrow.server import Server
+
+from .environments import environment, run
+from .test_spark import PYSPARK
+
+JOB = str(Path(__file__).with_name("spark_death_job.py"))
+OLD, NEW = 3, 1000
+
+
+def killed(python: Path, url: str, place: Path, moment: str) -> None:
+    """Run the job to the moment at which it waits, and kill everything that it has started."""
+    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+    log = (place / f"{moment}.log").open("w")
+    job = subprocess.Popen(
+        [str(python), JOB, url, str(place), "die", moment],
+        env={**kept, "PYSPARK_PYTHON": str(python)},
+        cwd=place,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
+    try:
+        while not (place / moment).exists():
+            assert job.poll() is None, (place / f"{moment}.log").read_text()
+            time.sleep(0.1)
+    finally:
+        for process in session_of(job.pid):
+            os.kill(process, signal.SIGKILL)
+        job.wait()
+        log.close()
+
+
+def session_of(leader: int) -> list[int]:
+    """The processes of a session: Spark's Python workers have process groups of their own."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                if os.getsid(int(folder.name)) == leader:
+                    found.append(int(folder.name))
+            except ProcessLookupError:
+                pass
+    return found
+
+
+@pytest.mark.ecosystem
+@pytest.mark.weekly
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="who belongs to the job is looked up in /proc")
+def test_a_driver_that_dies_leaves_all_or_nothing_and_the_same_job_again_writes_once(tmp_path: Path) -> None:
+    try:
+        toolchain.program("java", "Spark needs Java 17 (Debian: apt-get install openjdk-17-jre-headless)")
+    except toolchain.Unavailable as missing:
+        pytest.skip(str(missing))
+    python = environment("spark", PYSPARK)
+    with Server() as server:
+        server.create_database("shop")
+        url = server.url("shop")
+        with ifx.connect(url, autocommit=True, lock_wait=60) as conn:
+            for table in ("before", "after"):
+                conn.execute(f"CREATE TABLE {table} (k INT, after INT)")
+                conn.execute(f"INSERT INTO {table} SELECT FIRST {OLD} -tabid, 7 FROM systables")
+
+            def rows(table: str) -> tuple[int, int]:
+                found = conn.execute(f"SELECT COUNT(*), COUNT(DISTINCT k) FROM {table}").fetchone()
+                assert found is not None
+                return int(found[0]), int(found[1])
+
+            killed(python, url, tmp_path, "before")
+            assert rows("before") == (OLD, OLD)
+            staged = staging.sweep(conn, -60.0)
+            assert len(staged) == 2, "two tasks had staged their rows"
+            killed(python, url, tmp_path, "after")
+            assert rows("after") == (OLD + NEW, OLD + NEW)
+            assert staging.sweep(conn, -60.0) == [], "what was taken is dropped"
+            job = (str(python), JOB, url, str(tmp_path), "again", "before", "after")
+            run(*job, env={"PYSPARK_PYTHON": str(python)}, cwd=tmp_path)
+            assert rows("before") == rows("after") == (OLD + NEW, OLD + NEW)
+            assert staging.sweep(conn, -60.0) == []
+            ids = conn.execute("SELECT id FROM informix_arrow_writes ORDER BY id").fetchall()
+            assert ids == [("nightly after",), ("nightly before",)]
