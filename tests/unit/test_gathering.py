@@ -150,7 +150,7 @@ def test_who_connects_may_be_the_last_one_that_reads() -> None:
 
 def test_a_budget_is_divided_among_connections() -> None:
     usual = Shares.of(256 << 20, 4, 16 << 20, 1 << 20)
-    assert (usual.batch_bytes, usual.fetch_bytes) == (16 << 20, 1 << 20)
+    assert (usual.batch_bytes, usual.fetch_bytes) == (8 << 20, 1 << 20)
     small = Shares.of(4 << 20, 4, 16 << 20, 1 << 20)
     assert small.fetch_bytes == 128 << 10
     for shares, budget in ((usual, 256 << 20), (small, 4 << 20)):

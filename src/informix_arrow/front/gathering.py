@@ -43,7 +43,9 @@ class Shares:
     def of(cls, budget: object, connections: int, batch_bytes: int, fetch_bytes: int) -> Shares:
         """``InterfaceError`` for a budget that is too small.
 
-        A connection has a batch that it builds or wants to hand out, and two replies that it has asked for.
+        A connection has a batch that it builds or wants to hand out, and two replies that it has asked for. Batches are
+        at most a quarter of its share: what the allocator keeps of freed ones, in each thread, and what a growing one
+        leaves behind counts as well.
         """
         least = connections * LEAST_SHARE
         if not isinstance(budget, int) or isinstance(budget, bool) or budget < least:
@@ -53,7 +55,7 @@ class Shares:
             )
         share = budget // (2 * connections)
         fetch = max(min(fetch_bytes, share // 4), _LEAST_FETCH)
-        batch = max(min(batch_bytes, share - 2 * fetch), _LEAST_BATCH)
+        batch = max(min(batch_bytes, share // 4), _LEAST_BATCH)
         return cls(connections, batch, fetch, budget - connections * (batch + 2 * fetch))
 
 
