@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.soaking import examples
+from tests.walking import walked
 
 from informix_arrow.wire.datetimes import IntervalValue, pack_interval, unpack_interval
 from informix_arrow.wire.errors import DataError, Error, ProtocolError
@@ -78,8 +79,8 @@ def fits(value: IntervalValue, op: PlanOp) -> bool:
     return op.kind == Kind.INTERVAL_MDN or abs(value.microseconds or 0) <= LONGEST_DURATION
 
 
-@pytest.mark.parametrize("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
-@pytest.mark.parametrize("normalise", [True, False], ids=["normalised", "full"])
+@walked("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
+@walked("normalise", [True, False], ids=["normalised", "full"])
 def test_every_qualifier_decodes_to_what_the_reference_says(qualifier: Qualifier, normalise: bool) -> None:
     ct = ColumnType(14, qualifier.encoded)
     all_values = list(samples(qualifier))
@@ -92,7 +93,7 @@ def test_every_qualifier_decodes_to_what_the_reference_says(qualifier: Qualifier
         assert column.to_pylist() == [*map(convert, values), None]
 
 
-@pytest.mark.parametrize("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
+@walked("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_every_field_above_its_greatest_value_is_refused(qualifier: Qualifier) -> None:
     """The pairs of the greatest value, each of them one too many: a leading field of odd length has 9 as its first."""
     op = plan_op(ColumnType(14, qualifier.encoded), MONTH_DAY_NANO)

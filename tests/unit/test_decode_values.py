@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.walking import walked
 
 from informix_arrow.wire.errors import DataError, ProtocolError
 from informix_arrow.wire.types import ColumnType, Kind, PlanOp, TypeOptions, plan_op
@@ -253,8 +254,8 @@ def test_utf8_comes_through_unchanged() -> None:
     assert decode_one(PlanOp(Kind.LVARCHAR, 255, 0, 0), raw).to_pylist() == TEXTS
 
 
-@pytest.mark.parametrize("broken", BROKEN, ids=bytes.hex)
-@pytest.mark.parametrize("lead", [0, 1, 7, 8, 15, 16, 17, 40])
+@walked("broken", BROKEN, ids=bytes.hex)
+@walked("lead", [0, 1, 7, 8, 15, 16, 17, 40])
 def test_malformed_utf8_is_a_data_error_that_says_where(broken: bytes, lead: int) -> None:
     for tail in (b"", b"tail that is ascii again"):
         raw = b"a" * lead + broken + tail
@@ -443,9 +444,9 @@ def test_a_day_without_its_month_or_year_may_be_any_that_exists() -> None:
     assert decode_one(qualifier(4, 4), [packed(qualifier(4, 4), [31], False)]).to_pylist() == ["31"]
 
 
-@pytest.mark.parametrize("start", [0, 2, 4, 6, 8, 10, 12])
-@pytest.mark.parametrize("end", [0, 2, 4, 6, 8, 10, 11, 12, 13, 14, 15])
-@pytest.mark.parametrize("drop", [False, True])
+@walked("start", [0, 2, 4, 6, 8, 10, 12])
+@walked("end", [0, 2, 4, 6, 8, 10, 11, 12, 13, 14, 15])
+@walked("drop", [False, True])
 def test_the_literal_form_of_every_qualifier(start: int, end: int, drop: bool) -> None:
     if end < start and not (start == 12 and end == 11):
         return

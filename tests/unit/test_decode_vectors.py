@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.intervals import parse_interval, to_month_day_nano, to_months, to_timedelta
@@ -85,7 +86,7 @@ def test_the_vectors_hold_every_type_of_the_plan() -> None:
     assert {v.get("extended_name") for v in VECTORS if v["type"] == 41} == {"boolean", "blob", "clob"}
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=vector_id)
+@walked("vector", VECTORS, ids=vector_id)
 def test_a_known_encoding_decodes_to_its_value_and_shifts_nothing_behind_it(vector: dict[str, Any]) -> None:
     raw = bytes.fromhex(vector["tuple_hex"])
     op = plan_op(column_type(vector))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.soaking import examples
+from tests.walking import walked
 
 from informix_arrow.wire.datetimes import IntervalValue, pack_interval, unpack_interval
 from informix_arrow.wire.describe import Column
@@ -93,7 +94,7 @@ def durations(seconds: int, nanos: int) -> list[pa.Array]:
     return found
 
 
-@pytest.mark.parametrize("qualifier", DAY_QUALIFIERS, ids=lambda q: q.interval_sql)
+@walked("qualifier", DAY_QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_the_largest_the_smallest_and_zero_fit_every_qualifier_of_days(qualifier: Qualifier) -> None:
     op = op_of(qualifier)
     seconds, nanos = largest(qualifier)
@@ -114,7 +115,7 @@ def test_the_largest_the_smallest_and_zero_fit_every_qualifier_of_days(qualifier
                 assert payload(op, array) == wanted, array.type
 
 
-@pytest.mark.parametrize("qualifier", DAY_QUALIFIERS, ids=lambda q: q.interval_sql)
+@walked("qualifier", DAY_QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_one_more_than_the_largest_and_parts_below_the_last_field_are_refused(qualifier: Qualifier) -> None:
     op = op_of(qualifier)
     seconds, _ = largest(qualifier)

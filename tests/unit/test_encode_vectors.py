@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire.types import (
     ColumnType,
@@ -132,7 +133,7 @@ def test_every_vector_is_a_case() -> None:
     assert {id(case.values[1]) for case in CASES} == {id(vector) for vector in VECTORS}
 
 
-@pytest.mark.parametrize(("op", "vector"), CASES)
+@walked(("op", "vector"), CASES)
 def test_a_known_value_has_the_known_bytes(op: PlanOp, vector: dict[str, Any]) -> None:
     value = vector["value"]
     column = arrow_value(op, value)
@@ -141,7 +142,7 @@ def test_a_known_value_has_the_known_bytes(op: PlanOp, vector: dict[str, Any]) -
     assert payload(op, column).hex() == vector["tuple_hex"]
 
 
-@pytest.mark.parametrize(
+@walked(
     ("op", "vector"),
     [case for case in CASES if case.values[1]["bind_hex"] and case.values[0].kind != Kind.LOB],
 )
@@ -168,7 +169,7 @@ def test_a_large_object_is_bound_as_its_content(vector: dict[str, Any]) -> None:
     assert bound(op, pa.array([content], pa.binary())).hex() == vector["bind_hex"] + chunks
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda v: v["name"])
+@walked("vector", VECTORS, ids=lambda v: v["name"])
 def test_arrows_null_type_is_null_for_every_type(vector: dict[str, Any]) -> None:
     """The NULL of each type, taken from a vector of the same width where there is one."""
     nulls = [v for v in VECTORS if v["null"] and v["type"] == vector["type"]]

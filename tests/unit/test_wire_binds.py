@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire.bind_values import bind_value, blob_descriptor, bound_to_python
 from informix_arrow.wire.capabilities import Framing
@@ -43,7 +44,7 @@ def as_text(value: object) -> object:
     return format(value, "f") if isinstance(value, Decimal) else value
 
 
-@pytest.mark.parametrize("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
+@walked("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
 def test_every_parameter_of_jdbc_is_read_and_written_byte_for_byte(entry: dict[str, Any]) -> None:
     value = parse_one(entry["param_hex"])
     assert Bind((value,)).encode(MODERN)[4:].hex() == entry["param_hex"]
@@ -109,7 +110,7 @@ def test_a_parameter_of_jdbc_is_what_was_given_to_its_setter(case: tuple[str, st
         assert as_text(bound_to_python(parse_one(entry["param_hex"]), "utf-8")) == as_text(expected)
 
 
-@pytest.mark.parametrize("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
+@walked("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
 def test_no_parameter_of_jdbc_is_misunderstood(entry: dict[str, Any]) -> None:
     """Every form gives a value. Of BYTE and TEXT it is what the conversation puts in the descriptor's place."""
     encoding = "utf-8" if "unicode" in entry["case"] else "latin-1"
@@ -129,7 +130,7 @@ def test_no_parameter_of_jdbc_is_misunderstood(entry: dict[str, Any]) -> None:
         assert value == "héllo € 日本"
 
 
-@pytest.mark.parametrize("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
+@walked("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
 def test_the_worked_parameters_give_their_values(vector: dict[str, Any]) -> None:
     bound = parse_one(vector["bind_hex"])
     value = bound_to_python(bound, "utf-8")
@@ -164,7 +165,7 @@ def python_value(vector: dict[str, Any]) -> object:
     return b"x" * stated["size"] if isinstance(stated, dict) else stated
 
 
-@pytest.mark.parametrize("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
+@walked("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
 def test_the_value_of_a_worked_parameter_goes_out_as_the_same_value(vector: dict[str, Any]) -> None:
     """The form may be another (INT for SMALLINT, CHAR for a DATETIME without a Python type), what a server
     makes of it is the same."""

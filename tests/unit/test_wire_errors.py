@@ -7,6 +7,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire import errors as e
 from informix_arrow.wire.error_catalogue import ERRORS, ISAM, ISAM_ADVICE, TABLES, read
@@ -109,7 +110,7 @@ def test_a_code_has_its_class(code: int, cls: type[e.Error]) -> None:
     assert type(e.database_error(code)) is cls
 
 
-@pytest.mark.parametrize("code", ERRORS)
+@walked("code", ERRORS)
 def test_every_text_reads_well_with_and_without_a_token(code: int) -> None:
     for near in ("", "thing"):
         first = str(e.database_error(code, near=near)).splitlines()[0]
@@ -120,7 +121,7 @@ def test_every_text_reads_well_with_and_without_a_token(code: int) -> None:
         assert f"(SQLCODE {code})" in first
 
 
-@pytest.mark.parametrize("code", ERRORS)
+@walked("code", ERRORS)
 def test_every_text_is_one_sentence_without_its_full_stop_and_the_advice_one_line(code: int) -> None:
     kind, state, text, advice = ERRORS[code]
     assert e.error_info(code).error_class is not e.Error
@@ -149,8 +150,8 @@ def test_a_code_that_stands_twice_in_a_table_is_refused() -> None:
         read("-201 programming\n    A text\n-201 data\n    Another\n")
 
 
-@pytest.mark.parametrize("isam", ISAM)
-@pytest.mark.parametrize("code", [-244, -206, -239, -346, -999])
+@walked("isam", ISAM)
+@walked("code", [-244, -206, -239, -346, -999])
 def test_every_isam_code_renders(code: int, isam: int) -> None:
     lines = str(e.database_error(code, isam, near="thing")).splitlines()
     assert f"ISAM {isam}: {ISAM[isam]})" in lines[0]

@@ -6,6 +6,7 @@ import datetime as dt
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire.datetimes import IntervalValue, pack_interval, unpack_interval
 from informix_arrow.wire.errors import DataError
@@ -41,7 +42,7 @@ def test_every_qualifier_of_an_interval_is_there() -> None:
     assert all(qualifier.is_interval for qualifier in QUALIFIERS)
 
 
-@pytest.mark.parametrize("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
+@walked("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_smallest_largest_and_zero_of_every_qualifier_survive_bytes_text_and_python(
     qualifier: Qualifier,
 ) -> None:

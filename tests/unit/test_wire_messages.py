@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
@@ -161,7 +162,7 @@ def test_the_worked_examples_are_read_and_written_byte_for_byte(entry: dict[str,
     assert b"".join(message.encode(MODERN) for message in messages) == data
 
 
-@pytest.mark.parametrize("entry", JDBC, ids=lambda e: str(e["case"]))
+@walked("entry", JDBC, ids=lambda e: str(e["case"]))
 def test_all_that_jdbc_sent_is_read_and_written_byte_for_byte(entry: dict[str, str]) -> None:
     """One flush of the client each, with the groups it is made of."""
     data = bytes.fromhex(entry["hex"])
@@ -170,14 +171,14 @@ def test_all_that_jdbc_sent_is_read_and_written_byte_for_byte(entry: dict[str, s
     assert b"".join(message.encode(MODERN) for message in messages) == data
 
 
-@pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
-@pytest.mark.parametrize("message", CLIENT_MESSAGES, ids=name_of)
+@walked("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
+@walked("message", CLIENT_MESSAGES, ids=name_of)
 def test_a_client_message_survives_the_round_trip(message: m.Message, framing: Framing) -> None:
     assert parse_one(message.encode(framing), framing, client=True) == message
 
 
-@pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
-@pytest.mark.parametrize("message", SERVER_MESSAGES, ids=name_of)
+@walked("framing", FRAMINGS.values(), ids=FRAMINGS.keys())
+@walked("message", SERVER_MESSAGES, ids=name_of)
 def test_a_server_message_survives_the_round_trip(message: m.Message, framing: Framing) -> None:
     assert parse_one(message.encode(framing), framing, client=False) == message
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire.datetimes import pack_interval, unpack_interval
 from informix_arrow.wire.decimals import pack_decimal, unpack_decimal
@@ -88,7 +89,7 @@ def vector_id(vector: dict[str, Any]) -> str:
     return f"{vector['name']} {vector['value']}"[:60]
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=vector_id)
+@walked("vector", VECTORS, ids=vector_id)
 def test_a_known_encoding_decodes_to_its_value_and_back(vector: dict[str, Any]) -> None:
     ct, data = column_type(vector), bytes.fromhex(vector["tuple_hex"])
     value = decode_one(ct, data, MDN)
@@ -157,7 +158,7 @@ JDBC_ODD = {
 }
 
 
-@pytest.mark.parametrize("vector", JDBC_TUPLES, ids=lambda v: str(v["label"]))
+@walked("vector", JDBC_TUPLES, ids=lambda v: str(v["label"]))
 def test_what_jdbc_decoded_is_decoded_alike(vector: dict[str, Any]) -> None:
     ct = column_type(vector)
     if vector["label"] in JDBC_MISREADS:
@@ -180,7 +181,7 @@ def test_what_jdbc_decoded_is_decoded_alike(vector: dict[str, Any]) -> None:
         assert str(literal(value, ct)) == vector["getString"]
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=vector_id)
+@walked("vector", VECTORS, ids=vector_id)
 def test_every_tuple_is_consumed_to_its_last_byte(vector: dict[str, Any]) -> None:
     """Restore: a decoder takes exactly the bytes of its value. A byte too many or too few anywhere in a tuple
     means that every later column is shifted; the check at the tuple's end found such bugs in other drivers

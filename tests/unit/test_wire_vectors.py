@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire.bind_values import bound_to_python
 from informix_arrow.wire.binds import Bind
@@ -39,8 +40,8 @@ def vector_id(vector: dict[str, Any]) -> str:
     return f"{vector['name']} {vector['value']}"[:60]
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
-@pytest.mark.parametrize("vector", VECTORS, ids=vector_id)
+@walked("options", OPTIONS.values(), ids=OPTIONS.keys())
+@walked("vector", VECTORS, ids=vector_id)
 def test_a_known_encoding_goes_through_the_c_codecs_as_the_reference_says(
     vector: dict[str, Any], options: TypeOptions
 ) -> None:
@@ -83,7 +84,7 @@ def test_few_of_the_vectors_are_refused_by_few_options() -> None:
     assert sorted(refused) == ["default"] * 2 + ["exact"] * 6 + ["float"] * 2 + ["mdn"] * 2 + ["text"] * 2
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=vector_id)
+@walked("vector", VECTORS, ids=vector_id)
 def test_a_known_value_is_bound_by_c_as_the_worked_parameter_means(vector: dict[str, Any]) -> None:
     """The record may differ in form, a SMALLINT travels as INT and a CHAR without its blanks: what a server
     makes of it is the same."""
