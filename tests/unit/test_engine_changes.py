@@ -478,6 +478,7 @@ def test_what_is_no_record_is_not_read(db: Db, engine: Engine) -> None:
     assert watch.reader.take(50, 1000) == found[-24:]
 
 
+@pytest.mark.slow
 def test_a_random_workload_of_many_sessions(engine: Engine, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "FILE_BYTES", 20_000)
     db.run("create table a (id integer primary key, n integer, name varchar(30))")

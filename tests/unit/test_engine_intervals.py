@@ -373,6 +373,7 @@ def test_an_interval_is_a_key_and_has_constraints(db: Db) -> None:
     assert db.rows("select a::lvarchar from k") == [("01:30",)]
 
 
+@pytest.mark.slow
 def test_the_text_in_python_and_in_duckdb_agree_for_every_qualifier(db: Db) -> None:
     for declared in qualifiers():
         qualifier = Qualifier.parse(declared, interval=True)

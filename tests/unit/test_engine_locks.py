@@ -866,6 +866,7 @@ def test_a_merge_cannot_change_a_row_twice(db: Db) -> None:
     assert db.rows("select id, tail from t order by id") == [(n, 70 + n) for n in (1, 2, 3, 4)]
 
 
+@pytest.mark.slow
 def test_upserts_of_many_sessions_are_all_done(engine: Engine, db: Db) -> None:
     def work(seed: int) -> None:
         mine = connect(engine)

@@ -285,6 +285,7 @@ def test_a_session_ends_while_a_result_is_open(db: Db, engine: Engine) -> None:
     assert connect(engine).rows("select * from other") == []
 
 
+@pytest.mark.slow
 def test_a_query_through_functions_in_python_can_be_left(db: Db) -> None:
     db.run("create table f (d decimal(16))")
     db.run("insert into f select id from big")
@@ -415,6 +416,7 @@ ROUTINE = """create function many(n integer) returning integer, lvarchar(1200), 
 end function"""
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_routine_wait_in_a_file_when_they_are_many(db: Db) -> None:
     db.run(ROUTINE)
     result = opened(db, "execute function many(12000)")
@@ -427,6 +429,7 @@ def test_the_rows_of_a_routine_wait_in_a_file_when_they_are_many(db: Db) -> None
     assert db.rows("execute function many(1)") == [(1, "Öl1".ljust(900, "y"), 77)]
 
 
+@pytest.mark.slow
 def test_a_cursor_for_update_comes_to_all_rows_of_a_large_table(db: Db) -> None:
     db.run("begin work")
     rows = db.session.open_for_update(db.session.prepare("select * from big for update"), ())

@@ -725,6 +725,7 @@ def test_triggers_fire_triggers(db: Db) -> None:
 
 
 @pytest.mark.parametrize(("length", "code"), [(61, 0), (62, -748)])
+@pytest.mark.slow
 def test_at_most_sixty_one_triggers_fire_each_other(db: Db, length: int, code: int) -> None:
     for number in range(length + 1):
         db.run(f"create table c{number} (n integer, tail integer)")

@@ -177,6 +177,7 @@ def test_the_least_recently_used_goes_first_and_versions_do_not_mix() -> None:
     assert (cache.get("later", 2), cache.get(0, 1), cache.get("earlier", 1)) == (kept[1], None, None)
 
 
+@pytest.mark.slow
 def test_queries_beside_changes_of_their_table_get_whole_rows_or_an_error(pair: tuple[Db, Db]) -> None:
     """Each column holds the number in its name, so a row that was read by another description shows."""
     first, second = pair
