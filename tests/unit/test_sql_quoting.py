@@ -56,6 +56,8 @@ REASONS = {
     ("schema/capture_tables.py", "columns"): "names of the source",
     ("schema/system_views.py", "db"): "the callers' attached(database)",
     ("schema/system_views.py", "tables"): "SQL of the source with a quoted name",
+    ("engine/catalogue_rows.py", "query"): "a translated query of the catalogue",
+    ("engine/catalogue_rows.py", "name"): "quoted when it was made",
     ("engine/ddl/descriptions.py", "condition"): "Informix's text, which is parsed and translated",
     ("engine/ddl/dropped_objects.py", "places"): "numbers of objects",
     ("engine/ddl/duck_tables.py", "target"): "the callers' quoted name",
