@@ -18,6 +18,9 @@ from benchmarks.link import SlowLink
 
 import informix_arrow as ifx
 from informix_arrow import aio, observing
+from informix_arrow.exchange import load, object_pipeline
+from informix_arrow.exchange.object_pipeline import OBJECTS
+from informix_arrow.exchange.session import Session
 from informix_arrow.observing import Operation
 from informix_arrow.server import Server
 from informix_arrow.server.dialogue.fast_path import FastPath
@@ -223,7 +226,7 @@ def written(conn: ifx.Connection, name: str, data: Any, **options: Any) -> tuple
 )
 def test_every_window_writes_the_same(url: str, name: str, seed: int, options: dict[str, Any]) -> None:
     """Rows, order (a SERIAL tells), refused rows, commits and errors are those of one step at a time."""
-    data = rows_to_write(seed, (1, 40, 60, 150)[seed])
+    data = rows_to_write(seed, (1, 40, 60, 90)[seed])
     found = []
     for window in (0, 1, 50_000, 4 << 20):
         with ifx.connect(url, autocommit=True, lob_window_bytes=window) as conn:
@@ -252,7 +255,7 @@ def test_window_bytes_of_the_call_bounds_contents_too(url: str, name: str) -> No
         }
     )
     trips = []
-    for window_bytes in (1000, 5000, 1 << 20):
+    for window_bytes in (1000, 6000, 1 << 20):
         with ifx.connect(url, autocommit=True) as conn, counted() as seen:
             conn.execute(f"CREATE TABLE {name} ({WRITTEN})")
             conn.write_arrow(name, data, window_bytes=window_bytes)
@@ -260,6 +263,28 @@ def test_window_bytes_of_the_call_bounds_contents_too(url: str, name: str) -> No
         trips.append(next(each.round_trips for each in seen if each.kind == "load"))
     assert trips[0] - trips[2] == 19
     assert trips[1] - trips[2] == 3
+
+
+@pytest.mark.parametrize("window", [1, 3000, 100_000, 1 << 20])
+def test_no_more_is_sent_ahead_than_two_windows(
+    url: str, name: str, monkeypatch: pytest.MonkeyPatch, window: int
+) -> None:
+    """Contents of one window of rows, and the rows of another with their BYTE and TEXT values; beyond that a single
+    row, and what it takes to say so."""
+    flights: list[int] = []
+
+    def counted_send(session: Session, data: bytes | bytearray) -> Any:
+        flights.append(len(data))
+        return load.send(session, data)
+
+    monkeypatch.setattr(object_pipeline, "send", counted_send)
+    data = rows_to_write(7, 90)
+    largest = max(sum(len(row[key] or "") for key in ("y", "t")) for row in data.to_pylist())
+    with ifx.connect(url, autocommit=True, lob_window_bytes=window) as conn:
+        written(conn, name, data, on_error="collect")
+    assert len(flights) > 3
+    rows = min(OBJECTS, max(2, window))
+    assert max(flights) <= 2 * window + 3 * largest + rows * 3 * 2000
 
 
 def test_what_was_written_is_what_the_server_hands_out_as_files(url: str, name: str) -> None:
@@ -363,7 +388,7 @@ def test_rows_whose_contents_the_server_refuses_are_set_aside(
             "tail": pa.array(range(30), pa.int32()),
         }
     )
-    load, write = LargeObjects.load, LargeObjects.write
+    load_one, write = LargeObjects.load, LargeObjects.write
 
     def refuse(chunks: Any) -> Any:
         content = b"".join(chunks)
@@ -371,7 +396,7 @@ def test_rows_whose_contents_the_server_refuses_are_set_aside(
             raise SqlError(-9810, -131, near="sbspace1")
         return [content]
 
-    monkeypatch.setattr(LargeObjects, "load", lambda lobs, kind, chunks: load(lobs, kind, refuse(chunks)))
+    monkeypatch.setattr(LargeObjects, "load", lambda lobs, kind, chunks: load_one(lobs, kind, refuse(chunks)))
     monkeypatch.setattr(
         LargeObjects, "write", lambda lobs, locator, at, data: write(lobs, locator, at, refuse([data])[0])
     )
@@ -383,7 +408,7 @@ def test_rows_whose_contents_the_server_refuses_are_set_aside(
             found.append(written(conn, name, data, on_error="collect"))
             monkeypatch.undo()
             monkeypatch.setattr(
-                LargeObjects, "load", lambda lobs, kind, chunks: load(lobs, kind, refuse(chunks))
+                LargeObjects, "load", lambda lobs, kind, chunks: load_one(lobs, kind, refuse(chunks))
             )
             monkeypatch.setattr(
                 LargeObjects,
@@ -494,11 +519,16 @@ def test_asyncio_writes_the_same_windows(url: str, name: str) -> None:
     async def main() -> None:
         async with await aio.connect(url, autocommit=True) as conn:
             await conn.execute(f"CREATE TABLE {name} ({WRITTEN})")
-            task = asyncio.create_task(conn.write_arrow(name, data))
-            await asyncio.sleep(0.01)
-            task.cancel()
+            tasks: list[asyncio.Task[Any]] = []
+
+            def cancel(rows: int, size: int, seconds: float) -> None:
+                assert rows < 40
+                tasks[0].cancel()
+
+            loading = conn.write_arrow(name, data, progress=cancel, window_bytes=50_000)
+            tasks.append(asyncio.ensure_future(loading))
             with pytest.raises(asyncio.CancelledError):
-                await task
+                await tasks[0]
             assert (await conn.read_arrow(f"SELECT k FROM {name}")).num_rows == 0
             report = await conn.write_arrow(name, data)
             assert (report.rows, report.method) == (40, "pipeline")

@@ -132,6 +132,7 @@ class ObjectPipeline(ObjectLoader):
         self._made_as, self._window = made_as, window
         self._ended: Exception | None = None  # what the data raised; the rows before it first
         self._over = False  # there are no more rows
+        self._held: _Row | None = None  # the next one, which the last window had no room for
         self._stepwise = False  # the server makes no objects this way: the rows to come go alone
         self._created: list[_Row] = []  # rows whose objects are open, to be written next
 
@@ -168,30 +169,39 @@ class ObjectPipeline(ObjectLoader):
         rows before it come to their end."""
         rows: list[_Row] = []
         size = count = 0
-        while not self._over and size < self._window and count < OBJECTS and len(rows) < OBJECTS:
-            if self._uncommitted == self._job.commit_every:
+        while count < OBJECTS and len(rows) < OBJECTS and self._uncommitted != self._job.commit_every:
+            row, self._held = self._held or (yield from self._next_row()), None
+            if row is None:
                 break
-            try:
-                taken = yield from self._take(Form.BIND)
-            except Exception as error:
-                if isinstance(error, Error) and (lost(error) or error.sqlcode == INTERRUPTED):
-                    raise
-                taken, self._ended = None, error
-            if taken is None:
-                self._over = True
+            weight = len(row.group.data) + (0 if row.alone else row.size)
+            if rows and size + weight > self._window:
+                self._held = row
                 break
-            objects = [
-                None if content is None else _Object(content.cast("B"), clob)
-                for content, (_, clob) in zip(self._rows.contents(taken), self._objects, strict=True)
-            ]
-            row = _Row(taken, objects, sum(len(each.content) for each in objects if each is not None))
-            row.alone = self._stepwise or row.size > self._window
-            if not row.alone:
-                size += row.size
-                count += len(row.there)
+            size += weight
+            count += 0 if row.alone else len(row.there)
             rows.append(row)
             self._uncommitted += 1
         return rows
+
+    def _next_row(self) -> Exchange[_Row | None]:
+        """The next row; None when there are no more, because the data has failed perhaps."""
+        if self._over:
+            return None
+        try:
+            taken = yield from self._take(Form.BIND)
+        except Exception as error:
+            if isinstance(error, Error) and (lost(error) or error.sqlcode == INTERRUPTED):
+                raise
+            taken, self._ended = None, error
+        if taken is None:
+            self._over = True
+            return None
+        objects = [
+            None if content is None else _Object(content.cast("B"), clob)
+            for content, (_, clob) in zip(self._rows.contents(taken), self._objects, strict=True)
+        ]
+        size = sum(len(each.content) for each in objects if each is not None)
+        return _Row(taken, objects, size, alone=self._stepwise or size > self._window)
 
     def _alone(self, rows: Sequence[_Row]) -> Exchange[list[_Row]]:
         """Insert rows up to the last of those that go alone, each in its place; those behind are returned."""
