@@ -359,3 +359,14 @@ def test_a_copy_is_equal_to_its_source_after_drawn_work(target: str, url: str, c
             assert rows_of(held(target, table)) == there
             rows += sum(there.values())
     assert rows
+
+
+def test_a_duckdb_connection_is_as_it_was_after_a_failure() -> None:
+    log = transactions(insert(10, 1), insert(20, 2))
+    with duckdb.connect() as db:
+        db.execute("CREATE TABLE orders (id INTEGER CHECK (id < 2), name VARCHAR, qty SMALLINT)")
+        with pytest.raises(ifx.OperationalError, match="CHECK"):
+            ifx.apply_changes(log, db)
+        assert db.execute("SELECT id FROM orders").fetchall() == [(1,)]
+        assert ifx.applied_token(db) == log[0].token
+        assert "informix_arrow_come" not in str(db.execute("SELECT view_name FROM duckdb_views()").fetchall())

@@ -51,6 +51,8 @@ class Duck:
             yield self
         except BaseException:
             self._run("ROLLBACK")
+            for name in (COME, GONE):  # which could not be let go in a transaction that had failed
+                self._connection.unregister(name)
             raise
         self._run("COMMIT")
 
@@ -97,10 +99,8 @@ class Duck:
     def _seen(self, name: str, rows: pa.Table) -> Iterator[None]:
         """Arrow rows as a view."""
         self._connection.register(name, rows)
-        try:
-            yield
-        finally:
-            self._connection.unregister(name)
+        yield
+        self._connection.unregister(name)
 
     def _run(self, sql: str, values: list[object] | None = None) -> Any:
         try:

@@ -7,8 +7,9 @@ are used to find rows. Foreign keys among them would have to be deferred: tables
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
 
 from ..copies.checks import Checks
@@ -60,7 +61,10 @@ class Postgres:
                 yield Session(PostgresSession(self._connection))
                 self._connection.commit()
             except BaseException:
-                self._connection.rollback()
+                with suppress(
+                    adbc.Error
+                ):  # the first error counts; a connection that is gone has rolled back
+                    self._connection.rollback()
                 raise
 
 
