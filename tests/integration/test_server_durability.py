@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -123,6 +124,30 @@ def test_a_committed_transaction_survives_the_kill_and_an_open_one_is_rolled_bac
             client.error(m.Command("insert into t values (3, 'again', 0)"), m.Execute(), m.Release()) == -268
         )
         client.command("insert into t values (8, 'free again', 0)")
+
+
+def test_a_value_that_survived_the_kill_is_there_after_a_change_of_it_was_rolled_back(tmp_path: Path) -> None:
+    def connect(server: Process) -> informix_arrow.Connection:
+        host, port = server.address
+        return informix_arrow.connect(f"informix://informix:in4mix@{host}:{port}/stores_demo?server=informix")
+
+    rows = [(1, Decimal("0.05"), 7), (2, Decimal("0.05"), 7)]
+    with serving(tmp_path / "d") as server:
+        with connect(server) as connection:
+            connection.execute("create table m (id int primary key, v decimal(10,2), w int)")
+            connection.execute("insert into m values (1, null, null)")
+            connection.execute("insert into m values (2, 0.05, 7)")
+        server.process.terminate()  # all of it is in the file now
+        server.process.wait(60)
+    with serving(tmp_path / "d") as server:
+        with connect(server) as connection:
+            connection.execute("update m set v = 0.05, w = 7 where id = 1")
+        server.kill()
+    with serving(tmp_path / "d") as server, connect(server) as connection:
+        assert connection.execute("select * from m order by id").fetchall() == rows
+        connection.execute("update m set v = 3, w = 8 where id = 1")
+        connection.rollback()
+        assert connection.execute("select * from m order by id").fetchall() == rows
 
 
 def test_databases_tables_and_their_rules_survive_the_kill(tmp_path: Path) -> None:

@@ -113,8 +113,20 @@ class Databases:
             )
 
     def _attach(self, name: str, locale: str, creator: str = "") -> None:
-        self._con.execute(f"ATTACH {text(self._path(name))} AS {attached(name)}")
+        self._open(name)
         install(self._con, name, locale, creator)
+
+    def _open(self, name: str) -> None:
+        """Open a database's file.
+
+        What DuckDB's log had for it is brought to the file at once. DuckDB 2.0 loses a value that was read back from
+        its log when a later UPDATE of the row is rolled back: 0 where there had been NULL before.
+        """
+        path = self._path(name)
+        replayed = self._directory is not None and Path(f"{path}.wal").exists()
+        self._con.execute(f"ATTACH {text(path)} AS {attached(name)}")
+        if replayed:
+            self._con.execute(f"CHECKPOINT {attached(name)}")
 
     def note(self, error: BaseException) -> None:
         """Remember which database DuckDB has given up, if the error says so."""
@@ -129,7 +141,7 @@ class Databases:
             self._end_transaction()
             if name in self._records:  # it may have been dropped meanwhile
                 self._con.execute(f"DETACH DATABASE IF EXISTS {attached(name)}")
-                self._con.execute(f"ATTACH {text(self._path(name))} AS {attached(name)}")
+                self._open(name)
             self.given_up.discard(name)
 
     def _register(self, record: DatabaseRecord, owner: str = "informix") -> None:
