@@ -97,6 +97,21 @@ def test_a_truncate_empties_and_what_follows_counts(target: str) -> None:
     assert of(target) == [(5, "y", 5)]
 
 
+def test_a_truncate_between_other_changes_of_its_batch_empties(target: str) -> None:
+    def emptied(lsn: int, key: int) -> bytes:
+        return (
+            w.begin(lsn, 7)
+            + order(40, lsn + 1, 7, key, "gone")
+            + w.truncate(lsn + 2, 7)
+            + order(40, lsn + 3, 7, key, "y")
+            + w.commit(lsn + 4, 7)
+        )
+
+    log = transactions(insert(10, 1, 2), insert(20, 3), emptied(30, 5), emptied(40, 6), insert(50, 7))
+    ifx.apply_changes([log[0], merged(log[1:])], target)
+    assert of(target) == [(6, "y", 5), (7, "x", 5)]
+
+
 def test_a_copy_that_lacks_a_row_is_told_and_left_as_it_was(target: str) -> None:
     both = w.begin(30, 7) + order(40, 31, 7, 4, "new") + order(41, 32, 7, 2, "other") + w.commit(33, 7)
     log = transactions(insert(10, 1, 2), both)

@@ -57,16 +57,19 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
             raise OperationalError(
                 f"the columns of {change.table} were changed within a transaction: make its copy anew"
             )
-        operations = change.data.column("_op").cast(pa.string())
-        if "truncate" in operations[:1].to_pylist():
+        data = change.data
+        operations = data.column("_op").cast(pa.string())
+        emptying = np.flatnonzero(pc.equal(operations, "truncate").to_numpy(zero_copy_only=False))
+        if len(emptying):  # anywhere: a batch of several transactions has their changes of a table in one
             gone.clear()
             come.clear()
             emptied = True
-            continue
-        after = pa.RecordBatch.from_arrays(change.data.columns[2:-1], schema=schema)
+            data = data.slice(int(emptying[-1]) + 1)
+            operations = operations.slice(int(emptying[-1]) + 1)
+        after = pa.RecordBatch.from_arrays(data.columns[2:-1], schema=schema)
         deleted = pc.equal(operations, "delete")
         updated = pc.equal(operations, "update")
-        before = pa.RecordBatch.from_struct_array(change.data.column("_before").filter(updated))
+        before = pa.RecordBatch.from_struct_array(data.column("_before").filter(updated))
         gone += [after.filter(deleted), pa.RecordBatch.from_arrays(before.columns, schema=schema)]
         come.append(after.filter(pc.invert(deleted)))
     removed, times, added = _added_up(
