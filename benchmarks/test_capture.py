@@ -31,6 +31,7 @@ CHILD = Path(__file__).parent / "capture_child.py"
 LARGE = bool(os.environ.get("INFORMIX_ARROW_BENCH_LARGE"))
 ROWS, TRANSACTION = 1_000_000, 10_000
 THEIRS = ROWS if LARGE else 100_000
+pytestmark = pytest.mark.timeout(3600)
 SUBJECT = f"capture {ROWS:,} inserted rows"
 TABLE = "bench_changes"
 

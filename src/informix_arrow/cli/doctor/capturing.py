@@ -1,0 +1,124 @@
+"""Checks of change capture, and of what no source tells of it (CDC section 8)."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+
+from ...capturing import Changes, capture, capture_off
+from ...wire.errors import Error, NotSupportedError, OperationalError
+from .bench import Bench, Differs, Skipped, check, first_line, not_here, same
+
+_MISSING = (-83701, -83704)  # no syscdcv1, no log
+_STILL_LOGGED = -19816
+_OFF_SECONDS = 30.0
+
+
+@contextlib.contextmanager
+def _capturing(bench: Bench, table: str) -> Iterator[Changes]:
+    """A capture of a table; its full row logging is off afterwards, else it could not be dropped everywhere."""
+    try:
+        changes = capture(bench.connection, [table], timeout=1, idle=0)
+    except (OperationalError, NotSupportedError) as error:
+        if not_here(error) or error.sqlcode in _MISSING:
+            raise Skipped(first_line(error)) from error
+        raise
+    try:
+        with changes:
+            yield changes
+    finally:
+        with contextlib.suppress(OperationalError):  # what follows from it is told when the table is dropped
+            _switch_off(bench, table)
+
+
+def _switch_off(bench: Bench, table: str) -> float:
+    """Switch the full row logging off, for which the server may need a while; seconds."""
+    began = time.monotonic()
+    capture_off(bench.connection, [table])
+    return time.monotonic() - began
+
+
+def _table(bench: Bench) -> str:
+    if not bench.connection.logged:
+        raise Skipped("the database has no log")
+    return bench.table(
+        "id INTEGER, name VARCHAR(20), ok BOOLEAN, note LVARCHAR(100), code CHAR(3), tail SMALLINT"
+    )
+
+
+def _read(changes: Changes) -> list[list[tuple[object, ...]]]:
+    """The transactions that come until nothing does any more: the log may be handed out late."""
+    found: list[list[tuple[object, ...]]] = []
+    until = time.monotonic() + _OFF_SECONDS
+    while not found and time.monotonic() < until:
+        found += [
+            [
+                (row["_op"], row["id"], row["name"])
+                for change in one.batches
+                for row in change.data.to_pylist()
+            ]
+            for one in changes
+        ]
+    return found
+
+
+@check("capture", "changes of a table, captured as they were committed", "CDC 3", "CDC 8")
+def _(bench: Bench) -> str:
+    table = _table(bench)
+    with _capturing(bench, table) as changes:
+        known = changes.token is not None
+        with bench.connect(autocommit=False) as conn:
+            conn.execute(f"INSERT INTO {table} VALUES (1, 'e', NULL, 'text', 'ab', 7)")
+            conn.execute(f"UPDATE {table} SET name = NULL, ok = 't' WHERE id = 1")
+            conn.execute(f"DELETE FROM {table} WHERE id = 1")
+            conn.commit()
+        same(_read(changes), [[("insert", 1, "e"), ("update", 1, None), ("delete", 1, None)]], "changes")
+        order = changes._assembler.tables[0].batches
+        assert order is not None
+        columns = [column.name for column in order.described.columns]
+    if columns != ["id", "ok", "code", "tail", "name", "note"]:
+        raise Differs(f"the columns of a row image stand in another order: {', '.join(columns)}")
+    return "all came" + (
+        "; the token was known from the beginning" if known else "; no token before the first quiet moment"
+    )
+
+
+@check(
+    "capture undone", "a rollback, a rollback to a savepoint and a statement that failed, captured", "CDC 4"
+)
+def _(bench: Bench) -> str:
+    table = _table(bench)
+    bench.connection.execute(f"CREATE UNIQUE INDEX {bench.name()} ON {table} (id)")
+    bench.connection.execute(f"INSERT INTO {table} (id) VALUES (9)")
+    with _capturing(bench, table) as changes:
+        with bench.connect(autocommit=False) as conn:
+            conn.execute(f"INSERT INTO {table} (id, name) VALUES (1, 'undone')")
+            conn.rollback()
+            conn.execute(f"INSERT INTO {table} (id, name) VALUES (2, 'kept')")
+            conn.execute("SAVEPOINT ifxa_doctor")
+            conn.execute(f"INSERT INTO {table} (id, name) VALUES (3, 'undone')")
+            conn.execute("ROLLBACK TO SAVEPOINT ifxa_doctor")
+            with contextlib.suppress(Error):
+                conn.execute(f"UPDATE {table} SET id = 9")
+            conn.execute(f"INSERT INTO {table} (id, name) VALUES (4, 'kept')")
+            conn.commit()
+        same(_read(changes), [[("insert", 2, "kept"), ("insert", 4, "kept")]], "changes")
+    return "nothing of them came"
+
+
+@check(
+    "capture ended", "a capture whose connection is gone, and logging that is switched off behind it", "CDC 6"
+)
+def _(bench: Bench) -> str:
+    table = _table(bench)
+    with _capturing(bench, table) as changes:
+        list(changes)
+        changes._connection._link.abandon()
+        try:
+            took = _switch_off(bench, table)
+        except OperationalError as error:
+            if error.sqlcode != _STILL_LOGGED:
+                raise
+            raise Differs(f"a session outlives its connection for long: {first_line(error)}") from error
+    return f"it was over within {took:.0f} s"
