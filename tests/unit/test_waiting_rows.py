@@ -17,7 +17,7 @@ from informix_arrow.server.errors import SqlError
 
 from .engine_support import Db, connect, open_engine
 
-ROWS = 3000
+ROWS = 230
 PIECE = 1024
 
 
@@ -73,6 +73,7 @@ def test_a_file_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch, 
 def test_a_loop_has_every_value_of_every_type(db: Db, monkeypatch: pytest.MonkeyPatch, memory: int) -> None:
     """The copy that a FOREACH makes, row by row, is the table."""
     monkeypatch.setattr(waiting_rows, "MEMORY", memory)
+    monkeypatch.setattr(waiting_rows, "_ROWS", 64)
     columns = (
         "k INT, s SMALLINT, b BIGINT, f FLOAT, d DECIMAL(16,4), g DECIMAL(16), c CHAR(5), v VARCHAR(30), "
         "day DATE, t DATETIME YEAR TO FRACTION(5), h DATETIME HOUR TO SECOND, i INTERVAL DAY TO SECOND, "
@@ -86,7 +87,7 @@ def test_a_loop_has_every_value_of_every_type(db: Db, monkeypatch: pytest.Monkey
          "t" if n % 2 else "f", n)
         for n in range(ROWS)
     ]  # fmt: skip
-    rows[1500] = (1500, *[None] * 12, 1500)  # type: ignore[assignment]
+    rows[150] = (150, *[None] * 12, 150)  # type: ignore[assignment]
     done = db.many(f"INSERT INTO source VALUES ({', '.join('?' * 14)})", rows)
     assert not [problem for problem in done if isinstance(problem, SqlError)]
     names = [word.split()[0] for word in columns.split(", ")]
