@@ -529,6 +529,8 @@ def test_asyncio_writes_the_same_windows(url: str, name: str) -> None:
             tasks.append(asyncio.ensure_future(loading))
             with pytest.raises(asyncio.CancelledError):
                 await tasks[0]
+        # A cancellation that strikes no wait costs the connection (docs/connecting.md).
+        async with await aio.connect(url, autocommit=True, lock_wait=30) as conn:
             assert (await conn.read_arrow(f"SELECT k FROM {name}")).num_rows == 0
             report = await conn.write_arrow(name, data)
             assert (report.rows, report.method) == (40, "pipeline")
