@@ -69,6 +69,13 @@ def test_a_text_in_order_by_of_a_union_is_no_sql(db: Db, text: str) -> None:
     assert db.fails(f"SELECT k FROM t UNION SELECT 5 FROM t ORDER BY {text}").sqlcode == -201
 
 
+@pytest.mark.parametrize(
+    "cast", ["v::granted.", "v[1,2] :: granted .", "CAST(v AS ann.)", "v::ann.5", "v::ann.("]
+)
+def test_a_type_without_a_name_behind_its_owner_is_a_syntax_error(db: Db, cast: str) -> None:
+    assert db.fails(f"SELECT {cast}").sqlcode == -201
+
+
 def test_what_is_right_goes_on_being_right(db: Db) -> None:
     assert db.rows("SELECT v[2,3], v[4], k FROM t ORDER BY 1") == [("bc", "d", 1)]
     assert db.rows("SELECT k FROM t UNION SELECT 5 FROM t ORDER BY 1 DESC") == [(5,), (1,)]
