@@ -23,7 +23,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from tests.soaking import any_seed, rounds
+from tests.soaking import SECONDS, any_seed, rounds
 
 import informix_arrow as ifx
 
@@ -315,6 +315,9 @@ def assert_equal(server: Process, copy: Path) -> int:
 
 
 @pytest.mark.soak
+@pytest.mark.skipif(
+    SECONDS < 60, reason="a round takes some ten seconds, and is worth little alone: make soak"
+)
 @pytest.mark.timeout(3600)
 def test_a_copy_equals_its_source_however_often_client_and_server_are_killed(tmp_path: Path) -> None:
     copy, rows, killed = tmp_path / "copy.duckdb", 0, Counter[str]()
