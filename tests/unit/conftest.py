@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from informix_arrow.server.engine.engine import Engine
-
-from .engine_support import new_engine
+if TYPE_CHECKING:
+    from informix_arrow.server.engine.engine import Engine
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +23,8 @@ def _cleaned_engines() -> Iterator[list[Engine]]:
 def fresh_engine(_cleaned_engines: list[Engine]) -> Iterator[Engine]:
     """An engine as a new one is: no sessions, an empty stores_demo. Another test may have had it before; tests of its
     log of changes, its caches or its files take one of their own (`open_engine`)."""
+    from .engine_support import new_engine  # what a wheel is tested with has no DuckDB
+
     engine = _cleaned_engines.pop() if _cleaned_engines else new_engine()
     yield engine
     try:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import informix_arrow as ifx
 from informix_arrow.unl import raw_rows, read_unl, write_unl
 
 
@@ -161,6 +162,18 @@ def test_dbdate_is_taken_from_the_environment_unless_it_is_given(monkeypatch: py
     assert read(b"03.04.2021|1|\n", types, dbdate="MDY4.", delimiter="|") == {"d": [DAY], "n": [1]}
     monkeypatch.setenv("GL_DATE", "%d.%m.%iY")
     assert read(b"04.03.2021;1;\n", types) == {"d": [DAY], "n": [1]}
+
+
+@pytest.mark.parametrize("name", ["GL_DATETIME", "DBTIME"])
+def test_datetimes_of_another_form_are_refused_where_the_environment_asks_for_them(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    types = {"d": "DATETIME YEAR TO MINUTE", "n": "INTEGER"}
+    monkeypatch.setenv(name, "%d.%m.%iY %H:%M")
+    assert read(b"2021-03-04 05:06|1|\n", types)["n"] == [1]  # heeded with USE_DTENV alone
+    monkeypatch.setenv("USE_DTENV", "1")
+    with pytest.raises(ifx.InterfaceError, match=rf"USE_DTENV=1 and {name} ask for DATETIMEs as '%d.%m"):
+        read(b"04.03.2021 05:06|1|\n", types)
 
 
 def test_two_digits_of_a_year_mean_what_dbcentury_says() -> None:

@@ -6,6 +6,7 @@ import codecs
 import datetime as dt
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..wire.code_sets import codec_of_locale
@@ -47,6 +48,7 @@ class Dialect:
         ``InterfaceError`` for a value that cannot be, with those that can.
         """
         environment = os.environ
+        _check_datetimes(environment)
         order, year_digits, separator = _date(
             _first(dbdate, environment.get("GL_DATE"), environment.get("DBDATE"), "MDY4/")
         )
@@ -76,6 +78,16 @@ class Dialect:
             self.front.encode(),
             self.back.encode(),
         )
+
+
+def _check_datetimes(environment: Mapping[str, str]) -> None:
+    """Refuse an environment in which Informix's programs write DATETIMEs in another way than the usual one."""
+    for name in ("GL_DATETIME", "DBTIME"):
+        if environment.get("USE_DTENV") == "1" and environment.get(name):
+            raise InterfaceError(
+                f"USE_DTENV=1 and {name} ask for DATETIMEs as {environment[name]!r}, and .unl files are read and "
+                "written with yyyy-mm-dd hh:mm:ss.fffff alone: unset USE_DTENV, and unload such files anew without it"
+            )
 
 
 def _first(*values: str | None) -> str:
