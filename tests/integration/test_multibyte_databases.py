@@ -43,10 +43,19 @@ def code_set(request: pytest.FixtureRequest) -> CodeSet:
     return request.param
 
 
+@pytest.fixture(scope="session")
+def made() -> set[str]:
+    """Databases that are there already: a worker that is given more tests of a code set asks for its database again."""
+    return set()
+
+
 @pytest.fixture(scope="module")
-def url(server: Server, code_set: CodeSet) -> str:
+def url(server: Server, code_set: CodeSet, made: set[str]) -> str:
     """Of a database with the code set: DB_LOCALE says so when it is created."""
     name = f"mb_{code_set.codec}"
+    if name in made:
+        return server.url(name)
+    made.add(name)
     with ifx.connect(
         server.url(""), db_locale=code_set.locale, client_locale=code_set.locale, autocommit=True
     ) as connection:

@@ -247,6 +247,8 @@ def test_types_that_cannot_be_are_shown_as_they_are(word: int, length: int, decl
 
 KEY = (7, 101, "\x0e", "k", "ix", 1, *(0,) * 15)
 STRANGE: dict[str, list[tuple[Any, ...]]] = {
+    "SELECT DISTINCT t.owner": [("ann",)],
+    "t.tabname, t.owner, t.tabid, t.tabtype FROM": [("t", "ann", 101, "\x0e")],
     "systables t WHERE": [
         ("t", "ann", 101, "\x0e", datetime.date(2024, 2, 29), 2, 1, 8, 0.0, "é"),
         ("u", "ann", 102, None, None, 2, 0, 8, None, None),
