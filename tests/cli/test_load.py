@@ -528,7 +528,7 @@ def test_going_on_with_a_file_that_has_changed_is_refused(
 
 
 def test_ctrl_c_ends_a_load_and_says_what_is_in_effect(
-    elsewhere: tuple[str, Connection, str], tmp_path: Path
+    elsewhere: tuple[str, Connection, str], tmp_path: Path, ctrl_c: None
 ) -> None:
     url, connection, name = elsewhere
     command = [
