@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,21 +146,49 @@ class Replay:
 def play(dialogue: Dialogue, client: socket.socket) -> None:
     """Serve one client. A fetch too many, sent on a guess, is told that there are no more rows."""
     login, protocols, *rest = dialogue.turns
-    fetches = [turn.reply for turn in rest if turn.fetch]
-    others = [turn.reply for turn in rest if not turn.fetch]
+    fetches: deque[bytes] = deque()
+    others: deque[bytes] = deque()
+    ends = Ends(dialogue.framing)
+    for turn in rest:
+        if not turn.fetch:
+            others.append(turn.reply)
+        elif not ends.reached(turn.request):  # else the recorded client had asked for too much
+            fetches.append(turn.reply)
+        ends.note(turn.request, turn.reply)
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    requests = Requests(client, dialogue.framing)
+    requests, ends = Requests(client, dialogue.framing), Ends(dialogue.framing)
     requests.login()
     client.sendall(login.reply)
     requests.next()
     client.sendall(protocols.reply)
-    fetches.reverse()
-    others.reverse()
     while others or fetches:
-        if _is_fetch(requests.next()):
-            client.sendall(fetches.pop() if fetches else dialogue.exhausted)
-        else:
-            client.sendall(others.pop())
+        request = requests.next()
+        if _is_fetch(request) and ends.reached(request):
+            client.sendall(dialogue.exhausted)
+            continue
+        reply = fetches.popleft() if _is_fetch(request) else others.popleft()
+        ends.note(request, reply)
+        client.sendall(reply)
+
+
+class Ends:
+    """Which cursors, by the numbers of their statements, have sent their last row."""
+
+    def __init__(self, framing: Framing) -> None:
+        self._framing = framing
+        self._reached: set[bytes] = set()
+
+    def reached(self, request: bytes) -> bool:
+        """Whether the cursor that a group is for has no more rows."""
+        return request[2:4] in self._reached
+
+    def note(self, request: bytes, reply: bytes) -> None:
+        """A group was answered: a fetch may have come to the end, an OPEN begins anew."""
+        if request[:2] == b"\0\4":
+            over = isinstance(
+                m.parse_server_message(Reader(_done(reply, self._framing)), self._framing), m.Done
+            )
+            (self._reached.add if over else self._reached.discard)(request[2:4])
 
 
 def play_blindly(dialogue: Dialogue, client: socket.socket) -> None:
@@ -215,11 +244,12 @@ def _is_fetch(group: bytes) -> bool:
 
 
 def _done(reply: bytes, framing: Framing) -> bytes:
-    """What stands behind the last row of a fetch reply."""
-    reader, start = Reader(reply), 0
-    while isinstance(m.parse_server_message(reader, framing), m.Tuple):
-        start = reader.pos
-    return reply[start:]
+    """What stands behind the last row of a fetch reply (SQLI section 7.5)."""
+    header, at = struct.Struct(">hhi" if framing.large_fetch else ">hhh"), 0
+    while reply[at : at + 2] == b"\0\x0e":
+        size = header.unpack_from(reply, at)[2]
+        at += header.size + size + (size & 1)
+    return reply[at:]
 
 
 def drain(dialogue: Dialogue, address: tuple[str, int]) -> int:

@@ -96,10 +96,20 @@ def test_other_signs_of_the_end_are_understood(end: m.Message) -> None:
 
 
 def test_a_surplus_fetch_may_be_refused() -> None:
-    peer, session = Peer([select(), rows(1), DONE, [m.Err(-259)]], piece=30), new_session()
-    assert read(peer, session, open_query(peer, session)) == [1]
+    peer, session = Peer([select(), rows(1), [*rows(2, 3, 4), *DONE], [m.Err(-259)]], piece=30), new_session()
+    assert read(peer, session, open_query(peer, session)) == [1, 2, 3, 4]
     peer.run(settle(session))
     assert session.own == 0
+    assert peer.names().count(FETCH) == 2
+
+
+def test_rows_behind_the_end_are_never_dropped_in_silence() -> None:
+    """Who read the rows was told that these were all: a surplus fetch that is answered by more of them is an error."""
+    peer, session = Peer([select(), rows(1), [*rows(2, 3, 4), *DONE], rows(5, 6)], piece=30), new_session()
+    assert read(peer, session, open_query(peer, session)) == [1, 2, 3, 4]
+    with pytest.raises(ProtocolError, match="sent 2 more rows behind the end of a result") as caught:
+        peer.run(settle(session))
+    assert caught.value.statement
 
 
 def test_a_result_without_rows_has_a_schema_and_no_batch() -> None:
@@ -132,7 +142,7 @@ def test_another_statement_first_takes_in_the_rows_on_their_way() -> None:
             served[statement] += 1
             number = served[statement]
             base = 100 * statement + 2 * number
-            return rows(base, base + 1) if number < 4 else [*rows(base), *DONE]
+            return rows(base, base + 1) if number < 4 else [*rows(base), *DONE] if number == 4 else DONE
         return []
 
     prepared: list[int] = []

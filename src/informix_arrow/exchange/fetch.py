@@ -260,6 +260,11 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
 def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchange[None]:
     """The SQ_EOT of a fetch reply was read."""
     session.owed.popleft()
+    if cursor.ended and cursor.reply_rows and cursor.error is None:
+        # Whoever read the rows was told that these were all.
+        error = ProtocolError(f"the server sent {cursor.reply_rows} more rows behind the end of a result")
+        error.statement = cursor.sql
+        raise error
     cursor.in_flight -= 1
     cursor.last = cursor.ended = cursor.last or not cursor.reply_rows
     cursor.reply_rows = cursor.reply_bytes = 0
