@@ -626,6 +626,37 @@ def test_systabinfo_tells_the_rows_and_the_size_of_each_table_of_each_database()
     engine.close()
 
 
+def test_sysptnhdr_tells_whose_rows_are_logged_in_full(engine: Engine, db: Db) -> None:
+    engine.create_database("second", ("log",), "en_US.utf8")
+    other = connect(engine, "second")
+    for session in (db, other):
+        session.run("create table snooped (a integer, tail integer) lock mode row")
+        session.run("create table plain (a integer, tail integer) lock mode row")
+    asked = (
+        "select n.dbsname, n.tabname, p.flags, i.ti_flags, p.lockid from sysmaster:systabnames n, "
+        "sysmaster:sysptnhdr p, sysmaster:systabinfo i where n.partnum = p.partnum and p.partnum = i.ti_partnum "
+        "and n.tabname in ('snooped', 'plain') order by 1, 2"
+    )
+
+    def flags() -> list[tuple[object, ...]]:
+        found = db.rows(asked)
+        assert all(row[2] == row[3] for row in found)
+        return [row[:3] for row in found]
+
+    off = [(name, table, 2) for name in ("second", "stores_demo") for table in ("plain", "snooped")]
+    assert flags() == off
+    info = other.session.find_table(None, "snooped")
+    assert info is not None
+    engine.log_rows("second", info.tabid, True)
+    assert flags() == [*off[:1], ("second", "snooped", 0x04000002), *off[2:]]
+    bit = "select count(*) from sysmaster:sysptnhdr where bitand(flags, 67108864) > 0"
+    assert db.value(bit) == 1
+    engine.log_rows("second", info.tabid, False)
+    assert flags() == off
+    assert db.value(bit) == 0
+    other.session.close()
+
+
 def test_fragments_have_a_partn_each_and_no_row_ids(db: Db) -> None:
     db.run("create table f_two (a integer, tail integer) fragment by round robin in dbs1, dbs2")
     db.run("create table f_none (a integer, tail integer)")

@@ -148,6 +148,10 @@ class ChangeLog:
             if not numbers <= set(tabids):
                 self._write_full({**self._full, database: numbers & set(tabids)})
 
+    def full_tables(self, database: str) -> list[int]:
+        """Numbers of a database's tables that are logged."""
+        return sorted(self._full.get(database, ()))
+
     def full_databases(self) -> list[str]:
         """Databases of which tables are logged."""
         return list(self._full)

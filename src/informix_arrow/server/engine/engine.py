@@ -92,6 +92,7 @@ class Engine:
             self.changes.files,
             self.captures.session_rows,
             self.captures.table_rows,
+            self.changes.full_tables,
             lambda: self.databases.names(),
         )
         self._lock = threading.Lock()

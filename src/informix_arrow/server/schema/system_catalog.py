@@ -116,11 +116,13 @@ def install_functions(
     change_logs: Callable[[], list[dict[str, Any]]],
     captures: Callable[[], list[dict[str, Any]]],
     captured: Callable[[], list[dict[str, Any]]],
+    full_tables: Callable[[str], list[int]],
     databases: Callable[[], list[str]],
 ) -> None:
     """Register what the views call: `sessions` gives the rows of sysmaster's syssessions, now; databases are kept in
     `directory`, or in memory; `change_logs` are the files of the log of changes, `captures` and `captured` the rows of
-    syscdcv1's syscdcsess and syscdctabs; `databases` are the names of those that there are."""
+    syscdcv1's syscdcsess and syscdctabs; `full_tables` are the numbers of a database's tables whose rows are logged in
+    full; `databases` are the names of those that there are."""
 
     def log_pages() -> int:
         logs = [] if directory is None else list(directory.glob("*.wal"))
@@ -145,6 +147,7 @@ def install_functions(
     con.create_function(
         "_ifx_captured_tables", captured, [], f"{capture_tables.TABLE_ROW}[]", side_effects=True
     )
+    con.create_function("_ifx_full_tables", full_tables, ["VARCHAR"], "INTEGER[]", side_effects=True)
     con.create_function("_ifx_of_all_databases", of_all, ["VARCHAR"], "VARCHAR")
     con.create_function("_ifx_server_name", lambda: server_name, [], "VARCHAR")
     con.create_function("_ifx_sessions", sessions, [], f"{_SESSION}[]", side_effects=True)

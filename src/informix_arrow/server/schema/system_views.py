@@ -285,6 +285,14 @@ VIEWS: dict[str, View] = {
     **TRIGGER_VIEWS,
 }
 
+_PARTITION = (
+    "partnum INTEGER, flags INTEGER, rowsize INTEGER, ncols SMALLINT, nkeys SMALLINT, nextns SMALLINT, "
+    "pagesize SMALLINT, created INTEGER, serialv INTEGER, fextsiz INTEGER, nextsiz INTEGER, nptotal INTEGER, "
+    "npused INTEGER, npdata INTEGER, octptnm INTEGER, lockid INTEGER, nrows BIGINT"
+)
+FULL_ROWS = 0x04000000
+"""The bit of a partition's flags that tells that the rows of its table are logged in full (CDC section 1)."""
+
 MASTER_VIEWS: dict[str, View] = {
     "sysdatabases": (
         "name NVARCHAR(128), partnum INTEGER, owner CHAR(32), created DATE, is_logging INTEGER, is_buff_log INTEGER, "
@@ -335,12 +343,17 @@ MASTER_VIEWS: dict[str, View] = {
         "partnum INTEGER, dbsname NVARCHAR(128), owner CHAR(32), tabname NVARCHAR(128), collate CHAR(32)",
         "SELECT * FROM query(_ifx_of_all_databases('systabnames'))",
     ),
+    "sysptnhdr": (_PARTITION, "SELECT * FROM query(_ifx_of_all_databases('sysptnhdr'))"),
     "systabinfo": (
         "ti_partnum INTEGER, ti_flags INTEGER, ti_rowsize SMALLINT, ti_ncols SMALLINT, ti_nkeys SMALLINT, "
         "ti_nextns INTEGER, ti_pagesize INTEGER, ti_created INTEGER, ti_serialv INTEGER, ti_fextsiz INTEGER, "
         "ti_nextsiz INTEGER, ti_nptotal INTEGER, ti_npused INTEGER, ti_npdata INTEGER, ti_octptr INTEGER, "
         "ti_nrows BIGINT",
-        "SELECT * FROM query(_ifx_of_all_databases('systabinfo'))",
+        "SELECT partnum AS ti_partnum, flags AS ti_flags, rowsize::SMALLINT AS ti_rowsize, ncols AS ti_ncols, "
+        "nkeys AS ti_nkeys, nextns::INTEGER AS ti_nextns, pagesize::INTEGER AS ti_pagesize, created AS ti_created, "
+        "serialv AS ti_serialv, fextsiz AS ti_fextsiz, nextsiz AS ti_nextsiz, nptotal AS ti_nptotal, "
+        "npused AS ti_npused, npdata AS ti_npdata, octptnm AS ti_octptr, nrows AS ti_nrows "
+        "FROM query(_ifx_of_all_databases('sysptnhdr'))",
     ),
 }
 
@@ -351,8 +364,8 @@ def own_views(database: str) -> dict[str, View]:
 
 
 def of_all_databases(view: str, databases: Iterable[tuple[str, str]]) -> str:
-    """The query of systabnames or systabinfo over all `databases`: the name of each, and DuckDB's for it."""
-    one = {"systabnames": _names_query, "systabinfo": _rooms_query}[view]
+    """The query of systabnames or sysptnhdr over all `databases`: the name of each, and DuckDB's for it."""
+    one = {"systabnames": _names_query, "sysptnhdr": _partitions_query}[view]
     return " UNION ALL ".join(one(name, db) for name, db in databases)
 
 
@@ -363,8 +376,8 @@ def _names_query(database: str, db: str) -> str:
     )
 
 
-def _rooms_query(database: str, db: str) -> str:
-    """systabinfo's rows of one database: the rows that DuckDB counts, and the pages of `PAGE` bytes that so many would
+def _partitions_query(database: str, db: str) -> str:
+    """sysptnhdr's rows of one database: the rows that DuckDB counts, and the pages of `PAGE` bytes that so many would
     take. Both sizes of extents are in pages there, in systables in KB."""
     wanted = (
         "partnum",
@@ -379,17 +392,19 @@ def _rooms_query(database: str, db: str) -> str:
     )
     tables = tables_query([*wanted, "fextsize", "nextsize"]).format(db=db, name=text(database))
     return (
-        "SELECT t.partnum AS ti_partnum, (CASE t.locklevel WHEN 'R' THEN 2 ELSE 1 END + "
-        "CASE WHEN t.tabid < 100 THEN 4 ELSE 0 END)::INTEGER AS ti_flags, t.rowsize AS ti_rowsize, "
-        "t.ncols AS ti_ncols, t.nindexes AS ti_nkeys, 1::INTEGER AS ti_nextns, "
-        f"{PAGE}::INTEGER AS ti_pagesize, epoch(t.created)::INTEGER AS ti_created, NULL::INTEGER AS ti_serialv, "
-        f"(t.fextsize * 1024 // {PAGE})::INTEGER AS ti_fextsiz, (t.nextsize * 1024 // {PAGE})::INTEGER AS ti_nextsiz, "
-        f"greatest(t.fextsize * 1024 // {PAGE}, pages)::INTEGER AS ti_nptotal, pages::INTEGER AS ti_npused, "
-        "pages::INTEGER AS ti_npdata, 0::INTEGER AS ti_octptr, t.nrows AS ti_nrows "
+        "SELECT t.partnum AS partnum, (CASE t.locklevel WHEN 'R' THEN 2 ELSE 1 END + "
+        "CASE WHEN t.tabid < 100 THEN 4 ELSE 0 END + "
+        f"CASE WHEN list_contains(f.tabids, t.tabid) THEN {FULL_ROWS} ELSE 0 END)::INTEGER "
+        "AS flags, t.rowsize::INTEGER AS rowsize, "
+        "t.ncols AS ncols, t.nindexes AS nkeys, 1::SMALLINT AS nextns, "
+        f"{PAGE}::SMALLINT AS pagesize, epoch(t.created)::INTEGER AS created, NULL::INTEGER AS serialv, "
+        f"(t.fextsize * 1024 // {PAGE})::INTEGER AS fextsiz, (t.nextsize * 1024 // {PAGE})::INTEGER AS nextsiz, "
+        f"greatest(t.fextsize * 1024 // {PAGE}, pages)::INTEGER AS nptotal, pages::INTEGER AS npused, "
+        "pages::INTEGER AS npdata, 0::INTEGER AS octptnm, t.partnum AS lockid, t.nrows AS nrows "
         f"FROM (SELECT *, least(ceil(nrows * rowsize / {PAGE}), 2147483647)::BIGINT AS pages FROM "
         f"(SELECT a.*, coalesce(d.estimated_size, 0)::BIGINT AS nrows FROM ({tables}) a LEFT JOIN duckdb_tables() d "
         f"ON d.database_name = {text('d_' + database)} AND d.schema_name = 'main' AND d.table_name = a.tabname "
-        "WHERE a.tabtype = 'T')) t"
+        f"WHERE a.tabtype = 'T')) t, (SELECT _ifx_full_tables({text(database)}) AS tabids) f"
     )
 
 
