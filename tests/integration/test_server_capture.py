@@ -382,6 +382,82 @@ def test_the_catalogue_of_capture(
             assert said in str(text)
 
 
+# ---- transactions that are open when the logging is switched ---------------------------------------
+
+
+def test_a_transaction_that_is_open_is_not_logged_by_half(
+    server: Server,
+    client: Capturing,
+    writer: informix_arrow.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("informix_arrow.server.engine.capture_calls._LOCK_SECONDS", 0.05)
+    with informix_arrow.connect(server.url("stores_demo")) as other:
+        run(other, "insert into t values (1, 1, 'early')")
+        assert client.call("log", TABLE, 1) == -289
+        run(other, "insert into t values (2, 2, 'late')")
+        other.commit()
+        run(other, "select count(*) from t")  # who only reads is in nobody's way
+        run(other, "lock table t in share mode")
+        assert client.call("log", TABLE, 1) == 0
+        other.rollback()
+        start = 1 << 32
+        run(other, "insert into t values (3, 3, 'three')")
+        assert client.call("log", TABLE, 1) == 0  # as it is
+        assert client.call("log", TABLE, 0) == -289
+        run(other, "insert into t values (4, 4, 'four')")
+        other.commit()
+        client.open().watch().active(start)
+        follower = Follower({1: "t"})
+        follower.take(client.read_all())
+        (transaction,) = follower.committed
+        assert [after[0] for _, _, _, after in transaction.changes if after] == [3, 4]
+        assert client.call("end", client.session, TABLE) == 0
+        assert client.call("log", TABLE, 0) == 0
+
+
+def test_switching_the_logging_waits_for_transactions(
+    server: Server,
+    client: Capturing,
+    writer: informix_arrow.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("informix_arrow.server.engine.capture_calls._LOCK_SECONDS", 60.0)
+    engine = server._engine
+    assert engine is not None
+    answers: list[int] = []
+    with informix_arrow.connect(server.url("stores_demo")) as other:
+        run(other, "insert into t values (1, 1, 'one')")
+        asking = threading.Thread(target=lambda: answers.append(client.call("log", TABLE, 1)))
+        asking.start()
+        deadline = time.monotonic() + 30
+        while not engine.locks._waiting:
+            assert time.monotonic() < deadline
+            threading.Event().wait(0.005)
+        run(other, "update t set n = 2 where id = 1")
+        assert not answers
+        other.commit()
+        asking.join()
+        assert answers == [0]
+        assert engine.changes.files() == []
+        run(other, "update t set n = 3 where id = 1")
+        other.commit()
+    client.open().watch().active(1 << 32)
+    assert kinds(client.read_all()) == [200, 1, 42, 43, 2]
+
+
+def test_a_transaction_cannot_log_its_own_second_half(
+    server: Server, writer: informix_arrow.Connection
+) -> None:
+    with RawClient(server, "stores_demo") as client:
+        client.command("begin work")
+        client.command("insert into t values (1, 1, 'one')")
+        switch = f"execute function syscdcv1:informix.cdc_set_fullrowlogging('{TABLE}', 1)"
+        assert client.number(switch) == -289
+        client.command("rollback work")
+        assert client.number(switch) == 0
+
+
 # ---- how a wait ends -----------------------------------------------------------------------------
 
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pyarrow as pa
@@ -347,6 +349,65 @@ def test_a_statement_that_was_planned_before_its_table_is_logged(
     db.run(sql, *params)
     assert 2 in watch.kinds()
     watch.same()
+
+
+def test_a_statement_that_was_planned_while_its_table_was_logged_does_not_log(db: Db, engine: Engine) -> None:
+    make(db)
+    watch = Watch(db, "t")
+    plan = db.session.prepare("insert into t values (?, 1, 'x', 1)", 1).plan
+    info = db.session.find_table(None, "t")
+    assert info is not None
+    engine.log_rows(DATABASE, info.tabid, False)
+    with pytest.raises(SqlError) as refused:
+        db.session.run(plan, (10,))
+    assert refused.value.sqlcode == -710
+    db.run("insert into t values (10, 1, 'x', 1)")
+    assert watch.kinds() == [200]
+
+
+def test_transactions_are_logged_whole_or_not_at_all_however_often_it_is_switched(
+    engine: Engine, db: Db
+) -> None:
+    make(db)
+    watch = Watch(db, "t", lsn=1 << 32)
+    done = threading.Event()
+
+    def write(number: int) -> None:
+        mine = connect(engine)
+        mine.run("set lock mode to wait 60")
+        for n in range(40):
+            mine.session.begin()
+            first = 1000 * number + 10 * n
+            try:
+                for step in range(3):
+                    mine.run("insert into t values (?, 1, 'x', 7)", first + step)
+                mine.session.commit()
+            except SqlError as problem:
+                if problem.sqlcode != -710:  # it was planned before the switch, and comes behind it
+                    raise
+                mine.session.rollback()
+        mine.session.close()
+
+    def switch() -> None:
+        mine = connect(engine)
+        mine.run("set lock mode to wait 60")
+        call = f"execute function syscdcv1:informix.cdc_set_fullrowlogging('{DATABASE}:informix.t', ?)"
+        on = 0
+        while not done.is_set():
+            assert mine.rows(call, on) == [(0,)]
+            on = 1 - on
+        mine.session.close()
+
+    with ThreadPoolExecutor(3) as pool:
+        switching = pool.submit(switch)
+        writing = [pool.submit(write, number) for number in (1, 2)]
+        wait(writing)
+        done.set()
+        for one in (*writing, switching):
+            one.result()
+    follower = watch.read()
+    assert {len(transaction.changes) for transaction in follower.committed} == {3}
+    assert 0 < len(follower.committed) <= 80
 
 
 def test_what_a_logged_table_refuses(db: Db) -> None:

@@ -46,7 +46,7 @@ READ_BYTES = 256 << 10  # of one read
 
 _NO_DATABASE = (-329, -349)
 _NO_RIGHT = (-387, -388, -389, -674)
-_NO_CAPTURE, _GONE, _BUSY_LOGGING = -83701, -83713, -19816
+_NO_CAPTURE, _GONE, _BUSY_LOGGING, _LOCKED = -83701, -83713, -19816, -289
 _OPEN = "EXECUTE FUNCTION informix.cdc_opensess(?, ?, ?, ?, ?, ?)"
 _LOGGING = "EXECUTE FUNCTION informix.cdc_set_fullrowlogging(?, ?)"
 _START = "EXECUTE FUNCTION informix.cdc_startcapture(?, ?, ?, ?, ?)"
@@ -145,7 +145,8 @@ def capture(
         A table or column that is not there, a view, a database without a log, a type that is not captured, with
         Informix's number; nothing was started.
     OperationalError
-        No ``syscdcv1``, no right to it, or a position that is no longer in the log (-83713).
+        No ``syscdcv1``, no right to it, a position that is no longer in the log (-83713), or a table in which a
+        transaction that is not over has changed rows, so that the server does not switch its logging (-289).
     """
     settings = _settings(connection)
     wanted = wanted_tables(tables, columns, settings.database)
@@ -226,7 +227,8 @@ async def capture_off(connection: str | Mapping[str, Any] | AsyncConnection, tab
     """Switch the full row logging of tables off, which a capture has switched on: ALTER TABLE needs that.
 
     Changes that are made from then on cannot be captured afterwards. Parameters and errors are those of
-    :func:`capture`; ``OperationalError`` as long as a capture of a table is running.
+    :func:`capture`; ``OperationalError`` as long as a capture of a table is running, or a transaction that has changed
+    it.
     """
     settings = _settings(connection)
     wanted = wanted_tables(tables, None, settings.database)
@@ -654,6 +656,12 @@ async def _asked(conn: AsyncConnection, sql: str, arguments: tuple[object, ...],
 
 
 def _error(code: int, about: str = "") -> Error:
+    if code == _LOCKED:
+        return OperationalError(
+            f"the full row logging of {about} cannot be switched: a transaction that has changed the table is not over "
+            "and would be logged by half; end it, or wait longer (lock_wait)",
+            sqlcode=code,
+        )
     return database_error(code, near=about)
 
 

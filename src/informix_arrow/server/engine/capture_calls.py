@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from ...wire.code_sets import codec_of_locale
 from ..changes.images import TableImages, is_logged
@@ -30,7 +31,11 @@ MOST_RECORDS = 256
 
 _BAD_OBJECT = -9810
 _STILL_CAPTURED = -19816
+_CANNOT_LOCK = -289
 _INTERRUPTED = -213
+_LOCK_SECONDS = 5.0
+"""For which `cdc_set_fullrowlogging` waits for transactions at least, as the clients of capture set no lock mode."""
+
 _LOOK_AGAIN = 1.0
 """Seconds after which a waiting read looks for an end that it may have missed."""
 
@@ -40,8 +45,8 @@ _NAME = re.compile(r'\s*"?(\w+)"?(?:@\w+)?\s*:\s*(?:"?(\w+)"?\s*\.)?\s*"?(\w+)"?
 class _Refused(Exception):
     """A routine returns a negative number."""
 
-    def __init__(self, name: str) -> None:
-        self.code = ERRORS_BY_NAME[name]
+    def __init__(self, error: str | int) -> None:
+        self.code = ERRORS_BY_NAME[error] if isinstance(error, str) else error
 
 
 class CaptureCalls:
@@ -113,11 +118,35 @@ class CaptureCalls:
         if on not in (0, 1):
             raise _Refused("CDC_E_ARG2")
         info = self._table(name, "CDC_E_ARG1")
-        if not on and self._captures.is_captured(info.database, info.tabid):
-            return _STILL_CAPTURED
-        if info.full_rows != bool(on):
-            self._captures.log_rows(info.database, info.tabid, bool(on))
+        if not on:
+            self._require_uncaptured(info)
+        if info.full_rows == bool(on):
+            return OK
+        self._switch(info, bool(on))
+        if self._table(name, "CDC_E_ARG1").tabid != info.tabid:  # it was dropped while it was waited for
+            raise _Refused("CDC_E_NOTAB")
         return OK
+
+    def _require_uncaptured(self, info: TableInfo) -> None:
+        if self._captures.is_captured(info.database, info.tabid):
+            raise _Refused(_STILL_CAPTURED)
+
+    def _switch(self, info: TableInfo, on: bool) -> None:
+        """Log a table's rows or do not, between two transactions: none is logged by half."""
+        owner, table = self._owner, (info.database, info.name)
+        wait = owner.wait if owner.wait < 0 else max(owner.wait, _LOCK_SECONDS)
+        if owner.locks.changes(owner, table):  # of its own transaction's end it could wait for ever
+            wait = 0.0
+        claim = replace(owner.claim(_CANNOT_LOCK), owner=object(), wait=wait)
+        try:
+            with owner.locks.still(claim, table):
+                if not on:
+                    self._require_uncaptured(info)
+                self._captures.log_rows(info.database, info.tabid, on)
+        except SqlError as problem:
+            if problem.sqlcode != _CANNOT_LOCK:
+                raise
+            raise _Refused(_CANNOT_LOCK) from problem
 
     def _start(self, session: int, reserved: int, name: str, columns: str, label: int) -> int:
         mine = self._session(session)

@@ -235,7 +235,24 @@ class Locks:
             self._rows_of(owner, table)
             state.writers.add(owner)
 
+    @contextmanager
+    def still(self, claim: Claim, table: Table) -> Iterator[None]:
+        """Wait until nobody changes rows of a table, in a transaction that is not over; nobody gets a lock on anything
+        before the block is done, so that it must be short."""
+        changing = frozenset({Mode.WRITE, Mode.EXCLUSIVE})
+        with self._of(table) as state:
+            self._wait(
+                claim, table, state, ISAM_TABLE_LOCKED, lambda: _others_with(state, claim.owner, changing)
+            )
+            yield
+
     # ---- looking --------------------------------------------------------------------------------
+    def changes(self, owner: Owner, table: Table) -> bool:
+        """Whether an owner has a lock with which it may change rows of a table."""
+        with self._changed:
+            state = self._tables.get(table)
+            return state is not None and bool(state.modes.get(owner, set()) & {Mode.WRITE, Mode.EXCLUSIVE})
+
     def is_written(self, owner: Owner, table: Table) -> bool:
         """Whether another session has uncommitted work in a table."""
         with self._changed:

@@ -115,6 +115,7 @@ class References:
         )
         plan.touched = touched(child, child.name, where)
         keys = self._isolation.lock_touched(plan, {})
+        self._transaction.changes.require_current(child)
         if child.full_rows:
             names = [column.name for column in child.columns]
             query = values_made(child, child.name, [], names) + where

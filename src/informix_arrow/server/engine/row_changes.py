@@ -65,11 +65,12 @@ class RowChanges:
 
     # ---- what statements change -----------------------------------------------------------------
     def missed(self, info: TableInfo) -> bool:
-        """Whether a statement was planned before its table was logged: it must be planned again."""
-        return not info.full_rows and self._log.is_full(info.database, info.tabid) and not info.temporary
+        """Whether a statement was planned before its table was logged, or when it still was: it must be planned
+        again."""
+        return not info.temporary and info.full_rows != self._log.is_full(info.database, info.tabid)
 
     def require_current(self, info: TableInfo) -> None:
-        """-710 where a statement was planned before its table was logged. To be called with the locks held."""
+        """-710 for a statement that `missed` its table's switch. To be called with the locks held."""
         if self.missed(info):
             raise SqlError(_CHANGED, 0, 0, info.name)
 
