@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 import pytest
+from tests.forked import Forked
 from tests.soaking import rounds
 
 import informix_arrow
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 class Process:
     """``informix-arrow serve`` on a directory; as much of a `Server` as RawClient wants."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | Forked
     address: tuple[str, int]
 
     def kill(self) -> None:
@@ -53,30 +54,15 @@ class Process:
 
 @contextmanager
 def serving(directory: Path, *arguments: str) -> Iterator[Process]:
-    command = [
-        sys.executable,
-        "-m",
-        "informix_arrow.cli",
-        "serve",
-        "--port",
-        "0",
-        "--directory",
-        str(directory),
-    ]
-    environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
-    with subprocess.Popen(
-        [*command, *arguments], stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
+    words = ["serve", "--port", "0", "--directory", str(directory), *arguments]
+    with Forked(*words, environment={"INFORMIX_ARROW_PASSWORD": "in4mix"}) as process:
         try:
-            assert process.stdout is not None
             line = process.stdout.readline()
             assert line.startswith("listening on "), line
             host, _, port = line.removeprefix("listening on ").strip().rpartition(":")
             yield Process(process, (host, int(port)))
         finally:
-            if process.poll() is None:
-                process.terminate()
-            process.wait(60)
+            process.terminate()
 
 
 def create(server: Process, *statements: str) -> None:
