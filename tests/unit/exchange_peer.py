@@ -4,6 +4,7 @@ manners.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -144,3 +145,15 @@ class Peer:
             assert isinstance(group[-1], m.Fetch), f"no answer for {group}"
             answer = (m.Err(-259),)  # a surplus fetch
         self.outgoing += b"".join(message.encode(FRAMING) for message in (*answer, m.EndOfTurn()))
+
+
+class DistantPeer(Peer):
+    """A peer whose answers never come while something is sent."""
+
+    def _do(self, step: object) -> int:
+        return super()._do(Send(step.data) if isinstance(step, Send) else step)
+
+    @property
+    def round_trips(self) -> int:
+        """How often the exchange has waited for the answer to what it had sent."""
+        return sum(pair == ("Send", "Receive") for pair in itertools.pairwise(self.steps))

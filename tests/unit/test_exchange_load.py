@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from informix_arrow.exchange.load import Form, Group, Job, Loader, LoadOutcome
+from informix_arrow.exchange.load import Form, Group, Job, Known, Loader, LoadOutcome
 from informix_arrow.exchange.replies import ManyOutcome, Replies
 from informix_arrow.exchange.scope import Scope, ScopeKind
 from informix_arrow.exchange.session import Session, Transaction
@@ -19,7 +19,7 @@ from informix_arrow.wire.errors import Error, IntegrityError, InternalError, Ope
 from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import bind_value, encode_tuple
 
-from .exchange_peer import COLUMNS, FRAMING, Peer, new_session
+from .exchange_peer import COLUMNS, FRAMING, DistantPeer, Peer, new_session
 from .exchange_peer import Group as Messages
 
 ID = 5
@@ -143,10 +143,19 @@ def load(
 ) -> tuple[LoadOutcome, Peer, Session]:
     session = session or new_session(transaction=Transaction.OPEN)
     peer = Peer(table, piece)
-    types = tuple(column.type for column in COLUMNS)
-    job = Job(ID, "insert", StatementType.INSERT, types, method, collect, commit_every)
+    job = job_of(method, collect, commit_every)
     loader = Loader(session, job, feed, Scope(session, kind), progress)
     return peer.run(loader.run()), peer, session
+
+
+def job_of(
+    method: str = "auto",
+    collect: bool = False,
+    commit_every: int | None = None,
+    known: Known | None = None,
+) -> Job:
+    types = tuple(column.type for column in COLUMNS)
+    return Job(ID, "insert", StatementType.INSERT, types, method, collect, commit_every, known=known)
 
 
 @pytest.mark.parametrize("piece", [1, 7, 1 << 20])
@@ -440,3 +449,98 @@ def test_rubbish_among_replies_breaks_the_session() -> None:
     with pytest.raises(ProtocolError) as caught:
         exchange.send(4)
     assert not session.usable_after(caught.value)
+
+
+# ---- by a statement that was good before ---------------------------------------------------------------------------
+
+
+@dataclass
+class Before:
+    """What is known of the table, and how often the server was asked whether it is still true."""
+
+    doubtful: bool = False
+    asked: int = 0
+
+    def verify(self) -> Exchange[None]:
+        self.asked += 1
+        yield from ()
+
+
+def load_again(
+    feed: Numbers, table: Callable[[Messages], list[m.Message]], session: Session, **options: bool
+) -> tuple[LoadOutcome, DistantPeer, Scope, Loader, Before]:
+    known, peer = Before(), DistantPeer(table)
+    scope = Scope.enter_ahead(session, None)
+    loader = Loader(session, job_of("put", known=known, **options), feed, scope, lambda outcome: None)
+
+    def whole() -> Exchange[LoadOutcome]:
+        outcome = yield from loader.run()
+        yield from scope.keep()
+        return outcome
+
+    outcome = peer.run(whole())
+    return outcome, peer, scope, loader, known
+
+
+def test_a_small_load_by_a_known_statement_waits_twice() -> None:
+    table, session = Table(), new_session()
+    outcome, peer, scope, loader, known = load_again(Numbers(5), table, session)
+    assert peer.names() == [
+        "Begin",
+        "Id CursorName Open RetType",
+        "Id Put Put Put Put Put",
+        "Id Close",
+        "Commit",
+    ]
+    assert peer.round_trips == 2
+    assert (outcome.rows, table.rows, scope.commits, loader.accepted) == (5, [0, 1, 2, 3, 4], 1, True)
+    assert (known.asked, loader.trusted, session.transaction) == (0, False, Transaction.NONE)
+
+
+def test_a_large_load_by_a_known_statement_asks_once_whether_it_is_still_true() -> None:
+    table = Table()
+    outcome, _, _, loader, known = load_again(Numbers(95), table, new_session())
+    assert (outcome.rows, table.rows) == (95, list(range(95)))
+    assert (known.asked, loader.trusted) == (1, True)
+
+
+def test_a_begin_that_finds_a_transaction_open_leaves_it_to_the_user() -> None:
+    table, session = Table(), new_session()
+
+    def server(messages: Messages) -> list[m.Message]:
+        return [m.Err(-535)] if isinstance(messages[0], m.Begin) else table(messages)
+
+    _, peer, scope, _, _ = load_again(Numbers(5), server, session)
+    assert (scope.kind, session.transaction) == (ScopeKind.SAVEPOINT, Transaction.OPEN)
+    assert "Commit" not in peer.names()
+    assert peer.run(scope.undo()) is False
+
+
+def test_a_begin_that_is_refused_is_an_error_with_all_answers_read() -> None:
+    session, table = new_session(), Table()
+
+    def server(messages: Messages) -> list[m.Message]:
+        return [m.Err(-458)] if isinstance(messages[0], m.Begin) else table(messages)
+
+    with pytest.raises(Error) as caught:
+        load_again(Numbers(5), server, session)
+    assert caught.value.sqlcode == -458
+    assert session.usable_after(caught.value)
+    assert not session.owed
+
+
+@pytest.mark.parametrize("collect", [False, True])
+@pytest.mark.parametrize("where", [m.Open, m.Put])
+def test_a_statement_that_is_out_of_date_is_no_fault_of_a_row(where: type[m.Message], collect: bool) -> None:
+    session, feed = new_session(transaction=Transaction.OPEN), Numbers(5)
+
+    def server(messages: Messages) -> list[m.Message]:
+        if any(isinstance(message, where) for message in messages):
+            return [m.Err(-710)]
+        return [m.Err(-259)] if where is m.Open and isinstance(messages[-1], m.Put | m.Close) else []
+
+    with pytest.raises(Error) as caught:
+        load_again(feed, server, session, collect=collect)
+    assert caught.value.sqlcode == -710
+    assert feed.refusals == []
+    assert session.usable_after(caught.value)

@@ -23,7 +23,7 @@ from informix_arrow.wire.describe import Column, Describe, Plan, StatementType, 
 from informix_arrow.wire.errors import Error, ProgrammingError
 from informix_arrow.wire.types import ColumnType
 
-from .exchange_peer import COLUMNS, Group, Peer, new_session, rows
+from .exchange_peer import COLUMNS, DistantPeer, Group, Peer, new_session, rows
 
 WIDER = (*COLUMNS, Column("more", ColumnType.integer()))
 
@@ -88,7 +88,7 @@ def _kind(sql: str) -> StatementType:
 
 
 def caching(**state: object) -> Session:
-    return new_session(autocommit=True, statements=StatementCache(8), **state)
+    return new_session(**{"autocommit": True, "statements": StatementCache(8), **state})
 
 
 def do(peer: Peer, session: Session, sql: str, *values: object, options: ReadOptions | None = None) -> object:
@@ -320,6 +320,18 @@ def test_executemany_uses_its_statement_again() -> None:
     assert server.executions == 703
 
 
+@pytest.mark.parametrize(("autocommit", "expected"), [(True, [3, 1, 1]), (False, [4, 2, 2])])
+def test_a_small_executemany_costs_a_round_trip_and_its_begin(autocommit: bool, expected: list[int]) -> None:
+    session = caching(autocommit=autocommit, clock=lambda: 0.0)
+    peer, costs = DistantPeer(Server()), []
+    for _ in range(3):
+        peer.steps.clear()
+        many(peer, session, [(n,) for n in range(10)])
+        costs.append(peer.round_trips)
+        peer.run(rollback(session))
+    assert costs == expected
+
+
 @pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 1000])
 def test_a_stale_statement_of_executemany_is_prepared_anew_and_every_row_goes_in_once(count: int) -> None:
     server, session = Server(), caching()
@@ -390,3 +402,30 @@ def test_named_rows_are_taken_from_mappings() -> None:
         peer.run(execute_many(session, "INSERT INTO t VALUES (:a, :b, :a)", 3, [{"a": 1}]))
     assert caught.value.row == 0
     assert session.usable_after(caught.value)
+
+
+def test_columns_of_loaded_tables_are_kept_as_long_as_statements_are() -> None:
+    cache = StatementCache(2)
+    for name in ("a", "b", "c"):
+        cache.keep_table(name, COLUMNS)
+    assert list(cache.tables) == ["b", "c"]
+    cache.after(StatementType.INSERT)
+    assert list(cache.tables) == ["b", "c"]
+    cache.clear()
+    assert not cache.tables
+    StatementCache(0).keep_table("a", COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "several"),
+    [
+        (StatementType.EXECUTE_PROCEDURE, False),
+        (StatementType.UPDATE, True),
+        (StatementType.CREATE_TABLE, False),
+    ],
+)
+def test_what_may_begin_a_transaction_unseen_lets_loads_ask_again(kind: StatementType, several: bool) -> None:
+    cache = StatementCache(2)
+    cache.keep_table("a", COLUMNS)
+    cache.after(kind, several=several)
+    assert not cache.tables

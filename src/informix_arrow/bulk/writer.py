@@ -14,20 +14,30 @@ from ..exchange.object_load import ObjectLoader
 from ..exchange.object_pipeline import ObjectPipeline, specifications
 from ..exchange.observed import tell, tell_rows
 from ..exchange.scope import Scope, ScopeKind
-from ..exchange.session import Session
-from ..exchange.statement import prepare, release_after, release_all, release_statement
+from ..exchange.seen import Seen
+from ..exchange.session import Session, Transaction
+from ..exchange.statement import acquire, hand_back, prepare, release_after, release_all, release_statement
+from ..exchange.statement_cache import Prepared
 from ..exchange.steps import Exchange
 from ..exchange.turns import ask, settle
 from ..wire import messages as m
 from ..wire.assignment import Inexact
 from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
 from ..wire.describe import Column
-from ..wire.errors import Error, IntegrityError, InternalError, NotSupportedError, ProgrammingError
+from ..wire.errors import (
+    INTERRUPTED,
+    Error,
+    IntegrityError,
+    InternalError,
+    NotSupportedError,
+    ProgrammingError,
+)
 from . import belongings, ddl, target
 from .advice import advice
 from .convert import SERIALS, Converter, converter
 from .feed import PIECE_ROWS, RowFeed
 from .report import Rejects, WriteReport, add_text
+from .source import Arriving, Dealt
 
 _MAKING = ("create", "replace", "create_append")
 MODES = ("append", "create", "replace", "create_append", "truncate", "upsert")
@@ -60,6 +70,33 @@ class Request:
     piece_rows: int = PIECE_ROWS
 
 
+class _OutOfDate(Error):
+    """What was known of a table does not hold any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What an earlier load has found out, for :class:`informix_arrow.exchange.load.Known`."""
+
+    session: Session
+    table: str
+    columns: tuple[Column, ...]  # of the table
+    mapped: list[tuple[str, Column]]
+    prepared: Prepared  # the INSERT; it is this load's alone
+    rejects: Rejects
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether rows were refused."""
+        return len(self.rejects) > 0
+
+    def verify(self) -> Exchange[None]:
+        """Ask what the table looks like. ``_OutOfDate`` when that is something else."""
+        columns = yield from target.describe_table(self.session, self.table)
+        if columns != self.columns:
+            raise _OutOfDate
+
+
 class Write:
     """Runs a request. ``progress`` is called with rows answered, bytes sent and seconds gone by."""
 
@@ -71,6 +108,7 @@ class Write:
         progress: Callable[[int, int, float], object] | None = None,
     ) -> None:
         self._session, self._request, self._batches = session, request, batches
+        self._seen: Seen[pa.RecordBatch] | None = None  # the batches, as long as they may be needed once more
         self._progress = progress
         self._began = time.monotonic()
         self._rejects = Rejects(request.schema)
@@ -84,20 +122,36 @@ class Write:
         self._dropped: tuple[str, ...] = ()
 
     def run(self) -> Exchange[WriteReport]:
-        """Do it all. On an error everything since the last commit is undone, where the database can."""
+        """Do it all. On an error everything since the last commit is undone, where the database can.
+
+        Into a table that was loaded before, rows go by what is known of it. Where that is out of date, or may be,
+        because a row was refused by it, the rows sent so far are undone and everything is asked for anew.
+        """
+        tell(self._session, "load", self._request.table)
+        known = self._known()
+        if known is not None:
+            self._batches = self._seen = Seen(self._batches)
+            try:
+                return (yield from self._run(known))
+            except _OutOfDate:
+                self._batches, self._seen = self._seen.again(), None
+                self._rejects, self._loader, self._feed = Rejects(self._request.schema), None, None
+        return (yield from self._run(None))
+
+    def _run(self, known: _Known | None) -> Exchange[WriteReport]:
         session = self._session
-        tell(session, "load", self._request.table)
         try:
-            yield from settle(session)
-            scope = yield from Scope.enter(session, self._request.commit_every)
+            scope = yield from self._enter(known)
         except Error as error:
             if lost(error):
                 add_text(error, "Nothing of this load was sent.")
             raise
         try:
-            rows = yield from self._write(scope)
+            rows = yield from self._write(scope, known)
             yield from scope.keep()
         except Exception as error:
+            if known is not None and self._out_of_date(error) and (yield from scope.undo()):
+                raise _OutOfDate from error
             yield from self._undo(scope, error)
             raise
         assert self._loader is not None
@@ -120,6 +174,61 @@ class Write:
             dropped=self._dropped,
         )
 
+    def _known(self) -> _Known | None:
+        """What the last load into this table has left, if this one may go by it."""
+        session, request = self._session, self._request
+        columns = session.statements.tables.get(request.table)
+        if (
+            columns is None
+            or request.mode != "append"
+            or isinstance(self._batches, Arriving | Dealt)  # which nobody can have once more
+            or not session.logged
+            or session.transaction not in (Transaction.NONE, Transaction.OPEN)
+        ):
+            return None
+        try:
+            mapped = target.map_columns(request.schema, columns, request.columns, request.table)
+            self._check(mapped)
+            mapped, sql = self._insert(request.table, mapped)
+        except Error:  # it may be the table that has changed
+            return None
+        if any(_is_smart(column.type) for _, column in mapped):
+            return None
+        prepared = session.statements.take(sql)
+        if prepared is None:
+            return None
+        return _Known(session, request.table, columns, mapped, prepared, self._rejects)
+
+    def _enter(self, known: _Known | None) -> Exchange[Scope]:
+        session, commit_every = self._session, self._request.commit_every
+        if known is None:
+            yield from settle(session)
+            return (yield from Scope.enter(session, commit_every))
+        try:
+            if any(reply.bulky for reply in session.owed):
+                yield from settle(session)
+            return Scope.enter_ahead(session, commit_every)
+        except Exception as error:
+            yield from release_after(session, known.prepared.statement_id, error)
+            raise
+
+    def _out_of_date(self, error: Exception) -> bool:
+        """Whether ``error`` may come of what was known of the table: the server does not know the statement any more,
+        or a value was refused here."""
+        loader = self._loader
+        return (
+            isinstance(error, Error)
+            and error is not self._session.passed_on
+            and (self._feed is None or error is not self._feed.foreign)
+            and error.sqlcode != INTERRUPTED
+            and self._session.usable_after(error)
+            and (
+                loader is None
+                or not loader.accepted
+                or (not loader.trusted and error.sqlcode is None and not loader.outcome.commits)
+            )
+        )
+
     @property
     def outcome(self) -> LoadOutcome:
         """How far it is, or was when it failed."""
@@ -127,8 +236,11 @@ class Write:
 
     # ---- the load ------------------------------------------------------------------------------------------
 
-    def _write(self, scope: Scope) -> Exchange[int]:
+    def _write(self, scope: Scope, known: _Known | None) -> Exchange[int]:
         request = self._request
+        if known is not None:
+            self._target = known.columns
+            return (yield from self._load(scope, request.table, known.mapped, known))
         if request.mode in _MAKING:
             yield from self._make_table(scope)
         self._target = yield from target.describe_table(self._session, request.table)
@@ -338,15 +450,31 @@ class Write:
                 raise ProgrammingError(f"the key column {wanted!r} is not among the columns that are written")
         return names
 
-    def _load(self, scope: Scope, table: str, mapped: Sequence[tuple[str, Column]]) -> Exchange[int]:
-        session, request = self._session, self._request
+    def _insert(
+        self, table: str, mapped: Sequence[tuple[str, Column]]
+    ) -> tuple[list[tuple[str, Column]], str]:
+        """The columns in the order of the INSERT, and its text."""
         # BLOB and CLOB first: their locators stand in front of the values that the encoder writes.
-        mapped = sorted(mapped, key=lambda each: not _is_smart(each[1].type))
-        columns = [column for _, column in mapped]
-        sql = target.insert_statement(table, columns, request.delimident)
-        describe = yield from prepare(session, sql, len(columns))
+        ordered = sorted(mapped, key=lambda each: not _is_smart(each[1].type))
+        columns = [column for _, column in ordered]
+        return ordered, target.insert_statement(table, columns, self._request.delimident)
+
+    def _load(
+        self,
+        scope: Scope,
+        table: str,
+        mapped: Sequence[tuple[str, Column]],
+        known: _Known | None = None,
+    ) -> Exchange[int]:
+        session, request = self._session, self._request
+        mapped, sql = self._insert(table, mapped)
+        if known is not None:
+            prepared = known.prepared
+        else:
+            prepared = yield from acquire(session, sql, len(mapped), anew=True)
+        describe = prepared.describe
         try:
-            if len(describe.columns) == len(columns):  # the INSERT's own word on its columns counts
+            if len(describe.columns) == len(mapped):  # the INSERT's own word on its columns counts
                 mapped = [
                     (name, Column(column.name, told.type))
                     for (name, column), told in zip(mapped, describe.columns, strict=True)
@@ -366,12 +494,13 @@ class Write:
                 sql,
                 describe.statement_type,
                 tuple(column.type for _, column in mapped),
-                _method(request.method, converters),
+                _method(request.method, converters, prepared.loaded),
                 request.collect,
                 request.commit_every,
                 request.group_bytes,
                 request.window_bytes,
                 request.window_rows,
+                known=known,
             )
             if any(each.content for each in converters):
                 self._loader = yield from self._object_loader(scope, table, job, self._feed)
@@ -381,7 +510,12 @@ class Write:
         except Exception as error:
             yield from release_after(session, describe.statement_id, error)
             raise
-        yield from release_statement(session, describe.statement_id)
+        if request.mode != "append" or scope.kind is ScopeKind.NONE or isinstance(self._loader, ObjectLoader):
+            yield from release_statement(session, describe.statement_id)
+        else:
+            prepared.loaded = self._loader.outcome.method
+            session.statements.keep_table(table, self._target)
+            yield from hand_back(session, prepared)
         return self._loader.outcome.rows
 
     def _object_loader(self, scope: Scope, table: str, job: Job, feed: RowFeed) -> Exchange[ObjectLoader]:
@@ -411,6 +545,8 @@ class Write:
         )
 
     def _told(self, outcome: LoadOutcome) -> None:
+        if self._seen is not None and self._loader is not None and self._loader.trusted:
+            self._seen.accepted()
         if self._progress is not None:
             self._progress(outcome.answered, outcome.bytes, time.monotonic() - self._began)
 
@@ -525,11 +661,12 @@ def _without_zone(field_: pa.Field) -> pa.Field:
     return field_.with_type(pa.timestamp(field_.type.unit)) if zoned else field_
 
 
-def _method(wanted: str, converters: Sequence[Converter]) -> str:
-    """The way to take: an insert cursor takes no large objects, collections, rows or opaque types."""
+def _method(wanted: str, converters: Sequence[Converter], known: str = "") -> str:
+    """The way to take: an insert cursor takes no large objects, collections, rows or opaque types. ``known`` is the way
+    that the last load took."""
     odd = next((each for each in converters if not _can_be_put(each)), None)
     if odd is None:
-        return wanted
+        return "pipeline" if wanted == "auto" and known == "pipeline" else wanted
     if wanted == "put":
         raise NotSupportedError(
             f"column {odd.column.name!r} is a {odd.column.type.sql}, which an insert cursor does not take: "

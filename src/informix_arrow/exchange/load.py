@@ -31,9 +31,10 @@ from .cancel import heed, wanted
 from .replies import WARNING_CUT, ManyOutcome, Replies, whole_reply
 from .scope import Scope, ScopeKind
 from .session import Session
+from .statement_cache import STALE
 from .steps import ConnectionLost, Exchange, Send
-from .stream import error_of
-from .turns import ask
+from .stream import error_of, group, outgoing
+from .turns import Answer, ahead, ask, read_reply, settle
 
 T = TypeVar("T")
 
@@ -45,6 +46,7 @@ _NO_MORE_SPACE = (
     -136,
 )  # ISAM: disk full, no more locks, no more extents: true of every later row
 CUT = "the server cut text that its description of the column has room for"
+_OUT_OF_DATE = STALE | {-206, -217}  # no such table, no such column: of a statement that was good before
 _FATAL = (INTERRUPTED, -457, -458)  # interrupted, connection gone, long transaction
 
 
@@ -93,6 +95,23 @@ class Feed(Protocol):
         ...
 
 
+class Known(Protocol):
+    """What an earlier load by the same statement has found out.
+
+    The server tells at the first rows when the statement is out of date; some have it prepared anew instead and say
+    nothing, and then a value may be refused here that fits.
+    """
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether rows were refused by what is known."""
+        ...
+
+    def verify(self) -> Exchange[None]:
+        """Ask the server; an ``Error`` when it is out of date."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One prepared INSERT and how to feed it."""
@@ -108,6 +127,7 @@ class Job:
     window_bytes: int = 512 << 10  # of encoded rows sent ahead of their replies with BIND
     window_rows: int = 4096  # rows of that
     groups_ahead: int = 3  # PUT groups on their way at a time
+    known: Known | None = None  # rows went in by this statement before: what comes first is not waited for
 
 
 @dataclass(slots=True)
@@ -151,6 +171,11 @@ class Loader:
         self._open = self._typed = False  # the insert cursor; SQ_RET_TYPE was sent for it
         self._careful = job.collect or scope.kind is ScopeKind.NONE
         self._uncommitted = 0  # rows sent since the last commit
+        self._opening: Answer | None = None  # to the cursor's OPEN, sent ahead
+        self._closing = False  # the cursor's CLOSE is on its way behind the rows
+        self._known = job.known  # as long as it was not verified
+        #: Whether the server has taken rows by this statement.
+        self.accepted = job.known is None
 
     def run(self) -> Exchange[LoadOutcome]:
         """Load everything; the scope is left as it is for the caller to keep or undo.
@@ -175,7 +200,11 @@ class Loader:
         self.outcome.method = "put" if form is Form.PUT else "pipeline"
         while True:
             rows = yield from self._take(form)
-            if rows is None:
+            if self._known is not None and (
+                self._known.doubtful or (rows is not None and self.outcome.groups)
+            ):
+                yield from self._verify(self._known)
+            if rows is None or self._failure:
                 break
             stopping = wanted(self._session)
             yield from self._settle(0 if stopping else self._ahead(form) - 1)
@@ -193,10 +222,23 @@ class Loader:
                 if self._failure:
                     break
                 yield from self._commit()
+        yield from self._close_behind()
         yield from self._settle(0)
         yield from self._close()
         if self._failure:
             raise self._failure
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the description that rows are sent by is surely not out of date."""
+        return self.accepted and self._known is None
+
+    def _verify(self, known: Known) -> Exchange[None]:
+        """Ask, once a load turns out to be large, or rows were refused: a small one is kept until it has ended."""
+        yield from self._settle(0)
+        if self._failure is None:
+            yield from known.verify()
+            self._known = None
 
     def _take(self, form: Form) -> Exchange[Group | None]:
         """The next rows. When the data fails, those on their way are answered first: a row that the server
@@ -245,20 +287,32 @@ class Loader:
         self._waiting.append((form, rows))
         self.outcome.groups += 1
         self.outcome.bytes += len(data)
-        yield from send(self._session, data)
+        yield from send(self._session, outgoing(self._session, data))
 
     # ---- replies -------------------------------------------------------------------------------------------
 
     def _settle(self, most: int, *, tell: bool = True) -> Exchange[None]:
         """Read replies until at most ``most`` groups are on their way, and tell of them."""
         while len(self._waiting) > most:
+            yield from self._arrive()
             form, rows = self._waiting[0]
             if form is Form.PUT:
                 yield from self._settle_put(rows)
             else:
                 yield from self._settle_binds(rows)
             if tell:
+                self.accepted = self.accepted or getattr(self._failure, "sqlcode", None) not in _OUT_OF_DATE
+            if tell:
                 self._mine(lambda: self._progress(self.outcome))
+
+    def _arrive(self) -> Exchange[None]:
+        """Take in the answers to what was sent ahead of the first rows: to the scope's beginning, and the OPEN."""
+        yield from self._scope.arrive()
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            yield from settle(self._session)
+            if opening.error is not None:
+                raise error_of(opening.error, self._job.sql)
 
     def _settle_put(self, rows: Group) -> Exchange[None]:
         messages = yield from whole_reply(self._session)
@@ -309,6 +363,7 @@ class Loader:
         if self._failure:
             return
         fatal = error.sqlcode in _FATAL or error.isamcode in _NO_MORE_SPACE
+        fatal = fatal or (not self.accepted and error.sqlcode in _OUT_OF_DATE)  # no fault of the row, either
         if error.sqlcode == INTERRUPTED:
             error.row = None  # it is no fault of the row that was at hand
             self._failure = error
@@ -338,6 +393,10 @@ class Loader:
         ]  # fmt: skip
         if not self._typed:
             messages.append(m.RetType(m.RetType.PUT, tuple(put_type(ct) for ct in job.types)))
+        if not self.accepted:
+            self._opening = ahead(session, messages)
+            self._open = self._typed = True
+            return True
         reply = yield from ask(session, messages)
         if reply.error is not None:
             if job.method == "auto" and not self._typed:
@@ -346,8 +405,22 @@ class Loader:
         self._open = self._typed = True
         return True
 
+    def _close_behind(self) -> Exchange[None]:
+        """Let the CLOSE leave when the last rows have left, before they are answered."""
+        if self._open and self._waiting:
+            session = self._session
+            self._open, self._closing = False, True
+            session.own += 1
+            close = group(session, (m.Id(self._job.statement_id), m.Close()))
+            yield from send(session, close)
+
     def _close(self) -> Exchange[None]:
-        if self._open:
+        if self._closing:  # its answer stands behind those to the rows, which were read
+            self._closing = False
+            reply = yield from read_reply(self._session)
+            if self._failure is None:
+                reply.check(self._job.sql)
+        elif self._open:
             self._open = False
             reply = yield from ask(self._session, (m.Id(self._job.statement_id), m.Close()))
             if self._failure is None:

@@ -27,10 +27,11 @@ from .columns import Binding, ColumnBinder
 from .load import send
 from .lob_parameters import refuse_contents
 from .many_scope import ManyScope
-from .object_execute import ObjectStatement, execute_rows, failing, peek, special_targets
+from .object_execute import ObjectStatement, execute_rows, peek, special_targets
 from .observed import tell, tell_rows
 from .pace import Pace
 from .replies import ManyOutcome, Replies
+from .seen import Seen
 from .session import Session
 from .statement import acquire, hand_back, release_after, release_statement
 from .statement_cache import STALE, Prepared
@@ -85,7 +86,7 @@ def _execute_many(
     check = RowCheck(statement, parameters)
     try:
         prepared = yield from acquire(session, statement.text, parameters)
-        first = _First(rows) if prepared.reused else None
+        first = Seen(rows) if prepared.reused else None
         try:
             return (
                 yield from _with_prepared(
@@ -108,46 +109,13 @@ class _Stale(Exception):
     none of the rows was executed."""
 
 
-class _First:
-    """Rows, the first of which can be had once more: as long as the server has not accepted the statement."""
-
-    def __init__(self, rows: Iterator[object]) -> None:
-        self._rows = rows
-        self._seen: list[object] | None = []
-        self._error: Exception | None = None  # that ended them
-
-    def __iter__(self) -> Iterator[object]:
-        return self
-
-    def __next__(self) -> object:
-        try:
-            row = next(self._rows)
-        except StopIteration:
-            raise
-        except Exception as error:
-            self._error = error
-            raise
-        if self._seen is not None:
-            self._seen.append(row)
-        return row
-
-    def accepted(self) -> None:
-        """Forget the rows."""
-        self._seen = None
-
-    def again(self) -> Iterator[object]:
-        """All rows from the first on."""
-        rows = itertools.chain(self._seen or (), self._rows)
-        return rows if self._error is None else itertools.chain(rows, failing(self._error))
-
-
 def _with_prepared(
     session: Session,
     statement: Statement,
     prepared: Prepared,
     rows: Iterator[object],
     check: RowCheck,
-    first: _First | None,
+    first: Seen[object] | None,
     stop: bool,
     inexact: Inexact,
 ) -> Exchange[ManyOutcome]:
@@ -228,7 +196,7 @@ class _Pipeline:
         self._stop = stop
         self._waiting: deque[int] = deque()  # replies owed to each chunk that is on its way
 
-    def run(self, rows: Iterator[object], first: _First | None) -> Exchange[None]:
+    def run(self, rows: Iterator[object], first: Seen[object] | None) -> Exchange[None]:
         session, outcome, pace = self._session, self._outcome, self._pace
         refused: list[Exception] = []
         for data, piece in _chunks(self._encoder, rows, pace, refused):

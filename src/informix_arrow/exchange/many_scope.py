@@ -12,25 +12,11 @@ from .cancel import absorb
 from .replies import ManyOutcome
 from .session import Session, Transaction
 from .steps import ConnectionLost, Exchange
-from .stream import group, next_message, server_exit
+from .stream import group
 from .transaction import NOT_OPEN
-from .turns import ask, queue
+from .turns import Answer, ahead, ask, queue
 
 BEGINNING, CHUNK = "ifx_executemany", "ifx_executemany_chunk"
-
-
-class _Answer:
-    """The reply to a SAVEPOINT that was sent ahead of rows."""
-
-    bulky = False
-    refused = False
-
-    def take_in(self, session: Session) -> Exchange[None]:
-        while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
-            if isinstance(message, m.Exit):
-                raise server_exit()
-            self.refused = self.refused or isinstance(message, m.Err)
-        session.owed.popleft()
 
 
 class ManyScope:
@@ -41,8 +27,8 @@ class ManyScope:
         #: An ANSI database begins the transaction with the first row: all of it is the call's own.
         self._own = session.ansi and not session.autocommit and session.transaction is Transaction.NONE
         self._savepoint = not self._own and session.transaction is Transaction.OPEN
-        self._answer = _Answer()
-        self._answers: list[_Answer] = []  # to savepoints before chunks
+        self._answer: Answer | None = None  # to the savepoint before the first row
+        self._chunk: Answer | None = None  # to the one before the last chunk
 
     @property
     def in_transaction(self) -> bool:
@@ -52,21 +38,20 @@ class ManyScope:
     @property
     def can_undo(self) -> bool:
         """Whether the call can be undone to its beginning."""
-        return self._own or (self._savepoint and not self._answer.refused)
+        return self._own or _is_set(self._answer)
 
     def begin(self) -> None:
         """Let the savepoint leave in front of the first row."""
         if self._savepoint:
-            self._set(BEGINNING, self._answer)
+            self._answer = ahead(self._session, (m.SetSavepoint(BEGINNING),))
 
     def before_chunk(self) -> None:
         """Let another savepoint leave in front of the next rows, for :meth:`undo_chunk`."""
-        self._answers.append(_Answer())
-        self._set(CHUNK, self._answers[-1])
+        self._chunk = ahead(self._session, (m.SetSavepoint(CHUNK),))
 
     def undo_chunk(self) -> Exchange[bool]:
         """Back to where the last chunk began; False when that cannot be."""
-        if not self._answers or self._answers[-1].refused:
+        if not _is_set(self._chunk):
             return False
         reply = yield from ask(self._session, (m.RollbackToSavepoint(CHUNK),))
         return reply.error is None
@@ -74,7 +59,7 @@ class ManyScope:
     def keep(self) -> None:
         """The call is over: its savepoints are released with whatever is sent next."""
         session = self._session
-        if self._savepoint and not self._answer.refused and session.transaction is not Transaction.NONE:
+        if _is_set(self._answer) and session.transaction is not Transaction.NONE:
             queue(session, group(session, (m.ReleaseSavepoint(BEGINNING),)))
 
     def failed(self, outcome: ManyOutcome, error: BaseException) -> Exchange[None]:
@@ -115,11 +100,6 @@ class ManyScope:
             self.keep()
         return reply.error is None
 
-    def _set(self, name: str, answer: _Answer) -> None:
-        session = self._session
-        session.outbox += group(session, (m.SetSavepoint(name),))
-        session.owed.append(answer)
-
     def _when_lost(self, outcome: ManyOutcome) -> str:
         if self._own or self._savepoint:
             return "The rows were part of a transaction, which the server rolls back."
@@ -128,6 +108,11 @@ class ManyScope:
         return (
             f"{told}; up to {unknown:,} more were on their way and may be in effect: look before you repeat."
         )
+
+
+def _is_set(savepoint: Answer | None) -> bool:
+    """Whether a savepoint was sent and, as far as is known, set."""
+    return savepoint is not None and savepoint.error is None
 
 
 def _append(error: Error, text: str) -> None:

@@ -30,6 +30,7 @@ from .lob_parameters import (
 from .object_sources import Source
 from .pace import Pace
 from .replies import ManyOutcome
+from .seen import failing
 from .session import Session
 from .statement import outcome_of, prepare, release_statement
 from .steps import Exchange
@@ -157,12 +158,6 @@ def peek(rows: Iterator[object]) -> tuple[object, Iterator[object]]:
     except Exception as error:  # noqa: BLE001 - raised again by the iterator
         return None, failing(error)
     return first, itertools.chain((first,), rows)
-
-
-def failing(error: Exception) -> Iterator[object]:
-    """Rows of which the first raises ``error``."""
-    raise error
-    yield  # a generator: it raises when it is asked for its first item
 
 
 def execute_rows(

@@ -6,11 +6,12 @@ from __future__ import annotations
 from enum import Enum
 
 from ..wire import messages as m
-from ..wire.errors import OperationalError, ProgrammingError
+from ..wire.errors import Error, OperationalError, ProgrammingError
 from .session import Session, Transaction
 from .steps import Exchange
-from .transaction import NOT_OPEN, UNLOGGED, ask_commit, begin, commit_now
-from .turns import ask
+from .stream import error_of
+from .transaction import NOT_OPEN, UNLOGGED, ask_commit, begin, begun, commit_now
+from .turns import Answer, ahead, ask, settle
 
 SAVEPOINT = "ifx_write_arrow"
 
@@ -31,8 +32,10 @@ class Scope:
         self.kind = kind
         self.commits = 0
         self._begun = True  # for a transaction of the load's own: whether one is open
+        self._marked = True  # for the user's: whether the savepoint is set
         self.ended = False  # the server had ended the transaction by itself when it was to be undone
         self.in_doubt = False  # a COMMIT was sent whose answer has not come
+        self._answer: Answer | None = None  # to what begins it, as long as nobody has looked
 
     @classmethod
     def enter(cls, session: Session, commit_every: int | None) -> Exchange[Scope]:
@@ -44,16 +47,45 @@ class Scope:
             return cls(session, ScopeKind.OWN)
         if not session.logged:
             return cls(session, ScopeKind.NONE)
-        if commit_every is not None:
-            raise ProgrammingError(
-                "commit_every would commit the transaction that is open: commit or roll it back first, or load "
-                "without commit_every, as a part of it"
-            )
+        _refuse_commits(commit_every)
         reply = yield from ask(session, (m.SetSavepoint(SAVEPOINT),))
         if reply.error is not None and reply.error.sqlcode == NOT_OPEN and (yield from begin(session)):
             return cls(session, ScopeKind.OWN)  # nothing was open after all
         reply.check()
         return cls(session, ScopeKind.SAVEPOINT)
+
+    @classmethod
+    def enter_ahead(cls, session: Session, commit_every: int | None) -> Scope:
+        """As :meth:`enter`, where the database is known to be logged and whether a transaction is open: what begins
+        the scope leaves in front of the first rows, and :meth:`arrive` tells what became of it.
+        """
+        if session.transaction is not Transaction.OPEN:
+            scope = cls(session, ScopeKind.OWN)
+            scope._answer = ahead(session, (m.Begin(),))
+            return scope
+        _refuse_commits(commit_every)
+        scope = cls(session, ScopeKind.SAVEPOINT)
+        scope._answer = ahead(session, (m.SetSavepoint(SAVEPOINT),))
+        return scope
+
+    def arrive(self) -> Exchange[None]:
+        """Take in what the server says of a scope that was entered ahead; nothing to do otherwise.
+
+        Raises the server's error. Against all that was known, a transaction may have been open already, which is the
+        user's then, or the database be unlogged: rows that were sent are in the one or in the other.
+        """
+        if self._answer is None:
+            return
+        session = self._session
+        yield from settle(session)
+        error, self._answer = self._answer.error, None
+        if self.kind is ScopeKind.SAVEPOINT:
+            if error is not None:
+                self._marked = False
+                raise error_of(error)
+        elif not begun(session, error):
+            self.kind = ScopeKind.SAVEPOINT if session.logged else ScopeKind.NONE
+            self._marked = False
 
     @property
     def can_undo(self) -> bool:
@@ -83,10 +115,11 @@ class Scope:
 
     def keep(self) -> Exchange[None]:
         """The load went well."""
+        yield from self.arrive()
         if self.kind is ScopeKind.OWN:
             if self._begun:
                 yield from self.commit()
-        elif self.kind is ScopeKind.SAVEPOINT:
+        elif self.kind is ScopeKind.SAVEPOINT and self._marked:
             reply = yield from ask(self._session, (m.ReleaseSavepoint(SAVEPOINT),))
             reply.check()
 
@@ -97,6 +130,7 @@ class Scope:
         True with :attr:`ended` set means that there was no transaction any more: its work is undone, but rows that
         the server took after its end are in the table.
         """
+        yield from self._arrive_anyhow()
         if self.kind is ScopeKind.OWN:
             if self._session.transaction is Transaction.NONE:
                 return True
@@ -106,8 +140,26 @@ class Scope:
             self.ended = reply.error is not None
             self._session.transaction = Transaction.NONE
         elif self.kind is ScopeKind.SAVEPOINT:
+            if not self._marked:
+                return False
             reply = yield from ask(self._session, (m.RollbackToSavepoint(SAVEPOINT),))
             if reply.error is not None:
                 return False
             yield from ask(self._session, (m.ReleaseSavepoint(SAVEPOINT),))
         return True
+
+    def _arrive_anyhow(self) -> Exchange[None]:
+        """:meth:`arrive`, when the load has failed already: nobody asks for another error."""
+        try:
+            yield from self.arrive()
+        except Error as error:
+            if not self._session.usable_after(error):
+                raise
+
+
+def _refuse_commits(commit_every: int | None) -> None:
+    if commit_every is not None:
+        raise ProgrammingError(
+            "commit_every would commit the transaction that is open: commit or roll it back first, or load "
+            "without commit_every, as a part of it"
+        )

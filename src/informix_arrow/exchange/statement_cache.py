@@ -11,7 +11,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from ..wire.assignment import Inexact
-from ..wire.describe import Describe, StatementType
+from ..wire.describe import Column, Describe, StatementType
 from ..wire.errors import Error
 from ..wire.types import ColumnType, TypeOptions
 from .assigned import Check
@@ -76,6 +76,8 @@ class Prepared:
     opening: tuple[int, bytes, bytes] | None = None
     #: What closes that cursor.
     closing: bytes = b""
+    #: How rows of a load went in by it the last time: "put" or "pipeline"; "" when none did.
+    loaded: str = ""
 
     @property
     def statement_id(self) -> int:
@@ -90,10 +92,17 @@ class Prepared:
 
 
 class StatementCache:
-    """The idle prepared statements of one session, ``size`` of them at most; the least recently used goes first."""
+    """The idle prepared statements of one session, ``size`` of them at most; the least recently used goes first.
+
+    ``tables`` are the columns of tables that were loaded, by their names as the user wrote them, as many at most.
+    While one is there the last load into it went well and nothing has come since that may have begun a transaction
+    without the client's knowledge, or changed the table in this session: so the next load asks for neither
+    beforehand. What other sessions have done shows when its INSERT is used again.
+    """
 
     def __init__(self, size: int = 0) -> None:
         self.size = size
+        self.tables: OrderedDict[str, tuple[Column, ...]] = OrderedDict()
         self.generation = 0
         self.changed = False  # a transaction is open that changed what statements mean
         self._idle: OrderedDict[str, Prepared] = OrderedDict()
@@ -127,13 +136,24 @@ class StatementCache:
         """Forget all; those in use are not kept when they come back. Returned are the ids to be released."""
         self.generation += 1
         self.changed = False
+        self.tables.clear()
         ids = [prepared.statement_id for prepared in self._idle.values()]
         self._idle.clear()
         return ids
 
-    def after(self, kind: int) -> list[int]:
-        """A statement of type ``kind`` was executed; the ids to be released."""
+    def keep_table(self, name: str, columns: tuple[Column, ...]) -> None:
+        """Keep what a table that was loaded looks like."""
+        self.tables.pop(name, None)
+        if self.size > 0:
+            self.tables[name] = columns
+            if len(self.tables) > self.size:
+                self.tables.popitem(last=False)
+
+    def after(self, kind: int, *, several: bool = False) -> list[int]:
+        """A statement of type ``kind`` was executed, or ``several`` in one text; the ids to be released."""
         if kind in _HARMLESS:
+            if several or kind == StatementType.EXECUTE_PROCEDURE:
+                self.tables.clear()
             return []
         ids = self.clear()
         self.changed = True

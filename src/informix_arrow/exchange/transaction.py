@@ -109,14 +109,19 @@ def begin(session: Session) -> Exchange[bool]:
     those that go by it (SQLI section 12).
     """
     reply = yield from ask(session, (m.Begin(),))
-    if reply.error is not None and not (session.ansi and reply.error.sqlcode == ALREADY_OPEN):
-        if reply.error.sqlcode in UNLOGGED:
+    return begun(session, reply.error)
+
+
+def begun(session: Session, error: m.Err | None) -> bool:
+    """What :func:`begin` returns when BEGIN was answered by ``error``, or without one."""
+    if error is not None and not (session.ansi and error.sqlcode == ALREADY_OPEN):
+        if error.sqlcode in UNLOGGED:
             session.logged = False
             session.transaction = Transaction.NONE
-        elif reply.error.sqlcode == ALREADY_OPEN:
+        elif error.sqlcode == ALREADY_OPEN:
             session.transaction = Transaction.OPEN
         else:
-            raise error_of(reply.error)
+            raise error_of(error)
         return False
     session.transaction = Transaction.OPEN
     return True
@@ -146,11 +151,13 @@ def track(session: Session, kind: int, text: str = "") -> Exchange[None]:
         and holds_several(text)
     ):
         session.transaction = Transaction.UNKNOWN  # the type was that of one of them: the next BEGIN tells
-    yield from release_all(session, session.statements.after(kind))
+    yield from release_all(session, session.statements.after(kind, several=";" in text))
 
 
 def after_procedure(session: Session, kind: int) -> None:
     """A procedure may have ended the transaction that it was called in; the next BEGIN tells, by -535."""
+    if kind == StatementType.EXECUTE_PROCEDURE:
+        session.statements.tables.clear()
     if (
         kind == StatementType.EXECUTE_PROCEDURE
         and session.transaction is Transaction.OPEN

@@ -172,6 +172,33 @@ class Discard:
 DISCARD = Discard()
 
 
+class Answer:
+    """The reply to a group that went ahead of others, to be judged when it has come. ``error`` is its SQ_ERR."""
+
+    bulky = False
+
+    def __init__(self) -> None:
+        self.error: m.Err | None = None
+
+    def take_in(self, session: Session) -> Exchange[None]:
+        while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
+            if isinstance(message, m.Exit):
+                raise server_exit()
+            if isinstance(message, m.FileRequest):  # its SQ_EOT would pass for the reply's
+                raise ProtocolError("the server asked for a client file where it had nothing to do with any")
+            if isinstance(message, m.Err):
+                self.error = self.error or message
+        session.owed.popleft()
+
+
+def ahead(session: Session, messages: Sequence[Message]) -> Answer:
+    """Let a group leave in front of the next one; what the server says of it is known when owed replies are settled."""
+    answer = Answer()
+    session.outbox += group(session, messages)
+    session.owed.append(answer)
+    return answer
+
+
 def queue(session: Session, data: bytes, groups: int = 1) -> None:
     """Let ``data``, so many groups, leave in front of the next one; nobody waits for their answers."""
     session.outbox += data
