@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
@@ -28,6 +30,7 @@ from .state import Rows, State, Target, changes
 from .targets import open_target
 
 Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
+BATCH_BYTES = 2 << 20  # small enough that the first is written soon after the first rows have come
 MODES = ("full", "incremental", "append", "merge")
 
 
@@ -162,7 +165,7 @@ def copy(
         there = open_target(target)
         try:
             run = _Run(connection, there, plan, progress or (lambda rows, size: None))
-            with ThreadPoolExecutor(jobs, "copy") as pool:
+            with closing(run), ThreadPoolExecutor(jobs, "copy") as pool:
                 futures = [pool.submit(run.table, name) for name in chosen]
                 try:
                     found = []
@@ -229,6 +232,8 @@ class _Run:
         self._plan = plan
         self._progress = progress
         self._where = f"{connection.server_name or settings.server}/{connection.database}"
+        self._idle: list[Connection] = []
+        self._lock = threading.Lock()
         self._id = uuid.uuid4().hex
         self.stopped = False
 
@@ -236,11 +241,31 @@ class _Run:
         """Copy one table; its error is in what is returned."""
         began = time.monotonic()
         try:
-            with open_plain(self._settings) as connection:
+            with self._connection() as connection:
                 copied = self._copy(connection, name)
         except (Error, pa.ArrowException, OSError) as error:
             copied = TableCopy(name, self._plan.mode, error=error)
         return replace(copied, seconds=round(time.monotonic() - began, 3))
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        """One that another table was read by, or a new one; after an error it is not used again."""
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        if connection is None:
+            connection = open_plain(self._settings)
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock:
+            self._idle.append(connection)
+
+    def close(self) -> None:
+        """Close the connections that tables were read by."""
+        while self._idle:
+            self._idle.pop().close()
 
     def _copy(self, connection: Connection, name: str) -> TableCopy:
         plan = self._plan
@@ -300,7 +325,7 @@ class _Run:
             result = connection.query(f"{whole} WHERE {mark} {sign} {cut.sql}", cut.parameters)
             return _Reading(result, result.columns)
         if plan.connections == 1:
-            result = connection.query(whole)
+            result = connection.query(whole, batch_bytes=BATCH_BYTES)
             return _Reading(result, result.columns)
         with connection.query(f"{whole} WHERE 1 = 0") as empty:
             columns = empty.columns

@@ -17,10 +17,11 @@ import pyarrow.parquet as pq
 
 from ..wire.errors import DataError, NotSupportedError
 from .checks import Checks
+from .overlapping import Ahead, overlapped
 from .state import Rows, State, reconcile
+from .tables import TableWriter, texts_by_dictionary
 
-GROUP_BYTES = 64 << 20  # of Arrow data in a row group
-FILE_BYTES = 1 << 30  # and in a file
+FILE_BYTES = 1 << 30  # of Arrow data in a file
 
 
 class Change(Protocol):
@@ -133,28 +134,34 @@ def written(table: str, change: Change, rows: Rows, *, empty: bool = False, own:
 
     Rows of the table's ``own`` have its older columns.
     """
-    names: list[str] = []
-    run = uuid.uuid4().hex[:12]
     schema = rows.schema if own else change.schema
-    batches = iter(rows.batches)
+    names, there = overlapped(
+        rows.batches, lambda batches: _write(change, batches, rows.schema, schema, empty=empty)
+    )
+    reconcile(table, rows.checks, there)
+    return names
+
+
+def _write(
+    change: Change, batches: Ahead, schema: pa.Schema, stored: pa.Schema, *, empty: bool
+) -> tuple[list[str], Checks]:
+    """New files, and what is found in them when they are read back."""
+    names: list[str] = []
+    there = Checks(schema)
+    run = uuid.uuid4().hex[:12]
     following = next(batches, None)
     while following is not None or (empty and not names):
         name = f"part-{run}-{len(names):05}.parquet"
-        with change.create(name) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
-            size = held = 0
-            group: list[pa.RecordBatch] = []
+        with change.create(name) as file, TableWriter(file, stored) as writer:
+            size = 0
             while following is not None and size < FILE_BYTES:
-                group.append(following)
-                held += following.nbytes
                 size += following.nbytes
+                writer.write(following)
                 following = next(batches, None)
-                if held >= GROUP_BYTES or following is None or size >= FILE_BYTES:
-                    whole = pa.Table.from_batches(group, rows.schema)
-                    writer.write_table(whole.cast(schema), row_group_size=max(len(whole), 1))
-                    group, held = [], 0
         names.append(name)
-    reconcile(table, rows.checks, rows.checks.of(_read(change, names)))
-    return names
+        for batch in _read(change, [name]):
+            there.add(batch)
+    return names, there
 
 
 def _keys(table: str, change: Change, names: Sequence[str], key: Sequence[str]) -> pa.Table:
@@ -193,8 +200,12 @@ def _columns(change: Change, name: str, columns: Sequence[str] | None) -> pa.Tab
 
 def _read(change: Change, names: Iterable[str]) -> Iterator[pa.RecordBatch]:
     for name in names:
-        with change.open(name) as file, pq.ParquetFile(file) as parquet:
-            yield from parquet.iter_batches(batch_size=1 << 17)
+        with change.open(name) as file:
+            told = pq.read_metadata(file)
+            by_dictionary = texts_by_dictionary(told)
+            file.seek(0)
+            with pq.ParquetFile(file, metadata=told, read_dictionary=by_dictionary) as parquet:
+                yield from parquet.iter_batches(batch_size=1 << 16, use_threads=False)
 
 
 def _counted(batches: Sequence[pa.RecordBatch], checks: Checks) -> Iterator[pa.RecordBatch]:

@@ -87,7 +87,7 @@ class FolderChange:
 def _finished(folder: Path, state: State) -> State:
     """Do what was decided, however often it was begun."""
     for name in state.adding:
-        if not (folder / name).exists():
+        if not (folder / name).exists() and (folder / (name + NEW)).exists():
             os.replace(folder / (name + NEW), folder / name)
     for name in state.removing:
         (folder / name).unlink(missing_ok=True)
@@ -98,10 +98,7 @@ def _finished(folder: Path, state: State) -> State:
         raise OperationalError(
             f"{folder}: {missing[0]} is gone, which the last copy has made: remove the folder and copy anew"
         )
-    if state.adding or state.removing:
-        state = replace(state, adding=(), removing=())
-        write_whole(folder / STATE, state.to_json())
-    return state
+    return state  # which is not written again without what was decided: to do that again does nothing
 
 
 def _unfinished(folder: Path) -> list[Path]:

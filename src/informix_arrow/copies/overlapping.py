@@ -1,0 +1,105 @@
+"""Rows are read in one thread and written in another: while one waits for the server, or decodes, the other encodes."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import pyarrow as pa
+
+T = TypeVar("T")
+
+ROOM = 32 << 20  # bytes of batches that may wait
+
+
+class Abandoned(Exception):
+    """What a writer meets when there will be no more rows, since reading them has failed."""
+
+
+class Ahead:
+    """The batches that were read, for the thread that writes them."""
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._change = threading.Condition()
+        self._waiting: deque[pa.RecordBatch] = deque()
+        self._bytes = 0
+        self._room = room
+        self._over = False
+        self._abandoned = False
+        self._gone = False  # nobody takes them any more
+
+    @property
+    def empty(self) -> bool:
+        """Whether whoever takes the next one has to wait for it."""
+        return not self._waiting and not self._over
+
+    def put(self, batch: pa.RecordBatch) -> bool:
+        """Hand on a batch, once there is room; False when nobody takes it."""
+        with self._change:
+            while self._waiting and self._bytes + batch.nbytes > self._room and not self._gone:
+                self._change.wait()
+            self._waiting.append(batch)
+            self._bytes += batch.nbytes
+            self._change.notify_all()
+            return not self._gone
+
+    def end(self, *, abandoned: bool = False) -> None:
+        """There are no more."""
+        with self._change:
+            self._over = True
+            self._abandoned = abandoned
+            self._change.notify_all()
+
+    def leave(self) -> None:
+        """Nobody takes any more."""
+        with self._change:
+            self._gone = True
+            self._change.notify_all()
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self
+
+    def __next__(self) -> pa.RecordBatch:
+        with self._change:
+            while not self._waiting and not self._over:
+                self._change.wait()
+            if self._abandoned:
+                raise Abandoned
+            if not self._waiting:
+                raise StopIteration
+            batch = self._waiting.popleft()
+            self._bytes -= batch.nbytes
+            self._change.notify_all()
+            return batch
+
+
+def overlapped(batches: Iterator[pa.RecordBatch], work: Callable[[Ahead], T], room: int = ROOM) -> T:
+    """What ``work`` makes of the batches, in a thread of its own, while they are read in this one.
+
+    The first error of either ends both.
+    """
+    ahead = Ahead(room)
+    made: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            made.append(work(ahead))
+        except BaseException as error:  # noqa: BLE001 - raised by who waits for the thread
+            failed.append(error)
+        finally:
+            ahead.leave()
+
+    thread = threading.Thread(target=run, name="copy-writer", daemon=True)
+    thread.start()
+    whole = False
+    try:
+        whole = all(map(ahead.put, batches))
+    finally:
+        ahead.end(abandoned=not whole)
+        thread.join()
+    if failed:
+        raise failed[0]
+    return made[0]
