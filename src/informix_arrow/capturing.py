@@ -21,6 +21,7 @@ from .changes.token import Token, lsn_text
 from .connection import Connection, open_plain
 from .dsn import Parameters, resolve
 from .exchange.capturing import ChangeReads, read_changes
+from .wire.changes import written_name
 from .wire.errors import (
     Error,
     InterfaceError,
@@ -189,7 +190,7 @@ def capture(
             if set_full_row_logging:
                 _asked(conn, _LOGGING, (table.full_name, 1), table.wanted.name)
             names = [column.name for column in table.columns]
-            arguments = (number, 0, table.full_name, ",".join(names), label)
+            arguments = (number, 0, table.full_name, ",".join(map(written_name, names)), label)
             _asked(conn, _START, arguments, table.wanted.name)
             captured.append(CapturedTable(table.wanted.name, label, names))
         position = 0 if token is None else token.restart

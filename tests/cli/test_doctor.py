@@ -16,6 +16,7 @@ from informix_arrow.cli.doctor.bench import CHECKS, Bench, Check, Differs, Skipp
 from informix_arrow.cli.doctor.doubts import NOT_ASKED
 from informix_arrow.dsn import resolve
 from informix_arrow.server import Server
+from informix_arrow.server.schema.capture_tables import ERRORS_BY_NAME
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -36,10 +37,20 @@ def test_each_doubt_of_the_protocol_has_its_line() -> None:
             section = heading[1] if heading else section
             if re.search(r"\[(?:[^\]]*[,;] )?guess|\[check live", line):
                 needed.add(f"{page} {section}")
-    needed.add("CDC 8")  # a list of what was not learnt
     asked = {about for each in CHECKS for about in each.about}
     assert needed <= asked | NOT_ASKED.keys()
     assert not asked & NOT_ASKED.keys()
+
+
+def test_each_point_of_what_was_not_learnt_of_change_capture_has_its_line() -> None:
+    """The list of CDC section 8: each point names the check that asks, which says that it does."""
+    text = (PROTOCOL / "CDC.md").read_text()
+    rows = re.findall(r"^\| (8\.\d+) \|.*\| ([^|]*) \|$", text, re.MULTILINE)
+    assert [number for number, _ in rows] == [f"8.{n}" for n in range(1, len(rows) + 1)]
+    assert len(rows) > 30
+    by_point = {about: each.name for each in CHECKS for about in each.about if about.startswith("CDC 8.")}
+    by_point |= {about: "not asked" for about in NOT_ASKED if about.startswith("CDC 8.")}
+    assert {f"CDC {number}": name for number, name in rows} == by_point
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +74,7 @@ def test_all_is_well_on_the_embedded_server_without_dba_rights(
     assert [line for line in ran.out.splitlines() if line.startswith(("FAILED", "differs"))] == []
     assert (ran.code, ran.err) == (0, "")
     report = json.loads((tmp_path / "report.json").read_text())
-    capturing = ["capture", "capture undone", "capture ended"]  # needs a DBA
+    capturing = [each.name for each in CHECKS if each.name.startswith("capture")]  # needs a DBA
     lacking = [each["check"] for each in report["findings"] if each["status"] != "ok"]
     assert sorted(lacking) == sorted(["json", *capturing])
     assert len(report["findings"]) == len(CHECKS) > 70
@@ -128,10 +139,35 @@ def test_a_server_that_does_not_answer_is_told_in_one_line(cli: Cli) -> None:
     assert ran.err.count("\n") == 1
 
 
-def test_change_capture_is_asked_where_the_user_may(cli: Cli, url: str) -> None:
+def test_change_capture_is_asked_where_the_user_may(
+    cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("informix_arrow.server.engine.capture_calls._LOCK_SECONDS", 0.1)
     ran = cli("doctor", url, "--only", "capture")
-    assert ran.out.splitlines()[-1] == "3 ok"
+    assert ran.out.splitlines()[-1] == "12 ok", ran.out
     assert "the token was known from the beginning" in ran.out
+    assert "TEXT -83707, BYTE -83707, BLOB -83707" in ran.out
+    assert "refused with -289" in ran.out
+    assert cli("tables", url).out.count("\n") == 1
+
+
+def test_a_server_that_does_otherwise_in_change_capture_differs(
+    cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = "informix_arrow.server.engine.capture_calls"
+    monkeypatch.setattr(f"{calls}.MOST_RECORDS", 200)
+    monkeypatch.setitem(ERRORS_BY_NAME, "CDC_E_NOCOL", -83724)
+    monkeypatch.setattr(f"{calls}.CaptureCalls._switch", lambda self, info, on: self._captures.log_rows(
+        info.database, info.tabid, on
+    ))  # fmt: skip
+    for name, told in [
+        ("capture limits", "at most 200 records"),
+        ("capture locked", "a part is logged"),
+        ("capture types", "TEXT -83724, BYTE -83724"),
+    ]:
+        (line, *_) = cli("doctor", url, "--only", name).out.splitlines()
+        assert line.startswith("differs"), line
+        assert told in line
 
 
 def test_some_checks_can_be_chosen(cli: Cli, url: str) -> None:

@@ -24,6 +24,7 @@ from ..changes.token import Token, lsn_text
 from ..dsn import Parameters, resolve
 from ..exchange.capturing import ChangeReads, read_changes
 from ..front.opening import Opening
+from ..wire.changes import written_name
 from ..wire.errors import (
     Error,
     InterfaceError,
@@ -195,7 +196,7 @@ def capture(
             if set_full_row_logging:
                 await _asked(conn, _LOGGING, (table.full_name, 1), table.wanted.name)
             names = [column.name for column in table.columns]
-            arguments = (number, 0, table.full_name, ",".join(names), label)
+            arguments = (number, 0, table.full_name, ",".join(map(written_name, names)), label)
             await _asked(conn, _START, arguments, table.wanted.name)
             captured.append(CapturedTable(table.wanted.name, label, names))
         position = 0 if token is None else token.restart

@@ -138,5 +138,6 @@ def find_table(session: Session, wanted: Wanted, *, check_columns: bool = True) 
             f"{wanted.name} has columns whose values are not in the log: {told}; leave them out: "
             f"columns={{{wanted.name!r}: {rest!r}}}",
             column=bad[0].name,
+            sqlcode=NO_COLUMN,
         )
     return Found(wanted, full_name, columns)

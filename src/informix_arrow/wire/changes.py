@@ -6,6 +6,7 @@ their records only the header is looked at, to find whose they are.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -195,6 +196,25 @@ _PLAIN = {
 }
 
 
+_PLAIN_NAME = re.compile(r"[^\W\d][\w$]*")
+
+
+def written_name(name: str) -> str:
+    """A column's name as it stands in lists of columns and in TABSCHEMA: in double quotes where it takes DELIMIDENT.
+    How real servers write those no source tells (CDC section 8)."""
+    if _PLAIN_NAME.fullmatch(name) and name == name.lower():
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def read_name(text: str) -> str:
+    """The name that is written so."""
+    text = text.strip()
+    if text.startswith('"') and text.endswith('"') and len(text) > 1:
+        return text[1:-1].replace('""', '"')
+    return text.lower()
+
+
 def _table_schema(fields: tuple[int, ...], text: bytes) -> TableSchema:
     label, _, fixed_bytes, fixed, variable = fields
     try:
@@ -222,9 +242,7 @@ def _column(text: str) -> Column:
     if found is None:
         raise ValueError(f"{text.strip()!r} is no column with its type")
     name, declared = found
-    if name.startswith('"'):
-        name = name[1:-1].replace('""', '"')
-    return Column(name, ColumnType.parse_sql(declared))
+    return Column(read_name(name) if name.startswith('"') else name, ColumnType.parse_sql(declared))
 
 
 def _varies(ct: ColumnType) -> bool:

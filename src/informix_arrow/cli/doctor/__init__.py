@@ -16,13 +16,13 @@ from .. import connecting
 from ..exits import DONE, FAILED
 from ..files import new_file
 from ..helping import Commands, command
-from . import capturing, checks, types
+from . import capture_doubts, capturing, checks, types
 from .bench import CHECKS, Bench, Check, Differs, Skipped, first_line
 from .doubts import NOT_ASKED
 
 EXAMPLE = "  informix-arrow doctor informix://user@host:9088/scratch --report doctor.json"
 _SHOWN = {"ok": "ok     ", "differs": "differs", "skipped": "skipped", "failed": "FAILED "}
-_MODULES = (checks, types, capturing)  # whose checks are run
+_MODULES = (checks, types, capturing, capture_doubts)  # whose checks are run
 
 
 @dataclass(frozen=True)

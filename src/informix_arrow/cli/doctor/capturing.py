@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from ...capturing import Changes, capture, capture_off
 from ...wire.errors import Error, NotSupportedError, OperationalError
 from .bench import Bench, Differs, Skipped, check, first_line, not_here, same
+from .raw_capture import MISSING
 
-_MISSING = (-83701, -83704)  # no syscdcv1, no log
 _STILL_LOGGED = -19816
 _OFF_SECONDS = 30.0
 
 
 @contextlib.contextmanager
-def _capturing(bench: Bench, table: str) -> Iterator[Changes]:
+def capturing(bench: Bench, table: str, start: str | None = None, idle: float = 0) -> Iterator[Changes]:
     """A capture of a table; its full row logging is off afterwards, else it could not be dropped everywhere."""
     try:
-        changes = capture(bench.connection, [table], timeout=1, idle=0)
+        changes = capture(bench.connection, [table], start=start, timeout=1, idle=idle)
     except (OperationalError, NotSupportedError) as error:
-        if not_here(error) or error.sqlcode in _MISSING:
+        if not_here(error) or error.sqlcode in MISSING:
             raise Skipped(first_line(error)) from error
         raise
     try:
@@ -39,9 +39,14 @@ def _switch_off(bench: Bench, table: str) -> float:
     return time.monotonic() - began
 
 
-def _table(bench: Bench) -> str:
+def logged_bench(bench: Bench) -> None:
+    """``Skipped`` where the database has no log."""
     if not bench.connection.logged:
         raise Skipped("the database has no log")
+
+
+def _table(bench: Bench) -> str:
+    logged_bench(bench)
     return bench.table(
         "id INTEGER, name VARCHAR(20), ok BOOLEAN, note LVARCHAR(100), code CHAR(3), tail SMALLINT"
     )
@@ -63,10 +68,10 @@ def _read(changes: Changes) -> list[list[tuple[object, ...]]]:
     return found
 
 
-@check("capture", "changes of a table, captured as they were committed", "CDC 3", "CDC 8")
+@check("capture", "changes of a table, captured as they were committed", "CDC 3", "CDC 8.1", "CDC 8.19")
 def _(bench: Bench) -> str:
     table = _table(bench)
-    with _capturing(bench, table) as changes:
+    with capturing(bench, table) as changes:
         known = changes.token is not None
         with bench.connect(autocommit=False) as conn:
             conn.execute(f"INSERT INTO {table} VALUES (1, 'e', NULL, 'text', 'ab', 7)")
@@ -91,7 +96,7 @@ def _(bench: Bench) -> str:
     table = _table(bench)
     bench.connection.execute(f"CREATE UNIQUE INDEX {bench.name()} ON {table} (id)")
     bench.connection.execute(f"INSERT INTO {table} (id) VALUES (9)")
-    with _capturing(bench, table) as changes:
+    with capturing(bench, table) as changes:
         with bench.connect(autocommit=False) as conn:
             conn.execute(f"INSERT INTO {table} (id, name) VALUES (1, 'undone')")
             conn.rollback()
@@ -108,11 +113,14 @@ def _(bench: Bench) -> str:
 
 
 @check(
-    "capture ended", "a capture whose connection is gone, and logging that is switched off behind it", "CDC 6"
+    "capture ended",
+    "a capture whose connection is gone, and logging that is switched off behind it",
+    "CDC 6",
+    "CDC 8.21",
 )
 def _(bench: Bench) -> str:
     table = _table(bench)
-    with _capturing(bench, table) as changes:
+    with capturing(bench, table) as changes:
         list(changes)
         changes._connection._link.abandon()
         try:

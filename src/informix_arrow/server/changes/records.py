@@ -78,7 +78,10 @@ def change(kind: int, lsn: int, tx: int, label: int, body: bytes, lengths: int) 
 
 def schema(label: int, columns: Collection[LoggedColumn]) -> bytes:
     """TABSCHEMA for columns in the order of the row image."""
-    text = ", ".join(f"{column.name} {column.declared}" for column in columns).encode() + b"\0"
+    text = (
+        ", ".join(f"{wire.written_name(column.name)} {column.declared}" for column in columns).encode()
+        + b"\0"
+    )
     widths = [column.width for column in columns if column.width]
     head = (_SCHEMA.size, len(text), SCHEME, RecordKind.TABSCHEMA, label)
     return _SCHEMA.pack(*head, 0, sum(widths), len(widths), len(columns) - len(widths)) + text

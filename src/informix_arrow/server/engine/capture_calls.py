@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from ...wire.changes import read_name
 from ...wire.code_sets import codec_of_locale
+from ...wire.type_names import cut_at_commas
 from ..changes.images import TableImages, is_logged
 from ..changes.log import Gone
 from ..changes.reader import Captured
@@ -158,12 +160,12 @@ class CaptureCalls:
         if (info.database, info.tabid) in mine.tables:
             raise _Refused("CDC_E_TABCAPTURED")
         possible = {column.name for column in info.columns if is_logged(column)}
-        wanted = frozenset(_column(part) for part in columns.split(",")) if columns.strip() else possible
+        wanted = _names(columns) if columns.strip() else frozenset(possible)
         if not wanted or not wanted <= possible:
             raise _Refused("CDC_E_NOCOL")
         locale = self._databases.get(info.database).locale
         table = TableImages(info, codec_of_locale(locale)).table
-        mine.capture(Captured(table, label, frozenset(wanted)))
+        mine.capture(Captured(table, label, wanted))
         return OK
 
     def _activate(self, session: int, position: int) -> int:
@@ -271,8 +273,12 @@ class CaptureCalls:
         self._sessions.clear()
 
 
-def _column(text: str) -> str:
-    return text.strip().strip('"').lower()
+def _names(columns: str) -> frozenset[str]:
+    """The names in a list of columns."""
+    try:
+        return frozenset(read_name(part) for part in cut_at_commas(columns))
+    except ValueError:  # a quote without its end
+        raise _Refused("CDC_E_NOCOL") from None
 
 
 def _answering(function: Callable[..., int]) -> Callable[..., int]:

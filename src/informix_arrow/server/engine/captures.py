@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...wire.changes import written_name
 from ..changes import records
 from ..changes.log import ChangeLog
 from ..changes.reader import Captured, LogReader
@@ -151,9 +152,9 @@ class Captures:
                         "userdata": captured.label,
                         "fixedbytes": sum(c.width for c in fixed),
                         "numfixed": len(fixed),
-                        "fixedcols": ",".join(c.name for c in fixed),
+                        "fixedcols": ",".join(written_name(c.name) for c in fixed),
                         "numvar": len(columns) - len(fixed),
-                        "varcols": ",".join(c.name for c in columns if not c.width),
+                        "varcols": ",".join(written_name(c.name) for c in columns if not c.width),
                     }
                 )
         return found

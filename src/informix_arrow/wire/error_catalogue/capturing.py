@@ -18,7 +18,8 @@ TABLE = """\
     Changes cannot be captured of '{near}'
     It must be a table that is neither RAW nor temporary, with full row logging: set_full_row_logging=True.
 -83707 programming
-    A column to be captured does not exist ('{near}')
+    A column to be captured does not exist, or is of a type that cannot be captured ('{near}')
+    Values of BYTE, TEXT, BLOB, CLOB, collections, ROW, DISTINCT and opaque types are not in the log: leave them out.
 -83708 operational
     The server knows no such capture session
     Go on with a new one from the last token.

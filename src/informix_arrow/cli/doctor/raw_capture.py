@@ -1,0 +1,178 @@
+"""A session of change capture whose records are looked at one by one, for what ``capture()`` does not let through."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ...connection import Connection
+from ...exchange.capturing import ChangeReads, read_changes
+from ...wire import changes as wire
+from ...wire.errors import Error, OperationalError
+from .bench import Bench, Skipped, first_line, not_here
+
+MISSING = (-83701, -83704)  # no syscdcv1, no log
+_NO_DATABASE = (-329, -349)
+_COMMON = struct.Struct(">iiii")
+_STILL_LOGGED = -19816
+_PATIENCE = 30.0  # seconds: the log may be handed out late, and logging be switched off late
+
+
+class Record(NamedTuple):
+    """A record: its number, what follows the common header, and what follows all headers."""
+
+    number: int
+    head: bytes
+    payload: bytes
+
+
+class RawCapture:
+    """A connection to ``syscdcv1`` with the routines of capture, and one session at a time."""
+
+    def __init__(self, bench: Bench) -> None:
+        if not bench.connection.logged:
+            raise Skipped("the database has no log")
+        locale = bench.connection.locale
+        try:
+            self.connection: Connection = bench.connect(
+                database="syscdcv1",
+                db_locale=locale,
+                client_locale=locale or bench.parameters.client_locale,
+                encoding=bench.connection.encoding,
+            )
+        except Error as error:
+            if not_here(error) or error.sqlcode in _NO_DATABASE:
+                raise Skipped(first_line(error)) from error
+            raise
+        self._bench = bench
+        self._server = str(bench.value("SELECT DBSERVERNAME FROM systables WHERE tabid = 1")).strip()
+        self._tables: list[str] = []
+        self._data = bytearray()
+        self._full = False  # the last read gave all bytes that were asked for
+        self.session = 0
+
+    def call(self, routine: str, *arguments: object) -> int:
+        """What a routine answers."""
+        marks = ", ".join("?" * len(arguments))
+        try:
+            found = self.connection.execute(f"EXECUTE FUNCTION informix.cdc_{routine}({marks})", arguments)
+            ((answer,),) = found.fetchall()
+        except Error as error:
+            if not_here(error):
+                raise Skipped(first_line(error)) from error
+            raise
+        return int(answer)
+
+    def open(self, timeout: int = 1, most: int = 100, reopen: int = 0) -> int:
+        """``cdc_opensess``: the session, or an error."""
+        answer = self.call("opensess", self._server, reopen, timeout, most, 1, 1)
+        if answer in MISSING:
+            raise Skipped(f"cdc_opensess answers {answer}")
+        if answer > 0:
+            self.session = answer
+        return answer
+
+    def full_name(self, table: str) -> str:
+        """As the routines want it."""
+        owner = str(self._bench.value("SELECT owner FROM systables WHERE tabname = ?", table)).strip()
+        return f"{self._bench.connection.database}:{owner}.{table}"
+
+    def log(self, table: str) -> None:
+        """Switch the full row logging of a table on; it is off when this is closed."""
+        self._require(self.call("set_fullrowlogging", self.full_name(table), 1), "cdc_set_fullrowlogging")
+        self._tables.append(table)
+
+    def start(self, table: str, columns: str = "", label: int = 1) -> int:
+        """``cdc_startcapture``."""
+        return self.call("startcapture", self.session, 0, self.full_name(table), columns, label)
+
+    def begin(self, table: str, columns: str = "", timeout: int = 1, most: int = 100) -> None:
+        """Open a session that captures a table from now on."""
+        self._require(self.open(timeout, most), "cdc_opensess")
+        self.log(table)
+        self._require(self.start(table, columns), "cdc_startcapture")
+        self.activate()
+
+    def activate(self) -> None:
+        """Read from now on."""
+        self._require(self.call("activatesess", self.session, 0), "cdc_activatesess")
+
+    @staticmethod
+    def _require(answer: int, routine: str) -> None:
+        if answer in MISSING:
+            raise Skipped(f"{routine} answers {answer}")
+        if answer < 0:
+            raise OperationalError(f"{routine} answers {answer}", sqlcode=answer)
+
+    def read(self, count: int = 1 << 16) -> bytes:
+        """What one read gives."""
+        got = bytearray()
+        reads = ChangeReads(self.session, count, 1 << 30, got.extend)
+        self.connection._run(read_changes(self.connection._session, reads))
+        return bytes(got)
+
+    def records(self, count: int = 1 << 16) -> list[Record]:
+        """The whole records that one read gives, with what was left by the one before."""
+        got = self.read(count)
+        self._data += got
+        self._full = len(got) >= count
+        found = []
+        while len(self._data) >= _COMMON.size:
+            header, payload, _, number = _COMMON.unpack_from(self._data)
+            if header + payload > len(self._data):
+                break
+            head = bytes(self._data[_COMMON.size : header])
+            found.append(Record(number, head, bytes(self._data[header : header + payload])))
+            del self._data[: header + payload]
+        return found
+
+    @property
+    def cut(self) -> bool:
+        """Whether the last read has ended in the middle of a record, although there was room for more."""
+        return bool(self._data) and not self._full
+
+    def until(self, done: Callable[[list[Record]], bool]) -> list[Record]:
+        """Records up to those with which something is done; fewer where that does not come."""
+        found: list[Record] = []
+        until = time.monotonic() + _PATIENCE
+        while not done(found) and time.monotonic() < until:
+            found += [record for record in self.records() if record.number != wire.TIMEOUT]
+        return found
+
+    def transaction(self) -> list[Record]:
+        """Records up to a commit behind a row."""
+        return self.until(
+            lambda found: any(r.number in wire.ROWS for r in found) and found[-1].number == wire.COMMIT
+        )
+
+    def end(self) -> None:
+        """Close the session, and switch the logging of its tables off."""
+        if self.session:
+            for table in self._tables:
+                self.call("endcapture", self.session, 0, self.full_name(table))
+            self.call("closesess", self.session)
+            self.session = 0
+        self._data.clear()
+        until = time.monotonic() + _PATIENCE
+        while self._tables:
+            answer = self.call("set_fullrowlogging", self.full_name(self._tables[-1]), 0)
+            if answer == _STILL_LOGGED and time.monotonic() < until:
+                time.sleep(1)
+            else:
+                self._tables.pop()
+
+
+@contextlib.contextmanager
+def raw_capture(bench: Bench) -> Iterator[RawCapture]:
+    """The routines of capture; what was begun is ended."""
+    raw = RawCapture(bench)
+    try:
+        yield raw
+    finally:
+        with contextlib.suppress(Error):  # what follows from it is told when the table is dropped
+            raw.end()
+        with contextlib.suppress(Error):
+            raw.connection.close()
