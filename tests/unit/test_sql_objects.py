@@ -157,6 +157,27 @@ def test_a_synonym_stands_for_its_table(engine: Engine, db: Db) -> None:
     assert other.fails("select * from folks").sqlcode == -206
 
 
+def test_the_name_of_a_synonym_for_nothing_is_taken(db: Db) -> None:
+    db.run("create synonym folks for par")
+    db.run("rename table par to parents")  # what it stood for is not there any more
+    assert db.fails("select * from folks").sqlcode == -206
+    db.run("create sequence numbers")
+    for name in ("folks", "numbers"):
+        for statement in (
+            f"create table {name} (a int)",
+            f"create temp table {name} (a int)",
+            f"create view {name} (a) as select id from parents",
+            f"rename table chi to {name}",
+            f"select id from parents into temp {name}",
+            f"create synonym {name} for chi",
+        ):
+            assert db.fails(statement).sqlcode == -310, statement
+    db.run("create table if not exists folks (a int)")
+    db.run("drop synonym folks")
+    db.run("create table folks (a int)")
+    assert db.rows("select * from folks") == []
+
+
 # ---- sequences -----------------------------------------------------------------------------------
 def test_a_sequence_gives_each_row_its_number(db: Db) -> None:
     db.run("create sequence seq start with 10 increment by 5")

@@ -10,7 +10,10 @@ import pyarrow as pa
 
 from ...wire.describe import Column
 from ...wire.types import ColumnType
+from ..planning.plans import SelectPlan
 from ..types.row_values import RowValues
+
+_MOST_VALUES = 512
 
 
 @dataclass
@@ -20,7 +23,8 @@ class Prepared:
     `columns` are the result columns of a query, or the target columns of an INSERT or UPDATE; `parameters`
     has one type for each `?`. A query `for_update` is opened by `open_for_update`. `plan` is the engine's own; it may
     be made again when the schema has changed
-    since. `values` is for a query of few rows, which are taken as Python objects then.
+    since. `values` is for a query of few rows, which are taken as Python objects then; `few` tells that it had few the
+    last time, or that it had not and need not be asked again.
     """
 
     sql: str
@@ -32,6 +36,20 @@ class Prepared:
     plan: Any = field(default=None, repr=False)
     own: bool = True
     values: RowValues | None = field(default=None, repr=False)
+    few: bool | None = field(default=None, repr=False)
+
+    @property
+    def most_objects(self) -> int:
+        """Rows from which on Arrow is the cheaper way to take them."""
+        return max(_MOST_VALUES // max(len(self.columns), 1), 2)
+
+    def ran(self, table: pa.Table | None, plan: SelectPlan) -> None:
+        """What a run of the query gave: its rows, or None for more than a batch."""
+        if self.few is not None or plan.shown or any(plan.calls):
+            return
+        self.few = table is not None and 2 * table.num_rows < self.most_objects
+        if self.few:
+            self.values = self.values or RowValues.of(self.columns, plan.packed)
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import threading
 import time
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary, proxy
@@ -34,6 +34,7 @@ from .duck_transaction import DuckTransaction
 from .engine import Engine
 from .environment import Environment
 from .isolation import Isolation
+from .literal_rows import literal_row
 from .lob_calls import CallingResult, ObjectCalls
 from .lobs import LargeObjects
 from .lock_owner import LockOwner
@@ -295,19 +296,24 @@ class EngineSession:
         if self.current.name is not None:
             self.schema.look()
         self.reader.check_newlines(sql)
-        kept = self._plans.get((self.current.name, sql), self.schema.stamp)
+        row = literal_row(sql)
+        key: Hashable = sql if row is None else row.pattern
+        kept = self._plans.get((self.current.name, key), self.schema.stamp)
         if kept is not None:
-            return kept
-        fixed, databases = self._text_key(sql), self.current.databases.changes
+            return kept if row is None else row.filled(kept, sql)
+        fixed, databases = self._text_key(key), self.current.databases.changes
         prepared = self.engine.fixed_plans.get(fixed, databases)
         if prepared is not None and self.schema.temp_tables.keys().isdisjoint(
             t.name for t in prepared.plan.tables
         ):
             return prepared
-        shared, version = self._shared_key(sql), self.engine.schema_version.number
+        shared = fixed if self._shared(sql) else None
+        version = self.engine.schema_version.number
         prepared = self.engine.plans.get(shared, version) if shared else None
         if prepared is None:
             prepared = self._planned(sql)
+            if row is not None and not row.is_of(prepared):
+                return prepared
             # Of a change of the schema in the meantime nobody knows which side of it was seen.
             if shared and not prepared.own and version == self.engine.schema_version.number:
                 self.engine.plans.put(shared, version, prepared)
@@ -315,17 +321,15 @@ class EngineSession:
             if isinstance(prepared.plan, SelectPlan) and prepared.plan.fixed:
                 self.engine.fixed_plans.put(fixed, databases, prepared)
             if not isinstance(prepared.plan, StatementPlan):
-                self._plans.put((self.current.name, sql), self.schema.stamp, prepared)
-        return prepared
+                self._plans.put((self.current.name, key), self.schema.stamp, prepared)
+        return prepared if row is None else row.filled(prepared, sql)
 
-    def _shared_key(self, sql: str) -> tuple[object, ...] | None:
-        """What a text's plan depends on besides the schema; None where this session sees another schema than others, or
-        may see an old one."""
-        if self.schema.temp_tables or not self.transaction.untouched or len(sql) > LONGEST_TEXT:
-            return None
-        return self._text_key(sql)
+    def _shared(self, sql: str) -> bool:
+        """Whether the plan of a text may be other sessions', too: this one sees the same schema as they do, and no old
+        one."""
+        return not self.schema.temp_tables and self.transaction.untouched and len(sql) <= LONGEST_TEXT
 
-    def _text_key(self, sql: str) -> tuple[object, ...]:
+    def _text_key(self, text: Hashable) -> tuple[object, ...]:
         """What a text's plan depends on besides what it names."""
         environment = self.environment
         return (
@@ -335,7 +339,7 @@ class EngineSession:
             environment.dbdate,
             environment.delimident,
             environment.codec,
-            sql,
+            text,
         )
 
     def _planned(self, sql: str) -> Prepared:
@@ -357,7 +361,11 @@ class EngineSession:
         )
         for_update = isinstance(plan, SelectPlan) and plan.for_update
         values = None
-        if isinstance(plan, SelectPlan) and plan.few and not (plan.into or plan.shown or any(plan.calls)):
+        if (
+            isinstance(plan, SelectPlan)
+            and not (plan.into or plan.shown or any(plan.calls))
+            and (plan.few or (plan.tables and all(table.temporary for table in plan.tables)))
+        ):
             values = RowValues.of(columns, plan.packed)
         return Prepared(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own, values)
 
@@ -398,8 +406,9 @@ class EngineSession:
                 small = self.runner.at_once(sql, values)
             if small is not None:
                 return QueryResult(prepared.columns, cast_table(small, prepared.columns, codec, plan.packed))
-        if prepared.values is not None and ROUTINE_CALL not in sql:
-            batch = prepared.values.batch(self.transaction.rows(sql, values_in(sql, values)), codec)
+        objects = prepared.values  # another session may run the same
+        if objects is not None and ROUTINE_CALL not in sql:
+            batch = self._few(prepared, objects, plan, sql, values)
             if batch is not None:
                 return FewRows(prepared.columns, batch)
         if not any(plan.calls):
@@ -408,6 +417,7 @@ class EngineSession:
                 spool = self.runner.spooled(sql, values, batch_rows(prepared.columns))
                 return whole_result(prepared.columns, spool, codec, plan.packed)
             table = rows.whole()
+            prepared.ran(table, plan)
             if table is None:
                 return StreamedResult(prepared.columns, rows, codec, plan.packed)
             return QueryResult(prepared.columns, cast_table(table, prepared.columns, codec, plan.packed))
@@ -415,6 +425,22 @@ class EngineSession:
         kept = cast_table(table, prepared.columns, codec, plan.packed, plan.calls)
         schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
         return CallingResult(prepared.columns, kept, schema, plan.calls, self.objects.call)
+
+    def _few(
+        self, prepared: Prepared, objects: RowValues, plan: SelectPlan, sql: str, values: dict[str, object]
+    ) -> pa.RecordBatch | None:
+        """The rows of a query that has few, as one batch; None where they have to be taken as others are."""
+        named = values_in(sql, values)
+        if plan.few:
+            return objects.batch(self.transaction.rows(sql, named), self.environment.codec)
+        most = prepared.most_objects
+        if not prepared.few and not 0 <= self.schema.most_rows(plan.tables) < most:
+            return None
+        _, rows = self.transaction.first_rows(sql, named, most)
+        batch = None if len(rows) == most else objects.batch(rows, self.environment.codec)
+        if batch is None:  # not tried again: it was run in vain
+            prepared.few, prepared.values = False, None
+        return batch
 
     def _few_of_kept(self, plan: SelectPlan, values: dict[str, object]) -> pa.Table | None:
         """The rows of a query of the catalogue from rows that are kept; None where it must be run as it is."""
@@ -462,6 +488,7 @@ class EngineSession:
             outcome = self.transaction.write(lambda: self.routines.execute(plan, params))
         elif isinstance(plan, InsertPlan):
             outcome = self._inserts.run(plan, params)
+            self.schema.grew(plan.info, outcome.rows)
         elif isinstance(plan, ModifyPlan):
             outcome = self._modifier.run(plan, params)
         elif isinstance(plan, SelectPlan):
@@ -502,7 +529,9 @@ class EngineSession:
         ):
             inside = self.transaction.active
             try:
-                return self.transaction.write(lambda: self._inserts.values(plan, rows, stop_at_error))
+                found = self.transaction.write(lambda: self._inserts.values(plan, rows, stop_at_error))
+                self.schema.grew(plan.info, len(rows))
+                return found
             except SqlError as problem:
                 if len(rows) == 1 or self._is_final(problem, inside):
                     raise
@@ -529,6 +558,7 @@ class EngineSession:
                 outcome = self.transaction.write(lambda: self._inserts.batch(plan, batch, stop_at_error))
                 if outcome.inserted:
                     self.values.sqlerrd2 = 1
+                self.schema.grew(plan.info, outcome.inserted)
                 return outcome
             except SqlError as problem:
                 if self._is_final(problem, inside):
@@ -558,7 +588,11 @@ class EngineSession:
         values = self.runner.bind(plan.needs, params)
         self.isolation.before_query(plan, values)
         make = partial(create_from_select, self._bench, name, plan, temporary, values)
-        return Outcome(rows=self.transaction.write(make))
+        rows = self.transaction.write(make)
+        made = self.schema.temp_tables.get(name)
+        if made is not None:
+            self.schema.grew(made, rows)
+        return Outcome(rows=rows)
 
     # ---- end ------------------------------------------------------------------------------------
     def start_statement(self) -> None:

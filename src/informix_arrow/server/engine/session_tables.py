@@ -41,6 +41,7 @@ class SessionTables:
         self._reader = reader
         self._changes = changes
         self._kept: dict[tuple[str, str], TableInfo | None] = {}
+        self._names: dict[str, frozenset[str] | None] = {}  # of databases; None: one was asked for
         self._stamp = -1  # of the schema when they were kept
 
     def find(self, database: str | None, name: str) -> TableInfo | None:
@@ -52,10 +53,10 @@ class SessionTables:
             database = self._database.require()
         else:
             self._database.databases.get(database)
-        self._schema.look()
-        if self._stamp != self._schema.stamp:
-            self._stamp = self._schema.stamp
-            self._kept.clear()
+        self._forget_old()
+        names = self._names.get(database)
+        if names is not None and name not in names:
+            return None
         key = (database, name)
         if key not in self._kept:
             try:
@@ -67,6 +68,37 @@ class SessionTables:
                 info = replace(info, full_rows=True)
             self._kept[key] = info
         return self._kept[key]
+
+    def taken(self, name: str) -> bool:
+        """Whether a temporary table or anything that systables lists has a name: also a synonym for what has gone,
+        which `find` does not find.
+
+        Who makes one temporary table after the other asks this each time: from the second time on all names are known.
+        """
+        if name in self._schema.temp_tables:
+            return True
+        database = self._database.require()
+        self._forget_old()
+        names = self._names.get(database)
+        if names is None:
+            con, again = self._transaction.con, database in self._names
+            listed = f"SELECT tabname FROM {attached(database)}._ifx.tables"
+            try:
+                if not again:
+                    self._names[database] = None
+                    return first_row(con, f"{listed} WHERE tabname = ?", [name]) is not None
+                names = frozenset(each for (each,) in con.execute(listed).fetchall())
+            except duckdb.Error as e:
+                raise self._transaction.failed(e) from e
+            self._names[database] = names
+        return name in names
+
+    def _forget_old(self) -> None:
+        self._schema.look()
+        if self._stamp != self._schema.stored:
+            self._stamp = self._schema.stored
+            self._kept.clear()
+            self._names.clear()
 
     def sequence(self, database: str | None, name: str) -> SequenceInfo | None:
         """A sequence by its name."""

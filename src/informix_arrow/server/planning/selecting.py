@@ -15,6 +15,7 @@ from .keyed import asks_for_key, keyed
 from .nodes.client_files import outside
 from .plans import SelectPlan
 from .queries import finish_types
+from .scope import Output
 from .translation import Translation
 from .values.nested import literal_text
 
@@ -24,7 +25,7 @@ def select(work: Translation, tree: exp.Expression, *, rows_go_out: bool = True)
     into = _into(tree)
     sql, outputs = work.queries.query(tree, top=True)
     needs = work.ctx.needs()
-    names = work.describe(sql, needs)
+    names = [""] * len(outputs) if _is_plain(work, tree, outputs) else work.describe(sql, needs)
     types = finish_types(outputs, names)
     columns = tuple(Column(o.name, t) for o, t in zip(outputs, types, strict=True))
     if work.ctx.files:
@@ -49,6 +50,37 @@ def select(work: Translation, tree: exp.Expression, *, rows_go_out: bool = True)
         raise not_supported("FOR UPDATE of rows that are not rows of one table")
     plan.kept = take_apart(work, tree, plan)
     return plan
+
+
+_PLAIN = (
+    exp.Select,
+    exp.From,
+    exp.Table,
+    exp.Column,
+    exp.Star,
+    exp.Identifier,
+    exp.Distinct,
+    exp.Order,
+    exp.Ordered,
+    exp.Alias,
+    exp.TableAlias,
+)
+
+
+def _is_plain(work: Translation, tree: exp.Expression, outputs: Sequence[Output]) -> bool:
+    """Whether DuckDB can know nothing of a query that we do not: columns of one table, as they are and in the order of
+    some of them."""
+    tables = list(work.ctx.tables.values())
+    if not isinstance(tree, exp.Select) or len(tables) != 1 or tables[0].kind != "T":
+        return False
+    if any(not isinstance(node, _PLAIN) for node in tree.walk()):
+        return False
+    if any(output.type is None or output.call for output in outputs):
+        return False
+    order = tree.args.get("order")
+    names = {output.name for output in outputs}
+    keys = [ordered.this for ordered in order.expressions] if order is not None else []
+    return all(isinstance(key, exp.Column) and not key.table and key.name in names for key in keys)
 
 
 def _shown(work: Translation, sql: str, types: Sequence[ColumnType]) -> str:

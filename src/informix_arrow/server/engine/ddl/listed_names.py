@@ -7,14 +7,6 @@ from ...types.names import text
 from .workbench import Workbench
 
 
-def taken(bench: Workbench, name: str) -> bool:
-    """Whether anything that systables lists has this name."""
-    if name in bench.schema.temp_tables:
-        return True
-    tables = f"{attached(bench.database.require())}._ifx.tables"
-    return first_row(bench.transaction.con, f"SELECT 1 FROM {tables} WHERE tabname = ?", [name]) is not None
-
-
 def forget(bench: Workbench, name: str, kinds: tuple[str, ...]) -> int:
     """Take a name out of systables; its tabid, 0 when there is none of these kinds."""
     tables = f"{attached(bench.database.require())}._ifx.tables"

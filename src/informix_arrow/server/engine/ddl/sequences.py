@@ -8,7 +8,7 @@ from ...errors import SqlError
 from ...grammar.ddl_nodes import Drop, Rename, Sequence
 from ...schema.catalog import SEQUENCE, attached, first_row, register_name
 from ...types.names import quote, text
-from .listed_names import forget, taken
+from .listed_names import forget
 from .workbench import Workbench
 
 _LARGEST = 2**63 - 1
@@ -22,7 +22,7 @@ def define(bench: Workbench, statement: Sequence) -> int:
     if statement.new:
         if known is not None and statement.if_not_exists:
             return 0
-        if taken(bench, name):
+        if bench.tables.taken(name):
             raise SqlError(_SEQUENCE_EXISTS if known is not None else -310, 0, 0, name)
         settings: dict[str, int | bool] = {
             "increment": 1,
@@ -89,7 +89,7 @@ def _next(bench: Workbench, duck: str, settings: dict[str, int | bool]) -> int:
 def rename(bench: Workbench, statement: Rename) -> int:
     if bench.tables.sequence(None, statement.name) is None:
         raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
-    if taken(bench, statement.new):
+    if bench.tables.taken(statement.new):
         raise SqlError(-310, 0, 0, statement.new)
     tables = f"{attached(bench.database.require())}._ifx.tables"
     bench.transaction.writer.execute(

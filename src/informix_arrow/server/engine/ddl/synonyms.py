@@ -7,7 +7,7 @@ import json
 from ...errors import SqlError, no_table
 from ...grammar.ddl_nodes import CreateSynonym, Drop
 from ...schema.catalog import SYNONYMS, register_name
-from .listed_names import forget, taken
+from .listed_names import forget
 from .workbench import Workbench
 
 _NO_SYNONYM = -218
@@ -16,7 +16,7 @@ _TEMPORARY = -510
 
 def create(bench: Workbench, statement: CreateSynonym) -> int:
     """A name for a table or view of any database; one for another synonym stands for its table."""
-    if taken(bench, statement.name):
+    if bench.tables.taken(statement.name):
         if statement.if_not_exists:
             return 0
         raise SqlError(-310, 0, 0, statement.name)

@@ -22,7 +22,7 @@ from .workbench import Workbench
 def create(bench: Workbench, statement: CreateTable) -> int:
     """CREATE TABLE: -310 when the name is taken."""
     name = statement.name
-    if bench.tables.find(None, name) is not None:
+    if bench.tables.taken(name):
         if statement.if_not_exists:
             return 0
         raise SqlError(-310, 0, 0, name)
@@ -49,7 +49,7 @@ def create_from_select(
     bench: Workbench, name: str, plan: SelectPlan, temporary: bool, values: dict[str, object], owner: str = ""
 ) -> int:
     """SELECT ... INTO TEMP: a table of the result's columns, and its rows."""
-    if bench.tables.find(None, name) is not None:
+    if bench.tables.taken(name):
         raise SqlError(-310, 0, 0, name)
     columns: list[ColumnDef] = []
     for column in plan.columns:
@@ -101,6 +101,7 @@ def drop(bench: Workbench, statement: Drop) -> int:
     bench.transaction.writer.execute(f"DROP {'VIEW' if wanted == 'V' else 'TABLE'} {info.duck}")
     if info.temporary:
         bench.schema.temp_tables.pop(info.name, None)
+        bench.schema.dropped(info)
     else:
         forget_table(bench.transaction.writer, info)
         triggers.forget_table(bench.transaction.writer, info)
@@ -123,7 +124,7 @@ def rename(bench: Workbench, statement: Rename) -> int:
     info = bench.alterable(statement.name)
     expressions = [quote(c.name) for c in info.columns]
     if statement.kind == "TABLE":
-        if bench.tables.find(None, statement.new) is not None:
+        if bench.tables.taken(statement.new):
             raise SqlError(-310, 0, 0, statement.new)
         children = bench.references.rename(info, statement.new, {})
         own = tuple(replace(f, parent=statement.new) if f.parent == info.name else f for f in info.foreigns)

@@ -13,7 +13,7 @@ from .workbench import Workbench
 
 
 def create(bench: Workbench, statement: CreateView) -> int:
-    if bench.tables.find(None, statement.name) is not None:
+    if bench.tables.taken(statement.name):
         if statement.if_not_exists:
             return 0
         raise SqlError(-310, 0, 0, statement.name)
