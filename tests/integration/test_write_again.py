@@ -197,6 +197,35 @@ def test_a_large_load_notices_a_change_too(conn: ifx.Connection, other: ifx.Conn
     ]
 
 
+@pytest.mark.parametrize("collect", ["abort", "collect"])
+@pytest.mark.parametrize("method", ["put", "pipeline"])
+def test_a_large_load_goes_on_where_nothing_has_changed(
+    conn: ifx.Connection, other: ifx.Connection, method: Any, collect: Any
+) -> None:
+    options: dict[str, Any] = {
+        "method": method,
+        "on_error": collect,
+        "group_bytes": 1000,
+        "window_bytes": 1000,
+    }
+    conn.write_arrow("again", rows(4), method=method)
+    for first in (1000, 2000):
+        assert conn.write_arrow("again", rows(first, 500), **options).rows == 500
+    assert [row[0] for row in found(other)] == [1, 2, 3, 4, 5, 6, *range(1000, 1500), *range(2000, 2500)]
+
+
+@pytest.mark.parametrize(
+    "texts", [["x", "far too long for eight", "y"], ["far too long for eight", "x", "y"]]
+)
+def test_a_value_refused_by_what_is_known_is_refused_by_what_is_true(
+    conn: ifx.Connection, other: ifx.Connection, texts: list[str]
+) -> None:
+    for first in (4, 8):
+        report = conn.write_arrow("again", rows(first, b=texts), on_error="collect")
+        assert (report.rows, report.rejected["b"].to_pylist()) == (2, ["far too long for eight"])
+    assert len(found(other)) == 7
+
+
 def test_a_column_that_another_session_has_added_is_filled(
     conn: ifx.Connection, other: ifx.Connection
 ) -> None:

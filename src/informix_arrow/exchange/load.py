@@ -238,6 +238,7 @@ class Loader:
         yield from self._settle(0)
         if self._failure is None:
             yield from known.verify()
+            yield from settle(self._session)  # the answers to its own requests come first
             self._known = None
 
     def _take(self, form: Form) -> Exchange[Group | None]:
