@@ -10,31 +10,18 @@ import pytest
 if TYPE_CHECKING:
     from informix_arrow.server.engine.engine import Engine
 
+    from .engine_support import Copies
+
 
 @pytest.fixture(scope="session")
-def _cleaned_engines() -> Iterator[list[Engine]]:
-    waiting: list[Engine] = []
-    yield waiting
-    for engine in waiting:
-        engine.close()
+def _empty() -> Iterator[Copies]:
+    from .engine_support import copies  # what a wheel is tested with has no DuckDB
+
+    yield from copies(lambda db: None)
 
 
 @pytest.fixture
-def fresh_engine(_cleaned_engines: list[Engine]) -> Iterator[Engine]:
+def fresh_engine(_empty: Copies) -> Iterator[Engine]:
     """An engine as a new one is: no sessions, an empty stores_demo. Another test may have had it before; tests of its
     log of changes, its caches or its files take one of their own (`open_engine`)."""
-    from .engine_support import new_engine  # what a wheel is tested with has no DuckDB
-
-    engine = _cleaned_engines.pop() if _cleaned_engines else new_engine()
-    yield engine
-    try:
-        for session in engine.sessions.all():
-            session.close()
-        for name in engine.databases.names():
-            if name != "sysmaster":
-                engine.drop_database(name)
-        engine.create_database("stores_demo", ("log",), "en_US.57372")
-    except BaseException:  # the next test gets another one
-        engine.close()
-        raise
-    _cleaned_engines.append(engine)
+    yield from _empty.engine()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from informix_arrow.server.engine.prepared import Outcome
 from informix_arrow.server.engine.session import EngineSession, open_session
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import Library
+from informix_arrow.server.schema.catalog import attached
 
 VERSION = "IBM Informix Dynamic Server Version 14.10.FC7W1DE"
 
@@ -63,6 +64,76 @@ def open_engine() -> Iterator[Engine]:
     engine = new_engine()
     yield engine
     engine.close()
+
+
+class Copies:
+    """A database that is made once, and of which each test has a copy: that costs as much as one CREATE TABLE.
+
+    `fill` makes what is in it, in stores_demo. `close` at the end.
+    """
+
+    _KEPT = "kept_for_tests"
+
+    def __init__(self, fill: Callable[[Db], None]) -> None:
+        self._fill = fill
+        self._engine: Engine | None = None
+
+    def engine(self) -> Iterator[Engine]:
+        """An engine with a stores_demo as `fill` left it, for one test."""
+        engine = self._engine = self._engine or self._made()
+        try:
+            yield engine
+        finally:
+            self._engine = None  # unless it can be cleaned, the next test gets another one
+            try:
+                clean(engine)
+                record = engine.databases.get("stores_demo")
+                engine.drop_database("stores_demo")
+                self._copy(engine, self._KEPT, attached("stores_demo"))
+                engine.databases._register(record)
+                self._engine = engine
+            finally:
+                if self._engine is None:
+                    engine.close()
+
+    def _made(self) -> Engine:
+        engine = new_engine()
+        try:
+            db = connect(engine)
+            self._fill(db)
+            db.session.close()
+            self._copy(engine, attached("stores_demo"), self._KEPT)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    @staticmethod
+    def _copy(engine: Engine, source: str, target: str) -> None:
+        engine.databases._con.execute(
+            f"ATTACH ':memory:' AS {target}; COPY FROM DATABASE {source} TO {target}"
+        )
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+
+
+def copies(fill: Callable[[Db], None]) -> Iterator[Copies]:
+    """For a fixture of a module."""
+    made = Copies(fill)
+    yield made
+    made.close()
+
+
+def clean(engine: Engine) -> None:
+    """End all sessions; only sysmaster and stores_demo stay."""
+    for session in engine.sessions.all():
+        session.close()
+    for name in engine.databases.names():
+        if name not in ("sysmaster", "stores_demo"):
+            engine.drop_database(name)
+    engine.registered.clear()
 
 
 def connect(engine: Engine, database: str = "stores_demo", **environment: str) -> Db:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 import pytest
@@ -14,19 +14,12 @@ from informix_arrow.server.engine.prepared import Outcome, Prepared
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.planning.plans import ModifyPlan, SelectPlan
 
-from .engine_support import Db, connect
+from .engine_support import Copies, Db, connect, copies
 
 WARN_CUT = 1
 
 
-@pytest.fixture
-def engine(fresh_engine: Engine) -> Engine:
-    return fresh_engine
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    db = connect(engine)
+def fill(db: Db) -> None:
     db.run(
         "create table stock (id integer primary key, name varchar(5), n integer check (n < 100), tail integer)"
     )
@@ -42,7 +35,21 @@ def db(engine: Engine) -> Db:
     db.run("create table words (word varchar(10) primary key, n integer)")
     db.run("create table loose (id integer, n integer)")
     db.run("create view shown as select id, n from stock where n < 50 with check option")
-    return db
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Copies]:
+    yield from copies(fill)
+
+
+@pytest.fixture
+def engine(filled: Copies) -> Iterator[Engine]:
+    yield from filled.engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    return connect(engine)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -15,27 +15,34 @@ import pytest
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
-from .engine_support import Db, connect
+from .engine_support import Copies, Db, connect, copies
 
 PATIENCE = 60.0
 """Seconds after which a test gives up: only a hang takes so long."""
 
 
+def fill(db: Db) -> None:
+    db.run("create table t (id integer primary key, b varchar(10), tail integer)")
+    db.run("create table r (id integer, b varchar(10), tail integer)")
+    for table in ("t", "r"):
+        db.many(f"insert into {table} values (?, 'b', ?)", [(n, 70 + n) for n in (1, 2, 3, 4)])
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Copies]:
+    yield from copies(fill)
+
+
 @pytest.fixture
-def engine(fresh_engine: Engine) -> Engine:
-    return fresh_engine
+def engine(filled: Copies) -> Iterator[Engine]:
+    yield from filled.engine()
 
 
 @pytest.fixture
 def db(engine: Engine) -> Db:
     """A session, with a table `t` that has a primary key and a table `r` that has none: 1 to 4, b = 'b', tail = 70 +
     id."""
-    db = connect(engine)
-    db.run("create table t (id integer primary key, b varchar(10), tail integer)")
-    db.run("create table r (id integer, b varchar(10), tail integer)")
-    for table in ("t", "r"):
-        db.many(f"insert into {table} values (?, 'b', ?)", [(n, 70 + n) for n in (1, 2, 3, 4)])
-    return db
+    return connect(engine)
 
 
 @pytest.fixture

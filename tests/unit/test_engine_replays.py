@@ -15,23 +15,30 @@ from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.locks import MAX_ROWS
 from informix_arrow.server.routines.session_routines import Library
 
-from .engine_support import VERSION, Db, connect, open_engine
+from .engine_support import VERSION, Copies, Db, connect, copies
+
+
+def fill(db: Db) -> None:
+    db.run("create table t (id integer primary key, v integer, tail integer)")
+    db.run("create table source (id integer primary key, v integer)")
+    db.many("insert into t values (?, ?, ?)", [(n, 10 * n, 70 + n) for n in (1, 2, 3, 4)])
+    db.many("insert into source values (?, ?)", [(1, 5), (2, 6)])
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Copies]:
+    yield from copies(fill)
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(filled: Copies) -> Iterator[Engine]:
+    yield from filled.engine()
 
 
 @pytest.fixture
 def db(engine: Engine) -> Db:
     """A session, with a table `t` of the rows (1, 10, 71) to (4, 40, 74), and a table `source` of (1, 5) and (2, 6)."""
-    db = connect(engine)
-    db.run("create table t (id integer primary key, v integer, tail integer)")
-    db.run("create table source (id integer primary key, v integer)")
-    db.many("insert into t values (?, ?, ?)", [(n, 10 * n, 70 + n) for n in (1, 2, 3, 4)])
-    db.many("insert into source values (?, ?)", [(1, 5), (2, 6)])
-    return db
+    return connect(engine)
 
 
 @pytest.fixture

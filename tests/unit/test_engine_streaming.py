@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +22,33 @@ from informix_arrow.server.engine.streamed_result import SpooledResult
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import Library
 
-from .engine_support import VERSION, Db, connect, open_engine
+from .engine_support import VERSION, Copies, Db, connect, copies
 
 ROWS = 200_000
 
 
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    db = connect(engine)
+def fill(db: Db) -> None:
     db.run("create table big (id integer, txt varchar(120), tail integer)")
     db.session.transaction.con.execute(
         "INSERT INTO big SELECT i - 5, CASE WHEN i % 7 = 0 THEN NULL ELSE 'Öl ' || rpad(i::VARCHAR, 90, ' x') END, 77 "
         f"FROM range({ROWS}) AS r(i)"
     )
     db.run("create table other (id integer primary key, tail integer)")
-    return db
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Copies]:
+    yield from copies(fill)
+
+
+@pytest.fixture
+def engine(filled: Copies) -> Iterator[Engine]:
+    yield from filled.engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    return connect(engine)
 
 
 def opened(db: Db, sql: str = "select * from big", held: bool = True) -> QueryResult:
@@ -55,32 +63,44 @@ def passed_over(batches: Iterator[pa.RecordBatch]) -> None:
         pass
 
 
-def taken(batches: Iterator[pa.RecordBatch], number: int | None = None) -> list[tuple[Any, ...]]:
-    """Rows of the next batches, of all with None."""
-    found = []
-    for batch in batches:
-        found += zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        if number is not None and (number := number - 1) == 0:
-            break
-    return found
+def taken(batches: Iterator[pa.RecordBatch], number: int | None = None) -> list[pa.RecordBatch]:
+    """The next batches, all with None."""
+    return list(batches if number is None else islice(batches, number))
 
 
 @cache
-def everything() -> list[tuple[Any, ...]]:
+def everything() -> pa.Table:
     padding = " x" * 45
-    return [(i - 5, None if i % 7 == 0 else f"Öl {(str(i) + padding)[:90]}", 77) for i in range(ROWS)]
+    return pa.table(
+        {
+            "id": [i - 5 for i in range(ROWS)],
+            "txt": [None if i % 7 == 0 else f"Öl {(str(i) + padding)[:90]}" for i in range(ROWS)],
+            "tail": [77] * ROWS,
+        }
+    )
+
+
+def are(batches: Sequence[pa.RecordBatch], wanted: pa.Table) -> bool:
+    """Whether these are the rows; as Arrow: in Python the comparison takes longer than everything else."""
+    found = pa.Table.from_batches(batches).rename_columns(wanted.column_names)
+    return bool(found.equals(wanted.cast(found.schema)))
+
+
+def listed(batches: Sequence[pa.RecordBatch]) -> list[tuple[Any, ...]]:
+    """A few rows as Python values."""
+    return [row for batch in batches for row in zip(*(c.to_pylist() for c in batch.columns), strict=True)]
 
 
 def test_a_large_result_is_not_made_whole(db: Db) -> None:
     result = opened(db)
     assert result.rows == -1
-    assert taken(result.batches()) == everything()
+    assert are(taken(result.batches()), everything())
 
 
 def test_a_small_result_leaves_the_connection_free(db: Db) -> None:
     result = opened(db, "select * from big where id < 10")
     assert result.rows == 15
-    assert taken(result.batches()) == everything()[:15]
+    assert are(taken(result.batches()), everything()[:15])
 
 
 BETWEEN = {
@@ -110,7 +130,7 @@ def test_statements_of_the_session_run_between_two_fetches(db: Db, between: str)
                 db.session.execute(prepared, ())
         except SqlError:
             assert "failing" in between
-    assert rows + taken(batches) == everything()
+    assert are(rows + taken(batches), everything())
 
 
 @pytest.mark.parametrize(
@@ -120,18 +140,18 @@ def test_another_session_changes_the_table_between_two_fetches(engine: Engine, d
     batches = opened(db).batches()
     rows = taken(batches, 1)
     connect(engine).run(change)
-    assert rows + taken(batches) == everything()
+    assert are(rows + taken(batches), everything())
 
 
 def test_two_large_results_are_read_by_turns(db: Db) -> None:
     first, second = opened(db).batches(), opened(db, "select id, tail from big").batches()
-    ones: list[tuple[Any, ...]] = []
-    twos: list[tuple[Any, ...]] = []
+    ones: list[pa.RecordBatch] = []
+    twos: list[pa.RecordBatch] = []
     for _ in range(ROWS // 2048 + 2):
         ones += taken(first, 1)
         twos += taken(second, 1)
-    assert ones == everything()
-    assert twos == [(row[0], row[2]) for row in everything()]
+    assert are(ones, everything())
+    assert are(twos, everything().select(["id", "tail"]))
 
 
 def test_a_result_shows_what_its_own_transaction_had_written_when_it_was_opened(db: Db) -> None:
@@ -142,7 +162,7 @@ def test_a_result_shows_what_its_own_transaction_had_written_when_it_was_opened(
     db.run("update big set tail = 79 where id >= 0")
     rows += taken(batches)
     db.run("rollback work")
-    assert rows == [(77,)] * 5 + [(78,)] * (ROWS - 5)
+    assert are(rows, pa.table({"tail": [77] * 5 + [78] * (ROWS - 5)}))
 
 
 def test_an_open_result_survives_a_transaction_that_has_to_be_put_together_again(db: Db) -> None:
@@ -157,7 +177,7 @@ def test_an_open_result_survives_a_transaction_that_has_to_be_put_together_again
     db.run("insert into other values (2, 79)")
     rows += taken(batches)
     db.run("commit work")
-    assert rows == everything()
+    assert are(rows, everything())
     assert db.rows("select * from other") == [(1, 77), (2, 79)]
 
 
@@ -172,7 +192,7 @@ def test_an_open_result_survives_the_commit_of_another_session_that_its_transact
     assert db.value("select count(*) from big") == ROWS + 1
     rows += taken(batches)
     db.run("commit work")
-    assert rows == everything()
+    assert are(rows, everything())
     assert db.rows("select * from other") == [(1, 77)]
 
 
@@ -184,7 +204,7 @@ def test_a_held_result_goes_on_after_the_end_of_its_transaction(db: Db, end: str
     rows = taken(batches, 1)
     db.run(end)
     rows += taken(batches)
-    assert rows == [(i - 5, 78) for i in range(ROWS)]
+    assert are(rows, pa.table({"id": range(-5, ROWS - 5), "tail": [78] * ROWS}))
 
 
 FAILS_LATE = "select id, case when id < 1490000 then 0 else 10 / (1500000 - id) end from long"
@@ -200,7 +220,7 @@ def long(db: Db) -> None:
 @pytest.mark.usefixtures("long")
 def test_an_error_far_behind_the_first_row_is_raised_where_it_is_met(db: Db) -> None:
     batches = opened(db, FAILS_LATE).batches()
-    assert taken(batches, 1)[0][0] == 0
+    assert taken(batches, 1)[0][0][0].as_py() == 0
     with pytest.raises(SqlError) as caught:
         passed_over(batches)
     assert caught.value.sqlcode == -1202
@@ -255,7 +275,7 @@ def test_an_interrupt_of_a_statement_that_waits_for_an_open_result_costs_the_res
     db.session.interrupt()  # nothing runs that is meant: the result rests
     rows += taken(batches, 1)
     db.run("insert into other values (3, 77)")
-    assert rows + taken(batches) == everything()
+    assert are(rows + taken(batches), everything())
 
 
 def test_a_result_that_is_closed_is_over_at_once(db: Db) -> None:
@@ -290,7 +310,7 @@ def test_a_query_through_functions_in_python_can_be_left(db: Db) -> None:
     db.run("create table f (d decimal(16))")
     db.run("insert into f select id from big")
     batches = opened(db, "select d * 2 + 0.5 from f").batches()
-    assert len(taken(batches, 1)) >= 2048
+    assert taken(batches, 1)[0].num_rows >= 2048
     db.run("insert into other values (9, 77)")
     batches.close()  # type: ignore[attr-defined]
     assert db.value("select count(*) from f") == ROWS
@@ -348,7 +368,7 @@ def test_rows_that_have_to_wait_are_in_the_directory_for_temporary_files(
         rows += taken(batches)
     finally:
         engine.close()
-    assert [row[0] for row in rows] == list(range(ROWS))
+    assert are([batch.select(["id"]) for batch in rows], pa.table({"id": range(ROWS)}))
     assert made == [str(wanted)]
 
 
@@ -386,7 +406,7 @@ def test_a_full_disk_fails_the_statement_that_needs_room_and_not_the_open_result
     monkeypatch.setattr(spill_file.os, "pwrite", lambda *_: (_ for _ in ()).throw(full))
     assert db.fails("insert into other values (5, 77)").sqlcode == -271
     monkeypatch.undo()
-    assert rows + taken(batches) == everything()
+    assert are(rows + taken(batches), everything())
     assert db.rows("select * from other") == []
 
 
@@ -407,7 +427,7 @@ def test_a_query_that_calls_a_routine_puts_its_rows_aside(db: Db) -> None:
     db.run("delete from big where id < 100000")
     assert db.rows("select same(tail) from big where id = 100000") == [(77,)]
     rows += taken(batches)
-    assert rows == everything()
+    assert are(rows, everything())
 
 
 ROUTINE = """create function many(n integer) returning integer, lvarchar(1200), integer;
@@ -423,7 +443,7 @@ def test_the_rows_of_a_routine_wait_in_a_file_when_they_are_many(db: Db) -> None
     assert waiting(result)._file.is_open
     assert result.rows == 12000
     db.run("insert into other values (5, 77)")
-    found = taken(result.batches())
+    found = listed(taken(result.batches()))
     assert found == [(i, f"Öl{i}".ljust(900, "y"), 77) for i in range(1, 12001)]
     assert not waiting(result)._file.is_open  # nothing is left
     assert db.rows("execute function many(1)") == [(1, "Öl1".ljust(900, "y"), 77)]
@@ -433,10 +453,10 @@ def test_the_rows_of_a_routine_wait_in_a_file_when_they_are_many(db: Db) -> None
 def test_a_cursor_for_update_comes_to_all_rows_of_a_large_table(db: Db) -> None:
     db.run("begin work")
     rows = db.session.open_for_update(db.session.prepare("select * from big for update"), ())
-    for number, wanted in enumerate(everything()[:5000]):
+    for number, wanted in enumerate(listed(everything()[:5000].to_batches())):
         row = rows.next()
         assert row is not None
-        assert taken(row.batches()) == [wanted], number
+        assert listed(taken(row.batches())) == [wanted], number
     rows.close()
     assert rows.next() is None
     db.run("commit work")

@@ -13,42 +13,32 @@ from informix_arrow.server.engine.calling import registered
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Copies, Db, connect, copies
 
 DATABASE = "stores_demo"
 
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
-
-
-@pytest.fixture
-def clean(engine: Engine) -> Iterator[None]:
-    """One engine serves all tests; they leave nothing in it."""
-    yield
-    for session in engine.users_of(DATABASE):
-        session.close()
-    engine.registered.clear()
-    engine.schema_version.bump()
-    db = connect(engine, DATABASE)
-    for name, types in db.rows("select procname, paramtypes from sysprocedures"):
-        db.run(f"drop routine {name}({types})")
-    for (name,) in db.rows("select tabname from systables where tabid >= 100 and tabtype = 'T'"):
-        db.run(f"drop table {name}")
-    assert db.rows("select trigname from systriggers") == []
-    db.session.close()
-
-
-@pytest.fixture
-def db(engine: Engine, clean: None) -> Db:
-    """A table `t` of the rows (1, 'one', 1.50, 71) and (2, NULL, NULL, 72), and a table `log` for what actions do."""
-    db = connect(engine, DATABASE)
+def fill(db: Db) -> None:
     db.run("create table t (id integer primary key, b varchar(10), c decimal(10,2), tail integer)")
     db.run("create table log (n serial, what varchar(30), old varchar(30), new varchar(30), tail integer)")
     db.run("insert into t values (1, 'one', 1.5, 71)")
     db.run("insert into t values (2, null, null, 72)")
-    return db
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Copies]:
+    yield from copies(fill)
+
+
+@pytest.fixture
+def engine(filled: Copies) -> Iterator[Engine]:
+    yield from filled.engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    """A table `t` of the rows (1, 'one', 1.50, 71) and (2, NULL, NULL, 72), and a table `log` for what actions do."""
+    return connect(engine)
 
 
 @pytest.fixture

@@ -9,30 +9,31 @@ import pytest
 
 from informix_arrow.server.engine.engine import Engine
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Copies, Db, connect, copies
 
 DATABASE = "stores_demo"
 
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    """A table `t` of the rows (1, 'one', 1.50, 71), (2, NULL, NULL, 72) and (3, 'é', -3.25, 73)."""
-    db = connect(engine, DATABASE)
+def fill(db: Db) -> None:
     db.run("create table t (id serial primary key, b varchar(10), c decimal(10,2), tail integer)")
     for row in ((1, "one", "1.5", 71), (2, None, None, 72), (3, "é", "-3.25", 73)):
         db.run("insert into t values (?, ?, ?, ?)", *row)
-    yield db
-    if db.session.in_transaction:
-        db.session.rollback()
-    for name, types in db.rows("select procname, paramtypes from sysprocedures"):
-        db.run(f"drop routine {name}({types})")
-    db.run("drop table t")
-    db.session.close()
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Copies]:
+    yield from copies(fill)
+
+
+@pytest.fixture
+def engine(filled: Copies) -> Iterator[Engine]:
+    yield from filled.engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    """A table `t` of the rows (1, 'one', 1.50, 71), (2, NULL, NULL, 72) and (3, 'é', -3.25, 73)."""
+    return connect(engine)
 
 
 def returned(

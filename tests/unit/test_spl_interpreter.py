@@ -14,40 +14,30 @@ from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.interpreter import MAX_DEPTH
 
-from .engine_support import Db, connect, open_engine
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
-
+from .engine_support import Copies, Db, connect, copies
 
 DATABASE = "stores_demo"
 
 
-@pytest.fixture
-def clean(engine: Engine) -> Iterator[None]:
-    """One engine serves all tests, for making one takes longer than they do; they leave nothing in it."""
-    yield
-    for session in engine.users_of(DATABASE):
-        session.close()
-    engine.registered.clear()
-    engine.schema_version.bump()
-    db = connect(engine, DATABASE)
-    for name, types in db.rows("select procname, paramtypes from sysprocedures"):
-        db.run(f"drop routine {name}({types})")
-    for (name,) in db.rows("select tabname from systables where tabid >= 100 and tabtype = 'T'"):
-        db.run(f"drop table {name}")
-    db.session.close()
-
-
-@pytest.fixture
-def db(engine: Engine, clean: None) -> Db:
-    db = connect(engine, DATABASE)
+def fill(db: Db) -> None:
     db.run("create table t (id integer primary key, b varchar(10), tail integer)")
     db.run("insert into t values (1, 'one', 77)")
     db.run("insert into t values (2, 'two', 78)")
-    return db
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Copies]:
+    yield from copies(fill)
+
+
+@pytest.fixture
+def engine(filled: Copies) -> Iterator[Engine]:
+    yield from filled.engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    return connect(engine)
 
 
 def procedure(db: Db, body: str, returns: str = "int", parameters: str = "", name: str = "p") -> None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
 
-from .engine_support import Db, connect
+from .engine_support import Copies, Db, connect, copies
 
 
-@pytest.fixture
-def engine(fresh_engine: Engine) -> Engine:
-    return fresh_engine
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    db = connect(engine)
+def fill(db: Db) -> None:
     db.run("create table par (id integer not null primary key constraint pk_par, name varchar(10))")
     db.run(
         "create table chi (id integer, pid integer references par (id) constraint fk_chi, amt decimal(4,2))"
@@ -26,7 +20,21 @@ def db(engine: Engine) -> Db:
     db.run("insert into par values (1, 'one')")
     db.run("insert into par values (2, 'two')")
     db.run("insert into chi values (10, 1, 1.5)")
-    return db
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Copies]:
+    yield from copies(fill)
+
+
+@pytest.fixture
+def engine(filled: Copies) -> Iterator[Engine]:
+    yield from filled.engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    return connect(engine)
 
 
 # ---- foreign keys --------------------------------------------------------------------------------
