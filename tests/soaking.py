@@ -1,6 +1,7 @@
 """How long random work goes on: a moment in ``make test``, INFORMIX_ARROW_SOAK_SECONDS a test in ``make soak``.
 
-That also runs what draws its values with many more examples: soak/test_again.py sets INFORMIX_ARROW_EXAMPLES."""
+That also runs what draws its values with many more examples: soak/test_again.py sets INFORMIX_ARROW_EXAMPLES. `make
+test-fast` sets it to less than 1."""
 
 from __future__ import annotations
 
@@ -18,12 +19,13 @@ SECONDS = float(os.environ.get("INFORMIX_ARROW_SOAK_SECONDS") or 0)
 SEED = int(os.environ["INFORMIX_ARROW_SEED"]) if os.environ.get("INFORMIX_ARROW_SEED") else None
 
 #: How many times as many examples are drawn as in ``make test``.
-MORE_EXAMPLES = int(os.environ.get("INFORMIX_ARROW_EXAMPLES") or (10 if SECONDS else 1))
+MORE_EXAMPLES = float(os.environ.get("INFORMIX_ARROW_EXAMPLES") or (10 if SECONDS else 1))
 
 
 def examples(usual: int) -> int:
-    """How many examples are drawn: ``usual`` in ``make test``, several times as many in ``make soak``."""
-    return usual * MORE_EXAMPLES
+    """How many examples are drawn: ``usual`` in ``make test``, several times as many in ``make soak``, some of them in
+    ``make test-fast``."""
+    return max(1, round(usual * MORE_EXAMPLES))
 
 
 def seconds(usual: float) -> float:

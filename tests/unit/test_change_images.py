@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 import pytest
 from tests.change_follower import records as parsed
@@ -13,7 +11,7 @@ from informix_arrow.server.changes.images import TableImages
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
-from .engine_support import Db, connect, open_engine
+from .engine_support import Db, connect
 
 COLUMNS = (
     "id serial, si smallint, i8 int8, bi bigint, fl float, sf smallfloat, d decimal(12,3), m money(10,2), "
@@ -61,13 +59,8 @@ NUMBERS = [
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
+def db(fresh_engine: Engine) -> Db:
+    return connect(fresh_engine)
 
 
 def images_of(db: Db, name: str, codec: str = "utf-8") -> tuple[TableImages, pa.Table]:

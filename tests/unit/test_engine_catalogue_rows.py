@@ -16,6 +16,8 @@ from informix_arrow.server.engine.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = (
     "SELECT trim(t.owner), t.tabname, c.colname, informix.schema_coltypename(c.coltype, c.extended_id), c.colno, "
     "CASE d.type WHEN 'L' THEN d.default ELSE NULL::VARCHAR(1) END, NULL::smallint "

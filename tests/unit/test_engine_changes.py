@@ -24,6 +24,8 @@ from informix_arrow.server.routines.session_routines import Library
 
 from .engine_support import VERSION, Db, connect, open_engine
 
+pytestmark = pytest.mark.slow
+
 DATABASE = "stores_demo"
 
 

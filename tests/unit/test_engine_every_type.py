@@ -14,6 +14,8 @@ from informix_arrow.server.engine.engine import Engine
 
 from .engine_support import Db, connect, open_engine
 
+pytestmark = pytest.mark.slow
+
 NANOS = 1_000_000_000
 
 

@@ -80,6 +80,7 @@ def test_a_known_interval_is_stored_and_written_out_as_its_text(db: Db, vector: 
     assert (described.code, described.encoded_length) == (14, vector["encoded_length"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("declared", qualifiers())
 def test_the_largest_and_smallest_values_of_a_qualifier_survive(db: Db, declared: str) -> None:
     qualifier = Qualifier.parse(declared, interval=True)

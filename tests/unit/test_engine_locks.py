@@ -17,6 +17,8 @@ from informix_arrow.server.errors import SqlError
 
 from .engine_support import Copies, Db, connect, copies
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 60.0
 """Seconds after which a test gives up: only a hang takes so long."""
 

@@ -17,6 +17,8 @@ from informix_arrow.server.routines.session_routines import Library
 
 from .engine_support import VERSION, Copies, Db, connect, copies
 
+pytestmark = pytest.mark.slow
+
 
 def fill(db: Db) -> None:
     db.run("create table t (id integer primary key, v integer, tail integer)")

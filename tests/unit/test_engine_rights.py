@@ -11,6 +11,8 @@ from informix_arrow.server.engine.session import open_session
 
 from .engine_support import Db
 
+pytestmark = pytest.mark.slow
+
 Login = Callable[..., Db]
 
 

@@ -24,6 +24,8 @@ from informix_arrow.server.routines.session_routines import Library
 
 from .engine_support import VERSION, Copies, Db, connect, copies
 
+pytestmark = pytest.mark.slow
+
 ROWS = 200_000
 
 

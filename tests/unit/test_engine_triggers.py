@@ -15,6 +15,8 @@ from informix_arrow.server.errors import SqlError
 
 from .engine_support import Copies, Db, connect, copies
 
+pytestmark = pytest.mark.slow
+
 DATABASE = "stores_demo"
 
 

@@ -23,18 +23,18 @@ from informix_arrow.wire.primitives import NeedMoreData, Reader
 from informix_arrow.wire.types import ColumnType, TypeCode
 
 USVER = Framing(encoding="latin-1", usver=True)
-MANY = [Column(f"c{n}", ColumnType.lvarchar(n % 5 + 1)) for n in range(3000)]
+MANY = [Column(f"c{n}", ColumnType.lvarchar(n % 5 + 1)) for n in range(1000)]
 
 LONG = {
     "describe": (Describe.of_columns(StatementType.SELECT, 1, MANY), USVER),
     "short describe": (
-        Describe.of_columns(StatementType.SELECT, 1, [Column("c", ColumnType.integer())] * 3000),
+        Describe.of_columns(StatementType.SELECT, 1, [Column("c", ColumnType.integer())] * 1000),
         FRAMING,
     ),
     "parameters": (InputDescribe(tuple(column.type for column in MANY)), USVER),
-    "databases": (m.DbNames(tuple(f"db{n}" for n in range(3000))), FRAMING),
+    "databases": (m.DbNames(tuple(f"db{n}" for n in range(1000))), FRAMING),
     "routine result": (
-        m.RoutineResult(tuple([m.BoundValue(TypeCode.INTEGER.value, bytes(4), 0)] * 3000)),
+        m.RoutineResult(tuple([m.BoundValue(TypeCode.INTEGER.value, bytes(4), 0)] * 1000)),
         FRAMING,
     ),
 }

@@ -17,6 +17,7 @@ HEADERS = sorted(NATIVE.glob("*.h"))
 pytestmark = pytest.mark.skipif(shutil.which(CC) is None, reason="no C compiler here")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", HEADERS, ids=lambda header: str(header.stem))
 def test_a_header_compiles_alone(header: Path) -> None:
     """Restore: add the #include that is missing to the header itself, not to who includes it."""

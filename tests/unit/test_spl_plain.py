@@ -91,6 +91,7 @@ def both_ways(db: Db, monkeypatch: pytest.MonkeyPatch, body: str, returns: str) 
     assert None not in compiled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("expression", "t"), ROWS)
 def test_a_value_is_the_same_in_python_and_in_duckdb(
     db: Db, monkeypatch: pytest.MonkeyPatch, expression: str, t: str

@@ -17,6 +17,8 @@ from informix_arrow.server.errors import SqlError
 
 from .engine_support import Db, connect, open_engine
 
+pytestmark = pytest.mark.slow
+
 ROWS = 230
 PIECE = 1024
 
