@@ -15,6 +15,7 @@ import pytest
 
 import informix_arrow as ifx
 
+from .measuring import PAIRS
 from .peers import jdbc
 from .tables import SEED, seed_table
 
@@ -116,3 +117,9 @@ def seeded(conn: ifx.Connection) -> Callable[[int], str]:
         return name
 
     return table
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was measured in turns."""
+    for pair in PAIRS:
+        terminalreporter.write_line(pair)

@@ -19,6 +19,9 @@ MIN_ROUNDS = 10
 MAX_ROUNDS = 100
 SECONDS = 2.0
 
+PAIRS: list[str] = []
+"""What was measured beside other work in this run, as pytest says at its end."""
+
 
 def measure(
     benchmark: BenchmarkFixture,
@@ -28,6 +31,7 @@ def measure(
     *,
     rows: int = 1,
     rounds: int | None = None,
+    beside: tuple[str, Callable[[], object]] | None = None,
     **facts: object,
 ) -> Any:
     """Time ``work`` after a warm-up; what it returned last.
@@ -40,6 +44,9 @@ def measure(
         Rows (values, queries) that one round handles; times are divided by it.
     rounds
         Instead of as many as fit into ``SECONDS``. Never fewer than ``MIN_ROUNDS``, whatever is said here.
+    beside
+        Other work, by its name, that is done before each round and timed for itself: ``extra_info["times"]`` is the
+        median of the rounds over its median. Two pieces of work in turns meet the same load.
     facts
         More for the report.
     """
@@ -48,6 +55,13 @@ def measure(
     once = time.perf_counter() - began
     chosen = max(MIN_ROUNDS, min(MAX_ROUNDS, rounds or int(SECONDS / max(once, 1e-9))))
     cpu: list[float] = []
+    other: list[float] = []
+
+    def before() -> None:
+        if beside is not None:
+            at = time.perf_counter()
+            beside[1]()
+            other.append(time.perf_counter() - at)
 
     def timed() -> object:
         at = time.process_time()
@@ -56,9 +70,13 @@ def measure(
         return found
 
     benchmark.group = subject
-    result = benchmark.pedantic(timed, rounds=chosen, warmup_rounds=1)
+    result = benchmark.pedantic(timed, setup=before, rounds=chosen, warmup_rounds=1)
     stats: Any = benchmark.stats
     stats = stats.stats
+    if beside is not None:
+        times = stats.median / statistics.median(other[1:])
+        facts.update(times=times)
+        PAIRS.append(f"{subject}: {who} takes {times:.2f} times as long as {beside[0]}")
     benchmark.extra_info.update(
         subject=subject,
         who=who,

@@ -80,7 +80,7 @@ def table(lines: list[Line]) -> str:
         "|---|---:|---:|---:|---:|---:|",
     ]
     for line in sorted(lines, key=lambda line: line["median"]):
-        times = line["median"] / ours["median"]
+        times = line.get("times", line["median"] / ours["median"])
         cpu = line.get("client_cpu_ns_per_row")
         # The CPU of a JVM is that of another process, which nobody measured.
         shown = "" if cpu is None or "JDBC" in line["who"] else seconds(cpu * 1e-9)
@@ -175,7 +175,8 @@ def page(lines: list[Line], machine: Line) -> str:
         "measures again, on your machine. How things are measured, and what the figures leave out: "
         "[benchmarks/README.md](../benchmarks/README.md).\n\n"
         f"{provenance(machine)}\n\n"
-        "Medians and interquartile ranges of at least 10 rounds after a warm-up. *times* is the median over ours. "
+        "Medians and interquartile ranges of at least 10 rounds after a warm-up. *times* is the median over ours, "
+        "measured in turns with it where a limit is held. "
         "Every live figure includes the embedded server's work, which is the same for all. Compare within a table; "
         "absolute times of shared machines move by half.\n\n",
     ]

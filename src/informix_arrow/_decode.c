@@ -16,6 +16,7 @@
 #include "native/module.h"
 #include "native/plan.h"
 #include "native/stable_api.h"
+#include "native/untrack.h"
 
 typedef struct {
     PyObject_HEAD
@@ -312,6 +313,7 @@ static int module_exec(PyObject *module)
 
 static PyMethodDef module_methods[] = {
     {"rows", ia_rows, METH_VARARGS, ia_rows_doc},
+    {"untrack", ia_untrack, METH_VARARGS, ia_untrack_doc},
     {NULL, NULL, 0, NULL},
 };
 

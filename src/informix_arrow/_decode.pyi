@@ -71,3 +71,11 @@ def rows(
     decimal128; and the ``count`` values of each other column as a list. ValueError for a column that is neither. Equal
     dates may be one object.
     """
+
+def untrack(objects: list[Any], type: type, shared: tuple[object, ...]) -> None:
+    """Take those of a list out of the cyclic garbage collector's sight that are of this class (not of one beneath it)
+    and refer to nothing but ``shared``, values that have no references themselves, and tuples of such values.
+
+    Only for objects that cannot be changed, and that nothing in ``shared`` refers to: a cycle through one of them
+    would never be found.
+    """

@@ -30,6 +30,7 @@ from . import catalogue
 from .catalogue import SEQUENCES, SYNONYMS, TABLES, VIEWS, Asked
 from .compiler import InformixCompiler, InformixIdentifierPreparer
 from .ddl import InformixDDLCompiler
+from .results import InformixCursorResult
 from .type_compiler import InformixTypeCompiler
 from .types import COLSPECS
 
@@ -93,6 +94,13 @@ class InformixExecutionContext(default.DefaultExecutionContext):
             raise DataError(
                 f"{messages[0][1]}: it is stored so; roll back, and remember that a column's length counts bytes"
             )
+
+    def _setup_result_proxy(self) -> Any:
+        # SQLAlchemy names no class of results that a dialect could set.
+        result: Any = super()._setup_result_proxy()
+        if type(result) is cursor.CursorResult:
+            result.__class__ = InformixCursorResult
+        return result
 
     def handle_dbapi_exception(self, e: BaseException) -> None:
         """After an error the lock mode is what it was."""

@@ -1,0 +1,89 @@
+"""Results whose rows Python's cyclic garbage collector need not look at.
+
+A Row is no tuple to it: while SQLAlchemy's own results make 100,000 of them it goes through all that the process holds
+several times over, which takes far longer than to make them. A row of plain values can be part of no cycle but one
+through what it shares with the others, the metadata and so the statement's columns. Rows are made in parts here, and
+each part is taken out of the collector's sight before the next, as it does itself with tuples. Its settings are left
+alone: it goes on for all else, in all threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy.engine import CursorResult, MappingResult, Row, RowMapping, ScalarResult
+from sqlalchemy.util import HasMemoized_ro_memoized_attribute
+
+from .._decode import untrack
+
+PART = 512
+"""Rows that are made before the collector is told of them: fewer than it lets be made between two of its rounds."""
+
+
+class _InParts:
+    """How rows are made in numbers, for each kind of result."""
+
+    __slots__ = ()
+
+    _row_class: type | None = None
+
+    @HasMemoized_ro_memoized_attribute
+    def _manyrow_getter(self) -> Callable[[Any, int | None], Sequence[Any]]:
+        parent: Any = super()
+        make = parent._manyrow_getter
+        result: Any = self
+        row_class, metadata = self._row_class, result._metadata
+
+        def part(of: Any, count: int | None) -> Sequence[Any]:
+            made: Sequence[Any] = make(of, count)
+            if row_class is not None and isinstance(made, list):
+                untrack(made, row_class, (metadata, metadata._key_to_index))
+            return made
+
+        def manyrows(of: Any, count: int | None) -> Sequence[Any]:
+            if count is None or count <= PART:
+                return part(of, count)
+            rows: list[Any] = []
+            while count > len(rows) and (more := part(of, min(PART, count - len(rows)))):
+                rows += more
+            return rows
+
+        return manyrows
+
+    def _allrows(self) -> Sequence[Any]:
+        many: Any = self._manyrow_getter
+        rows: list[Any] = []
+        while more := many(self, PART):
+            rows += more
+        return rows
+
+
+class InformixScalarResult(_InParts, ScalarResult[Any]):
+    """Values of one column, whose rows are let go of part by part."""
+
+    __slots__ = ()
+
+
+class InformixMappingResult(_InParts, MappingResult):
+    """Rows as mappings."""
+
+    __slots__ = ()
+
+    _row_class = RowMapping
+
+
+class InformixCursorResult(_InParts, CursorResult[Any]):
+    """Rows."""
+
+    __slots__ = ()
+
+    _row_class = Row
+
+    def scalars(self, index: Any = 0) -> ScalarResult[Any]:
+        """As SQLAlchemy's."""
+        return InformixScalarResult(self, index)
+
+    def mappings(self) -> MappingResult:
+        """As SQLAlchemy's."""
+        return InformixMappingResult(self)
