@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from itertools import chain
 
 import duckdb
 import pyarrow as pa
 
 from ...wire.code_sets import codec_of_locale
-from ..changes.images import LoggedTable, TableImages
+from ..changes.images import TableImages
 from ..changes.log import ChangeLog
 from ..changes.records import RecordKind
 from ..errors import SqlError, is_durable
 from ..schema.catalog import TableInfo, attached
 from ..schema.databases import Databases
+from .noted_rows import NotedRows, Undone
 
 log = logging.getLogger("informix_arrow.server")
 
@@ -35,29 +36,20 @@ def user_number(name: str) -> int:
     return 1000 + zlib.crc32(name.encode()) % 64000
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Changes of rows: kinds and bodies; none for a TRUNCATE."""
-
-    table: LoggedTable
-    rows: Sequence[tuple[int, bytes]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Undone:
-    """What was noted from a place on has been undone."""
-
-    mark: int
+_AT_A_TIME = 4096
+"""Rows whose images are made, and wait, together."""
 
 
 class RowChanges:
-    """One session's. Used by one thread at a time."""
+    """One session's. Used by one thread at a time. Images beyond some MiB wait in a file in `temporary`."""
 
-    def __init__(self, changes: ChangeLog, databases: Databases, user: str) -> None:
+    def __init__(
+        self, changes: ChangeLog, databases: Databases, user: str, temporary: str | None = None
+    ) -> None:
         self._log = changes
         self._databases = databases
         self._user = user_number(user)
-        self._noted: list[_Rows | _Undone] = []
+        self._noted = NotedRows(temporary)
         self._tx: int | None = None  # of the log
         self._database = ""  # whose rows are changed
         self._broken = False  # what had to be logged could not be
@@ -87,19 +79,26 @@ class RowChanges:
         if not info.full_rows or not before.num_rows:
             return
         images = self._images_of(info)
-        pairs = zip(images.of(before), images.of(after), strict=True)
-        rows = [row for old, new in pairs for row in ((RecordKind.UPDBEF, old), (RecordKind.UPDAFT, new))]
-        self._noted.append(_Rows(images.table, rows))
+        for start in range(0, before.num_rows, _AT_A_TIME):
+            old = images.of(before.slice(start, _AT_A_TIME))
+            new = images.of(after.slice(start, _AT_A_TIME))
+            pairs = (
+                ((RecordKind.UPDBEF, was), (RecordKind.UPDAFT, now))
+                for was, now in zip(old, new, strict=True)
+            )
+            self._noted.add(images.table, list(chain.from_iterable(pairs)))
 
     def truncated(self, info: TableInfo) -> None:
         """A table that was emptied by TRUNCATE."""
         if info.full_rows:
-            self._noted.append(_Rows(self._images_of(info).table, ()))
+            self._noted.add(self._images_of(info).table, ())
 
     def _note(self, info: TableInfo, kind: RecordKind, rows: pa.Table) -> None:
         if info.full_rows and rows.num_rows:
             images = self._images_of(info)
-            self._noted.append(_Rows(images.table, [(kind, body) for body in images.of(rows)]))
+            for start in range(0, rows.num_rows, _AT_A_TIME):
+                bodies = images.of(rows.slice(start, _AT_A_TIME))
+                self._noted.add(images.table, [(kind, body) for body in bodies])
 
     def _images_of(self, info: TableInfo) -> TableImages:
         self._database = info.database
@@ -116,27 +115,30 @@ class RowChanges:
 
     def forget(self, mark: int = 0) -> None:
         """What was noted from a mark on is done again, or ended with its transaction."""
-        del self._noted[mark:]
+        self._noted.cut(mark)
 
     def undo(self, mark: int) -> None:
         """What was noted from a mark on was undone: a routine's statement has failed, the routine goes on."""
         if len(self._noted) > mark:
-            self._noted.append(_Undone(mark))
+            self._noted.undone(mark)
 
     def keep(self) -> None:
         """The statement has succeeded. SqlError when that cannot be logged: it has to be undone then."""
         if not self._noted:
             return
-        noted, self._noted = self._noted, []
         try:
             if self._tx is None:
                 self._tx = self._log.begin(self._user)
-            self._write(self._tx, noted)
-        except OSError as problem:
+            self._write(self._tx)
+        except (OSError, SqlError) as problem:
             self._broken = True  # a part of it may be there
+            if isinstance(problem, SqlError):
+                raise
             raise SqlError(
                 _NOT_LOGGED, _NO_ROOM, detail=f"the log of changes cannot be written: {problem}"
             ) from problem
+        finally:
+            self._noted.cut()
 
     def failed(self) -> None:
         """The statement has failed, its transaction goes on."""
@@ -148,14 +150,14 @@ class RowChanges:
         except SqlError:
             log.exception("a failed statement was not logged")
 
-    def _write(self, tx: int, noted: Sequence[_Rows | _Undone]) -> None:
+    def _write(self, tx: int) -> None:
         places: list[int] = []
-        for one in noted:
-            if isinstance(one, _Undone):
+        for one in self._noted.take():
+            if isinstance(one, Undone):
                 self._log.discard(tx, places[one.mark])
                 places.append(places[one.mark])
-            elif one.rows:
-                places.append(self._log.changes(tx, one.table, one.rows))
+            elif one.images:
+                places.append(self._log.changes(tx, one.table, one.images))
             else:
                 places.append(self._log.truncated(tx, one.table))
 
@@ -166,7 +168,7 @@ class RowChanges:
 
     def rolled_back_to(self, place: int) -> None:
         """ROLLBACK TO a savepoint."""
-        self._noted.clear()
+        self._noted.cut()
         if self._tx is None:
             return
         try:
@@ -204,14 +206,14 @@ class RowChanges:
 
     def commit_nothing(self) -> None:
         """COMMIT of a transaction that has nothing to commit in DuckDB: all that it did was undone."""
-        self._noted.clear()
+        self._noted.cut()
         if self._tx is not None:
             with self._log.committing():
                 self._ended(self._log.committed)
 
     def rollback(self) -> None:
         """The transaction is rolled back, or lost."""
-        self._noted.clear()
+        self._noted.cut()
         self._ended(self._log.rolled_back)
 
     def _ended(self, end: Callable[[int], None]) -> None:

@@ -103,7 +103,7 @@ class EngineSession:
         # its transaction
         self.owner = LockOwner(engine.locks, self.interrupted)
         self._duck = DuckTransaction(engine.connect(), engine.locks, self.interrupted, engine.temporary)
-        changes = RowChanges(engine.changes, engine.databases, user)
+        changes = RowChanges(engine.changes, engine.databases, user, engine.temporary)
         self.transaction = Transaction(self._duck, self.owner, self.current, self.schema, changes)
         self.rights = Rights(
             self.environment, self.transaction, self.current, self.schema, engine.administrators

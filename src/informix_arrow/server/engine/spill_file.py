@@ -23,10 +23,11 @@ class Place:
 class SpillFile:
     """Pieces of bytes, read as often as is wanted. The file is made with the first of them, in `directory`, which is
     made when it is not there; None is the machine's for temporary files. It has no name, and is gone when it is closed
-    or the process ends, whatever ends it."""
+    or the process ends, whatever ends it. `what` is put aside in it, for errors."""
 
-    def __init__(self, directory: str | None) -> None:
+    def __init__(self, directory: str | None, what: str = "rows of an open cursor") -> None:
         self._directory = directory
+        self._what = what
         self._file: IO[bytes] | None = None
         self._end = 0
 
@@ -41,7 +42,7 @@ class SpillFile:
             return self._write(memoryview(piece))
         except OSError as problem:
             raise SqlError(
-                _CANNOT_WRITE, ISAM_NO_SPACE, 0, "", f"rows of an open cursor cannot be put aside: {problem}"
+                _CANNOT_WRITE, ISAM_NO_SPACE, 0, "", f"{self._what} cannot be put aside: {problem}"
             ) from problem
 
     def _write(self, data: memoryview) -> Place:
@@ -62,7 +63,7 @@ class SpillFile:
         while left:
             pieces.append(os.pread(self._file.fileno(), left, offset))
             if not pieces[-1]:
-                raise SqlError(-410, detail="the temporary file with rows of an open cursor is too short")
+                raise SqlError(-410, detail=f"the temporary file with {self._what} is too short")
             offset, left = offset + len(pieces[-1]), left - len(pieces[-1])
         return b"".join(pieces)
 
