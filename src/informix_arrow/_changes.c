@@ -300,18 +300,12 @@ static PyObject *module_log_records(PyObject *Py_UNUSED(module), PyObject *args)
     run.room = room;
     ia_crc32_table(run.crc);
     const uint8_t *const data = (const uint8_t *)view.buf + start, *const end = (const uint8_t *)view.buf + view.len;
-    /* What the run takes at most: its records in data, and what each becomes longer by. */
-    int64_t count = 0, bytes = 0, size;
-    for (const uint8_t *p = data; count < most && bytes < room && (size = ia_log_size(p, end - p)) > 0; p += size) {
-        bytes += size + IA_RECORD_ROW - IA_LOG_HEAD;
-        count++;
-    }
-    made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
+    made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)ia_log_space(&run, data, end));
     if (!made)
         goto done;
     const uint8_t *stop;
     int64_t written;
-    count = ia_log_records(&run, data, end, (uint8_t *)PyBytes_AsString(made), &stop, &written);
+    const int64_t count = ia_log_records(&run, data, end, (uint8_t *)PyBytes_AsString(made), &stop, &written);
     result = Py_BuildValue("y#nn", PyBytes_AsString(made), (Py_ssize_t)written,
                            start + (Py_ssize_t)(stop - data), (Py_ssize_t)count);
 done:

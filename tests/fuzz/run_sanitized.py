@@ -2,9 +2,9 @@
 
     python tests/fuzz/run_sanitized.py [BUILD_DIRECTORY]
 
-Six programs run: fuzz_core.c, fuzz_encode.c, fuzz_bulk.c, fuzz_unl.c and fuzz_changes.c (the cores alone, leaks too)
-and hostile.py (modules in this Python, with the sanitizer's runtime preloaded). Ends with a status other than 0 if
-anything is found or cannot be run.
+Seven programs run: fuzz_core.c, fuzz_encode.c, fuzz_bulk.c, fuzz_unl.c, fuzz_changes.c and fuzz_log.c (the cores alone,
+leaks too) and hostile.py (modules in this Python, with the sanitizer's runtime preloaded). Ends with a status other
+than 0 if anything is found or cannot be run.
 """
 
 from __future__ import annotations
@@ -129,6 +129,11 @@ def main(directory: Path) -> None:
     )
     run(
         [str(build_core(directory, "fuzz_changes")), str(50 * SHARE // 100), str(replies.SEED)],
+        ASAN_OPTIONS=f"detect_leaks=1:{options}",
+        UBSAN_OPTIONS=undefined,
+    )
+    run(
+        [str(build_core(directory, "fuzz_log")), str(100 * SHARE // 100), str(replies.SEED)],
         ASAN_OPTIONS=f"detect_leaks=1:{options}",
         UBSAN_OPTIONS=undefined,
     )

@@ -36,3 +36,4 @@ def test_no_prefix_and_no_corruption_of_a_reply_is_answered_by_a_crash(tmp_path:
         assert f"encoder: {500 * SHARE} batches" in done.stdout
         assert ".unl: " in done.stdout
         assert f"changes: {50 * SHARE // 100} streams" in done.stdout
+        assert f"log: {100 * SHARE // 100} streams" in done.stdout

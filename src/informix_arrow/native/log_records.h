@@ -63,6 +63,17 @@ static inline int64_t ia_log_record(const struct ia_log_run *run, const uint8_t 
     return ia_crc32(run->crc, p + IA_LOG_CHECKED, size - IA_LOG_CHECKED) == ia_load_be32(p + 4) ? size : 0;
 }
 
+/* Bytes that the run at the front of data takes for clients at most: its records, and what each becomes longer by. */
+static int64_t ia_log_space(const struct ia_log_run *run, const uint8_t *data, const uint8_t *end)
+{
+    int64_t count = 0, bytes = 0, size;
+    for (const uint8_t *p = data; count < run->most && bytes < run->room && (size = ia_log_size(p, end - p)) > 0; p += size) {
+        bytes += size + IA_RECORD_ROW - IA_LOG_HEAD;
+        count++;
+    }
+    return bytes;
+}
+
 static inline uint8_t *ia_put_be32(uint8_t *out, uint32_t value)
 {
     for (int i = 0; i < 4; i++)
@@ -71,7 +82,7 @@ static inline uint8_t *ia_put_be32(uint8_t *out, uint32_t value)
 }
 
 /* Write the run at the front of data as clients read it: its records, with *stop behind the last in data and *written bytes.
- * `out` has IA_RECORD_ROW - IA_LOG_HEAD more bytes for each record than that has in data. */
+ * `out` has the bytes of ia_log_space. */
 static int64_t ia_log_records(const struct ia_log_run *run, const uint8_t *data, const uint8_t *end, uint8_t *out,
                               const uint8_t **stop, int64_t *written)
 {
