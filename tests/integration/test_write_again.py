@@ -157,6 +157,29 @@ def test_refused_rows_are_set_aside(
     assert [row[0] for row in found(other)] == [1, 2, 3, *good, 90, 91, 92]
 
 
+def test_rows_that_are_refused_here_do_not_cut_those_behind_a_refused_one_in_pieces(
+    conn: ifx.Connection, other: ifx.Connection
+) -> None:
+    count = 3000
+    numbers, texts = list(range(10, 10 + count)), ["x"] * count
+    for at in range(25, count, 50):
+        numbers[at], texts[at + 10] = 2, "far too long for eight"
+    report: Any = None
+
+    def load() -> None:
+        nonlocal report
+        report = conn.write_arrow("again", rows(10, count, a=numbers, b=texts), on_error="collect")
+
+    assert trips(conn, load) <= 12  # there are 60 rows of either kind
+    assert (report.rows, report.rejected.num_rows) == (count - 120, 120)
+    assert report.batches <= 4
+    reasons = report.rejected["sqlcode"].to_pylist()
+    assert (reasons.count(-268), reasons.count(None)) == (60, 60)
+    assert [row[0] for row in found(other)[3:]] == [
+        number for at, number in enumerate(numbers) if at % 50 not in (25, 35)
+    ]
+
+
 # ---- what has changed meanwhile ----------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -178,6 +179,28 @@ def test_every_bad_row_of_a_large_column_is_found() -> None:
     moments = pa.array([86_401 if n in bad else 86_400 for n in range(10_000)], pa.timestamp("s"))
     found = dict(way(ColumnType.date(), moments).bad_rows(moments))
     assert set(found) == bad
+
+
+def test_bad_rows_of_text_that_repeats_itself_are_found_by_its_values() -> None:
+    texts = ["2026-01-01", None, "no date", "2026-02-30", "2026-01-02", "no date"] * 40
+    array = pa.array(texts)
+    date_way = way(ColumnType.date(), array)
+    calls: list[int] = []
+
+    def count(each: pa.Array) -> pa.Array:
+        calls.append(len(each))
+        return each
+
+    counting = replace(date_way, steps=(count, *date_way.steps))
+    found = list(counting.bad_rows(array))
+    assert [place for place, _ in found] == [
+        n for n, text in enumerate(texts) if text in ("no date", "2026-02-30")
+    ]
+    assert all(repr(texts[place])[1:-1] in why for place, why in found)
+    assert sum(calls) < len(texts)
+    short = array.slice(0, 6)
+    assert [place for place, _ in date_way.bad_rows(short)] == [2, 3, 5]
+    assert list(date_way.bad_rows(pa.array(texts, pa.large_utf8()))) == found
 
 
 def test_rows_refused_by_conversion_and_by_the_encoder_keep_their_numbers() -> None:

@@ -33,6 +33,8 @@ Step = Callable[[pa.Array], pa.Array]
 _LOST = {"error": 0, "round": FLAG_ROUND, "truncate": FLAG_TRUNCATE}
 _VIEWS = {pa.string_view(): pa.utf8(), pa.binary_view(): pa.binary()}
 
+_FEW = 64  # values of which finding the equal ones gains nothing
+
 #: What a conversion raises for a value that cannot be converted.
 UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
 _INTEGERS = (Kind.INT16, Kind.INT32, Kind.INT64, Kind.INT8)
@@ -64,7 +66,20 @@ class Converter:
         return array
 
     def bad_rows(self, array: pa.Array) -> Iterator[tuple[int, str]]:
-        """The rows that cannot be converted, in order, and why; found by halving, so few are found fast."""
+        """The rows that cannot be converted, in order, and why. Text that repeats itself is tried once."""
+        if len(array) > _FEW and (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+            values = array.dictionary_encode()
+            if len(values.dictionary) <= len(array) // 2:
+                bad = dict(self._halved(values.dictionary))
+                places = pc.indices_nonzero(pc.is_in(values.indices, pa.array(list(bad), pa.int32())))
+                numbers = values.indices.take(places).to_pylist()
+                for place, number in zip(places.to_pylist(), numbers, strict=True):
+                    yield place, bad[number]
+                return
+        yield from self._halved(array)
+
+    def _halved(self, array: pa.Array) -> Iterator[tuple[int, str]]:
+        """The values that cannot be converted, found by halving, so few are found fast."""
         pending = [(0, len(array))]
         while pending:
             start, count = pending.pop()

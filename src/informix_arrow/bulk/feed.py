@@ -143,18 +143,32 @@ class RowFeed:
         return Group(b"".join(chunks) if len(chunks) != 1 else chunks[0], count, parts) if count else None
 
     def again(self, group: Group, start: int, budget: int, most: int) -> Iterator[Group]:
-        """The rows of ``group`` from ``start`` on in BIND form; each was encoded before, so each can be."""
+        """The rows of ``group`` from ``start`` on in BIND form; each was encoded before, so each can be.
+
+        Rows that the encoder has refused among them lie between parts: where there are many, parts are short.
+        """
         loaded = self._loaded()
+        chunks: list[bytes | bytearray] = []
+        parts: list[Part] = []
+        count = size = 0
         for part in self._parts(group):
             skipped = min(start, part.count)
             start -= skipped
             at, end = part.start + skipped, part.start + part.count
             while at < end:
-                loaded.load(part.piece, at, min(most, end - at))
-                while loaded.at < loaded.end:
-                    data, rows, encoded = self._encode(loaded, Form.BIND, budget)
-                    yield Group(data, rows, [encoded])
+                loaded.load(part.piece, at, min(most - count, end - at))
                 at = loaded.end
+                while loaded.at < loaded.end:
+                    data, rows, encoded = self._encode(loaded, Form.BIND, budget - size)
+                    chunks.append(data)
+                    parts.append(encoded)
+                    count += rows
+                    size += len(data)
+                    if count >= most or size >= budget:
+                        yield Group(b"".join(chunks), count, parts)
+                        chunks, parts, count, size = [], [], 0, 0
+        if count:
+            yield Group(b"".join(chunks), count, parts)
 
     def contents(self, group: Group) -> list[memoryview | None]:
         """The contents for the BLOB and CLOB columns of a group of one row, None for NULL."""
