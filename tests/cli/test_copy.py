@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from informix_arrow import Connection
+from informix_arrow.server import Server
 
 from .conftest import Cli
 
@@ -54,3 +55,35 @@ def test_wrong_arguments_are_told(url: str, cli: Cli, tmp_path: Path) -> None:
         ran = cli("copy", url, *words)
         assert ran.code == 2
         assert text in ran.err
+
+
+def test_folders_conditions_and_rejects_are_options(
+    conn: Connection, server: Server, url: str, cli: Cli, tmp_path: Path
+) -> None:
+    conn.execute("CREATE TABLE orders (id INTEGER, place VARCHAR(9), total DECIMAL(32), after VARCHAR(9))")
+    for row in ((1, "a b", "1.25", "x"), (2, None, None, "語"), (3, "c", "7E30", "z")):
+        conn.execute("INSERT INTO orders VALUES (?, ?, ?, ?)", row)
+    words = ("orders", "--progress", "never", "--where", "id < 3")
+    ran = cli(
+        "copy", url, f"{tmp_path}/lake/", *words, "--partition-by", "place", "--floating-decimals", "float64"
+    )
+    assert ran.code == 0, ran.err
+    (path,) = (tmp_path / "lake" / "orders" / "place=a b").iterdir()
+    assert pq.read_table(path, partitioning=None).to_pylist() == [{"id": 1, "total": 1.25, "after": "x"}]
+    server.create_database("narrow", locale="en_US.8859-1")
+    rejects = tmp_path / "rejects.jsonl"
+    ran = cli(
+        "copy", url, server.url("narrow"), *words, "--rejects", str(rejects), "--log", str(tmp_path / "log")
+    )
+    server.drop_database("narrow")
+    assert ran.code == 0, ran.err
+    title, line = ran.out.splitlines()
+    assert title.split()[2:7] == ["rows", "read", "rejected", "rows", "there"]
+    assert line.split()[2:5] == ["2", "1", "1"]
+    assert json.loads(rejects.read_text("utf-8"))["key"] == {
+        "id": 2,
+        "place": None,
+        "total": None,
+        "after": "語",
+    }
+    assert json.loads((tmp_path / "log").read_text("utf-8"))["rejected"] == 1

@@ -31,7 +31,14 @@ def test_copies_into_each_target_keep_their_promises() -> None:
     python = environment("copies", *sorted(mine))
     quiet = ("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:benchmark", "-p", "no:xdist")
     tests = [
-        f"tests/integration/{name}.py" for name in ("test_copies", "test_applying", "test_applying_delta")
+        f"tests/integration/{name}.py"
+        for name in (
+            "test_copies",
+            "test_copy_forms",
+            "test_copy_full_disk",
+            "test_applying",
+            "test_applying_delta",
+        )
     ]
     done = subprocess.run(
         [str(python), "-m", "pytest", *quiet, *tests, "-k", " or ".join(EXTRAS)],

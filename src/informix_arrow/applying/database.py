@@ -13,8 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..wire.errors import OperationalError
-from ..wire.type_codes import TypeCode
-from ..wire.types import ColumnType
 from .matching import Counts
 from .net import NetChanges
 from .target import missing, overtaken
@@ -166,15 +164,3 @@ def _conditions(session: Session, quoted: str, rows: pa.Table) -> Iterator[str]:
             continue
         how = session.same if nulls else session.equal
         yield how(column, f"{GONE}.c{place}", field)
-
-
-def is_floating_decimal(field: pa.Field) -> bool:
-    """Whether a column has the text of values of a DECIMAL without a scale (``floating_decimals="string"``)."""
-    said = (field.metadata or {}).get(b"informix.type")
-    if said is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
-        return False
-    try:
-        kind = ColumnType.parse_sql(said.decode())
-    except ValueError:
-        return False
-    return kind.code == TypeCode.DECIMAL and kind.scale is None

@@ -13,10 +13,10 @@ import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
 
 from ..copies.checks import Checks
-from ..copies.database import LOCK_SECONDS
+from ..copies.database import LOCK_SECONDS, is_floating_decimal
 from ..copies.postgres import PostgresPlace, PostgresSession, declared
 from ..copies.state import Rows
-from .database import GONE, STATES, Database, is_floating_decimal
+from .database import GONE, STATES, Database
 
 COME = "informix_arrow_come"
 

@@ -52,6 +52,26 @@ def add(commands: Commands) -> None:
         "--key", metavar="COLUMNS", help="columns that tell each row from all others, with commas"
     )
     parser.add_argument(
+        "--where", metavar="CONDITION", help="in the source's SQL: read only rows that meet it (default: all)"
+    )
+    parser.add_argument(
+        "--partition-by",
+        metavar="COLUMNS",
+        help="of a folder: put rows into folders of their own by the values of columns, col=value/",
+    )
+    parser.add_argument(
+        "--rejects",
+        metavar="FILE",
+        help="leave out rows with values that the target cannot hold, and add them to a file, as lines of JSON "
+        "(default: they are an error)",
+    )
+    parser.add_argument(
+        "--floating-decimals",
+        choices=("string", "float64"),
+        default="string",
+        help="how DECIMAL without a scale is read: with all digits, or as a float (default: string)",
+    )
+    parser.add_argument(
         "--evolve", action="store_true", help="take over columns that have changed since the last copy"
     )
     parser.add_argument(
@@ -72,7 +92,6 @@ def run(options: argparse.Namespace) -> int:
 
     url, target, *tables = connecting.take_url(options.words, ("TARGET", "TABLE"), optional=1, more=True)
     _check_number(options.overlap)
-    key = [name.strip() for name in options.key.split(",")] if options.key else None
     lock = threading.Lock()
     log = open(options.log, "a", encoding="utf-8") if options.log else None  # noqa: SIM115 - closed below
     with connecting.connected(url, options) as connection, progress.Progress(options.progress) as bar:
@@ -93,7 +112,11 @@ def run(options: argparse.Namespace) -> int:
                 mode=options.mode,
                 watermark=options.watermark,
                 overlap=options.overlap,
-                key=key,
+                key=_columns(options.key),
+                where=options.where,
+                partition_by=_columns(options.partition_by),
+                rejects=options.rejects,
+                floating_decimals=options.floating_decimals,
                 evolve=options.evolve,
                 jobs=options.jobs,
                 connections=options.connections,
@@ -114,6 +137,11 @@ def run(options: argparse.Namespace) -> int:
     return FAILED if failures else DONE
 
 
+def _columns(text: str | None) -> list[str] | None:
+    """Names with commas between them."""
+    return [name.strip() for name in text.split(",")] if text else None
+
+
 def _check_number(text: str) -> None:
     try:
         float(text)
@@ -123,17 +151,22 @@ def _check_number(text: str) -> None:
 
 def _summary(copies: tuple[TableCopy, ...]) -> list[str]:
     """A table for people."""
-    lines = [("table", "mode", "rows read", "rows there", "seconds", "watermark")]
+    lines: list[tuple[str, ...]] = [
+        ("table", "mode", "rows read", "rejected", "rows there", "seconds", "watermark")
+    ]
     for each in copies:
         if each.error is not None:
-            lines.append((each.table, each.mode, "failed", "", f"{each.seconds:.1f}", ""))
+            lines.append((each.table, each.mode, "failed", "", "", f"{each.seconds:.1f}", ""))
             continue
-        numbers = (f"{each.rows:,}", f"{each.target_rows:,}", f"{each.seconds:.1f}")
+        numbers = (f"{each.rows:,}", f"{each.rejected:,}", f"{each.target_rows:,}", f"{each.seconds:.1f}")
         lines.append((each.table, each.mode, *numbers, each.watermark or ""))
-    widths = [max(len(line[place]) for line in lines) for place in range(6)]
+    if not any(each.rejected for each in copies):
+        lines = [(*line[:3], *line[4:]) for line in lines]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    last = len(widths) - 2  # of the numbers
     rows = []
     for line in lines:
-        cells = [text.rjust(width) if 2 <= place <= 4 else text.ljust(width)
+        cells = [text.rjust(width) if 2 <= place <= last else text.ljust(width)
                  for place, (text, width) in enumerate(zip(line, widths, strict=True))]  # fmt: skip
         rows.append("  ".join(cells).rstrip())
     return rows

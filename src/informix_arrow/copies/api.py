@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import threading
 import time
 import uuid
@@ -18,17 +19,21 @@ import pyarrow.compute as pc
 
 from ..bulk.target import quote
 from ..connection import Connection, connect, open_plain
+from ..front.reading import ReadKeywords
 from ..metadata.names import TableName
 from ..parallel import PartitionedResult
 from ..partitioned import partition_read
 from ..partitions.keys import Key
 from ..result import Result
+from ..wire.column_types import TypeCode
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, OperationalError
 from .checks import Checks
+from .rejects import Rejects, Sieve
 from .state import Rows, State, Target, changes
 from .targets import open_target
 
+FloatingDecimals: TypeAlias = Literal["float64", "string"] | pa.Decimal128Type
 Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
 BATCH_BYTES = 2 << 20  # small enough that the first is written soon after the first rows have come
 MODES = ("full", "incremental", "append", "merge")
@@ -58,6 +63,8 @@ class TableCopy:
         Why it was not copied; None when it was. The target is as it was before then.
     checks
         For each column the values that are not NULL and the sum over them, which the target was held against.
+    rejected
+        Of the rows read, those that were left out and are in the file of rejects.
     """
 
     table: str
@@ -69,11 +76,12 @@ class TableCopy:
     watermark: str | None = None
     error: Exception | None = None
     checks: dict[str, Any] = field(default_factory=dict, repr=False)
+    rejected: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for a log."""
         error = None if self.error is None else str(self.error).partition("\n")[0]
-        names = ("table", "mode", "rows", "target_rows", "bytes", "seconds", "watermark")
+        names = ("table", "mode", "rows", "target_rows", "bytes", "seconds", "watermark", "rejected")
         return {**{name: getattr(self, name) for name in names}, "error": error, "checks": self.checks}
 
 
@@ -92,6 +100,10 @@ def copy(
     watermark: str | None = None,
     overlap: float | str = 0,
     key: str | Sequence[str] | None = None,
+    where: str | None = None,
+    partition_by: str | Sequence[str] | None = None,
+    rejects: str | os.PathLike[str] | None = None,
+    floating_decimals: FloatingDecimals = "string",
     evolve: bool = False,
     jobs: int = 1,
     connections: int = 1,
@@ -127,6 +139,19 @@ def copy(
         days for a DATE, seconds for a DATETIME. Needs ``key``.
     key
         Columns that tell each row from all others.
+    where
+        A condition in the source's SQL: only rows that meet it are read, of each table. None (default): all.
+    partition_by
+        Of a folder of Parquet files: columns by whose values rows are put into folders of their own, ``col=value/``, as
+        Hive has them. NULL is ``__HIVE_DEFAULT_PARTITION__``. Readers take the columns from the names of the folders:
+        the files do not have them.
+    rejects
+        A file to which rows are added, as lines of JSON, that have a value which the target cannot hold: table, key,
+        column, value and reason. They are left out and counted. None (default): the first such value is an error.
+    floating_decimals
+        How DECIMAL(p) without a scale is read: ``"string"`` (default), all digits, which is DECIMAL again in Informix
+        and ``numeric`` in PostgreSQL, and text elsewhere; ``"float64"``; or a ``pyarrow.decimal128(p, s)``, exact or
+        an error.
     evolve
         True: columns that changed since the last copy are taken over; a full copy takes any, others new columns only.
         False (default): such a table is an error that names the change.
@@ -154,7 +179,7 @@ def copy(
     After each table the target is read back: rows, and for each column the values and their sum, are held against what
     was read, before the copy counts.
     """
-    plan = _Plan(mode, watermark, overlap, _names(key), evolve, connections)
+    plan = _Plan(mode, watermark, overlap, _names(key), evolve, connections, where, floating_decimals)
     if jobs < 1 or connections < 1:
         raise InterfaceError(f"jobs and connections must be at least 1, got {jobs} and {connections}")
     own = None if isinstance(source, Connection) else connect(source, autocommit=True)
@@ -162,9 +187,10 @@ def copy(
     assert isinstance(connection, Connection)
     try:
         chosen = _tables(connection, tables)
-        there = open_target(target)
+        there = open_target(target, _names(partition_by))
+        kept = None if rejects is None else Rejects(rejects)
         try:
-            run = _Run(connection, there, plan, progress or (lambda rows, size: None))
+            run = _Run(connection, there, plan, progress or (lambda rows, size: None), kept)
             with closing(run), ThreadPoolExecutor(jobs, "copy") as pool:
                 futures = [pool.submit(run.table, name) for name in chosen]
                 try:
@@ -180,6 +206,8 @@ def copy(
                     raise
         finally:
             there.close()
+            if kept is not None:
+                kept.close()
     finally:
         if own is not None:
             own.close()
@@ -202,6 +230,8 @@ class _Plan:
     key: tuple[str, ...]
     evolve: bool
     connections: int
+    where: str | None
+    floating_decimals: FloatingDecimals
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -218,17 +248,25 @@ class _Plan:
             raise InterfaceError(f"overlap must be at least 0, got {self.overlap}")
         if Decimal(self.overlap) and not self.key:
             raise InterfaceError("overlap reads rows again: say by key which ones they take the place of")
+        if self.where is not None and not self.where.strip():
+            raise InterfaceError("where must be a condition, and is empty")
 
 
 class _Run:
     """One call of copy(): what the threads that copy tables share."""
 
     def __init__(
-        self, connection: Connection, target: Target, plan: _Plan, progress: Callable[[int, int], object]
+        self,
+        connection: Connection,
+        target: Target,
+        plan: _Plan,
+        progress: Callable[[int, int], object],
+        rejects: Rejects | None,
     ) -> None:
         settings = connection._settings()
         self._settings = replace(settings, autocommit=True)
         self._target = target
+        self._rejects = rejects
         self._plan = plan
         self._progress = progress
         self._where = f"{connection.server_name or settings.server}/{connection.database}"
@@ -278,16 +316,18 @@ class _Run:
         if mode == "incremental" and (before is None or before.watermark is None):
             mode = "full"
         with self._read(connection, name, mode, before) as (result, columns):
-            now = tuple((column.name, column.type.sql) for column in columns)
+            now = tuple((column.name, self._declared(column)) for column in columns)
             if before is not None:
                 self._compare(before, now, mode)
             checks = Checks(result.schema)
             highest = _Highest(result.schema, self._mark(columns))
             key = [_column(name, columns, each).name for each in plan.key]
-            batches = self._counted(result.batches(), checks, highest)
+            sieve = Sieve(name, lambda: self._primary_key(name), key, self._target.misfits, self._rejects)
+            batches = self._counted(result.batches(), checks, highest, sieve)
             rows = Rows(result.schema, batches, checks)
 
             def state() -> State:
+                sieve.keep()
                 mark = highest.text
                 if mark is None and before is not None and mode == "incremental":
                     mark = before.watermark
@@ -301,16 +341,29 @@ class _Run:
                 kept = self._target.append(folder, rows, state)
         mark = kept.watermark[1] if kept.watermark else None
         return TableCopy(
-            name, mode, checks.rows, kept.rows, highest.bytes, watermark=mark, checks=checks.to_json()
+            name,
+            mode,
+            checks.rows + sieve.rows,
+            kept.rows,
+            highest.bytes,
+            watermark=mark,
+            checks=checks.to_json(),
+            rejected=sieve.rows,
         )
 
     def _read(self, connection: Connection, name: str, mode: str, before: State | None) -> _Reading:
         """The rows that are due, and the columns of the table."""
         plan = self._plan
         whole = f"SELECT * FROM {name}"
+        options: ReadKeywords = {
+            "floating_decimals": plan.floating_decimals,
+            "batch_bytes": BATCH_BYTES,
+        }
+        if plan.where is not None:
+            whole = f"{whole} WHERE ({plan.where})"
         if mode == "incremental" and before is not None:
             assert before.watermark is not None
-            with connection.query(f"{whole} WHERE 1 = 0") as empty:
+            with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
                 columns = empty.columns
             column = _column(name, columns, plan.watermark or "")
             if before.watermark[0] != column.name:
@@ -322,15 +375,29 @@ class _Run:
             (cut,) = key.cuts([since])
             sign = ">=" if Decimal(plan.overlap) else ">"
             mark = quote(column.name, self._settings.delimident)
-            result = connection.query(f"{whole} WHERE {mark} {sign} {cut.sql}", cut.parameters)
+            joined = "WHERE" if plan.where is None else "AND"
+            result = connection.query(
+                f"{whole} {joined} {mark} {sign} {cut.sql}",
+                cut.parameters,
+                **options,
+            )
             return _Reading(result, result.columns)
         if plan.connections == 1:
-            result = connection.query(whole, batch_bytes=BATCH_BYTES)
+            result = connection.query(whole, **options)
             return _Reading(result, result.columns)
-        with connection.query(f"{whole} WHERE 1 = 0") as empty:
+        with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
             columns = empty.columns
-        parts = 4 * plan.connections
-        return _Reading(partition_read(connection, name, None, parts, connections=plan.connections), columns)
+        what = name if plan.where is None else whole
+        parts = partition_read(
+            connection, what, None, 4 * plan.connections, connections=plan.connections, **options
+        )
+        return _Reading(parts, columns)
+
+    def _declared(self, column: Column) -> str:
+        """The type of a column, and how it is read where there is a choice."""
+        kind, how = column.type, self._plan.floating_decimals
+        is_floating = kind.code == TypeCode.DECIMAL and kind.scale is None
+        return f"{kind.sql} as {how}" if is_floating and how != "string" else kind.sql
 
     def _mark(self, columns: Sequence[Column]) -> Key | None:
         """The watermark as a key; ``InterfaceError`` for a column that grows in no way."""
@@ -343,6 +410,12 @@ class _Run:
                 f"the watermark {column.name} is {column.type.sql}: numbers and times can be one"
             )
         return key
+
+    def _primary_key(self, name: str) -> list[str]:
+        """Its columns; on a connection of its own, as rows come by the other one."""
+        with open_plain(self._settings) as connection:
+            found: list[str] = connection.primary_key(name)["column_name"].to_pylist()
+            return found
 
     def _compare(self, before: State, now: Sequence[tuple[str, str]], mode: str) -> None:
         """``OperationalError`` when the columns have changed, and that may not or cannot be taken over."""
@@ -361,15 +434,16 @@ class _Run:
             )
 
     def _counted(
-        self, batches: Iterator[pa.RecordBatch], checks: Checks, highest: _Highest
+        self, batches: Iterator[pa.RecordBatch], checks: Checks, highest: _Highest, sieve: Sieve
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.stopped:
                 raise OperationalError("another table's error has ended the copy")
-            checks.add(batch)
             highest.add(batch)
             self._progress(batch.num_rows, batch.nbytes)
-            yield batch
+            fitting = sieve.fitting(batch)
+            checks.add(fitting)
+            yield fitting
 
 
 class _Reading:

@@ -12,7 +12,9 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from ..wire.column_types import ColumnType, TypeCode
 from ..wire.errors import DataError, InterfaceError, OperationalError
+from .rejects import Misfit
 from .state import Rows, State, reconcile
 
 STATES = "informix_arrow_copies"
@@ -68,6 +70,9 @@ class Server(Protocol):
     def session(self) -> AbstractContextManager[Session]:
         """A transaction, committed when the block ends well, else undone."""
 
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+        """Of a target."""
+
     def close(self) -> None:
         """Nothing more comes."""
 
@@ -120,6 +125,9 @@ class Database:
             session.change(f"DROP TABLE {STAGE}")
             return _kept(session, table, state)
 
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+        return self._server.misfits(batch)
+
     def close(self) -> None:
         self._server.close()
 
@@ -131,6 +139,18 @@ class Database:
                     f"{self._server.name}: another copy has written {table} meanwhile: copy it again"
                 )
             yield session
+
+
+def is_floating_decimal(field: pa.Field) -> bool:
+    """Whether a column has the text of values of a DECIMAL without a scale (``floating_decimals="string"``)."""
+    said = (field.metadata or {}).get(b"informix.type")
+    if said is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+        return False
+    try:
+        kind = ColumnType.parse_sql(said.decode())
+    except ValueError:
+        return False
+    return kind.code == TypeCode.DECIMAL and kind.scale is None
 
 
 def _remove(session: Session, table: str, key: Sequence[str]) -> None:

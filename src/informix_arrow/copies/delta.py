@@ -73,6 +73,7 @@ class DeltaChange:
     """See `files`."""
 
     has_empty_files = False
+    partition_by: Sequence[str] = ()
 
     def __init__(self, folder: Path, schema: pa.Schema, *, whole: bool) -> None:
         self._folder = folder

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..wire.errors import OperationalError
 from .database import STAGE, STATES
+from .rejects import Misfit
 from .state import Rows
 
 
@@ -37,6 +38,9 @@ class DuckFile:
                 self._run("ROLLBACK")
                 raise
             self._run("COMMIT")
+
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+        return ()
 
     def close(self) -> None:
         with self._lock:

@@ -5,23 +5,32 @@
 
 from __future__ import annotations
 
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
-from typing import Any, Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..wire.errors import DataError, NotSupportedError
+from . import hive
 from .checks import Checks
 from .overlapping import Ahead, overlapped
 from .state import Rows, State, reconcile
 from .tables import TableWriter, texts_by_dictionary
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from .rejects import Misfit
+
 FILE_BYTES = 1 << 30  # of Arrow data in a file
+MOST_FILES = 32  # open at a time, for folders that are named after values
 
 
 class Change(Protocol):
@@ -29,6 +38,7 @@ class Change(Protocol):
 
     files: Sequence[str]
     schema: pa.Schema
+    partition_by: Sequence[str]
     has_empty_files: bool
 
     def create(self, name: str) -> AbstractContextManager[Any]:
@@ -90,6 +100,9 @@ class FileTarget:
                     added += written(table, change, Rows(remaining.schema, batches, checks), own=True)
         return _decided(change, state, added, removed)
 
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+        return ()
+
     def close(self) -> None:
         self._tables.close()
 
@@ -136,32 +149,106 @@ def written(table: str, change: Change, rows: Rows, *, empty: bool = False, own:
     """
     schema = rows.schema if own else change.schema
     names, there = overlapped(
-        rows.batches, lambda batches: _write(change, batches, rows.schema, schema, empty=empty)
+        rows.batches, lambda batches: _write(table, change, batches, rows.schema, schema, empty=empty)
     )
     reconcile(table, rows.checks, there)
     return names
 
 
 def _write(
-    change: Change, batches: Ahead, schema: pa.Schema, stored: pa.Schema, *, empty: bool
+    table: str, change: Change, batches: Ahead, schema: pa.Schema, stored: pa.Schema, *, empty: bool
 ) -> tuple[list[str], Checks]:
     """New files, and what is found in them when they are read back."""
-    names: list[str] = []
     there = Checks(schema)
-    run = uuid.uuid4().hex[:12]
-    following = next(batches, None)
-    while following is not None or (empty and not names):
-        name = f"part-{run}-{len(names):05}.parquet"
-        with change.create(name) as file, TableWriter(file, stored) as writer:
-            size = 0
-            while following is not None and size < FILE_BYTES:
-                size += following.nbytes
-                writer.write(following)
-                following = next(batches, None)
-        names.append(name)
-        for batch in _read(change, [name]):
+
+    def closed(name: str) -> None:
+        for batch in _read(change, [name], schema):
             there.add(batch)
-    return names, there
+
+    run = uuid.uuid4().hex[:12]
+    with _Writing(change, stored, run, closed) as writing:
+        for batch in batches:
+            for folder, rows in hive.split(table, batch, change.partition_by):
+                writing.write(folder, rows)
+        if empty and not writing.names:
+            writing.write("", None)
+    return writing.names, there
+
+
+class _Writing:
+    """The files that are open, one for each folder."""
+
+    def __init__(self, change: Change, stored: pa.Schema, run: str, closed: Callable[[str], None]) -> None:
+        self.names: list[str] = []
+        self._change = change
+        fields = [each for each in stored if each.name not in change.partition_by]
+        self._schema = pa.schema(fields, stored.metadata)
+        self._run = run
+        self._closed = closed
+        self._open: dict[str, _File] = {}
+
+    def write(self, folder: str, rows: pa.RecordBatch | None) -> None:
+        """Add rows to the folder's file; a file without rows for None."""
+        file = self._open.pop(folder, None)
+        if file is None:
+            if len(self._open) >= MOST_FILES:
+                self._close(next(iter(self._open)))
+            name = f"{folder}/" * bool(folder) + f"part-{self._run}-{len(self.names):05}.parquet"
+            self.names.append(name)
+            file = _File(self._change, name, self._schema)
+        self._open[folder] = file  # the one that was used last is the last one
+        if rows is not None:
+            file.write(rows)
+        if file.size >= FILE_BYTES:
+            self._close(folder)
+
+    def _close(self, folder: str) -> None:
+        file = self._open.pop(folder)
+        file.close()
+        self._closed(file.name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            for folder in list(self._open):
+                self._close(folder)
+        for file in self._open.values():
+            file.drop(kind, error, trace)
+
+
+class _File:
+    """A file that rows are written to."""
+
+    def __init__(self, change: Change, name: str, schema: pa.Schema) -> None:
+        self.name = name
+        self.size = 0
+        self._stack = ExitStack()
+        self._writer = self._stack.enter_context(
+            TableWriter(self._stack.enter_context(change.create(name)), schema)
+        )
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        try:
+            self._writer.write(rows)
+        except BaseException:
+            if not self._stack.__exit__(*sys.exc_info()):
+                raise
+        self.size += rows.nbytes
+
+    def close(self) -> None:
+        """It is on the disk."""
+        self._stack.close()
+
+    def drop(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """It is not wanted."""
+        with suppress(BaseException):
+            self._stack.__exit__(kind, error, trace)
 
 
 def _keys(table: str, change: Change, names: Sequence[str], key: Sequence[str]) -> pa.Table:
@@ -194,18 +281,26 @@ def _without(change: Change, name: str, keys: pa.Table, key: Sequence[str]) -> p
 
 
 def _columns(change: Change, name: str, columns: Sequence[str] | None) -> pa.Table:
+    by = change.partition_by
     with change.open(name) as file, pq.ParquetFile(file) as parquet:
-        return parquet.read(None if columns is None else list(columns))
+        if not by:
+            return parquet.read(None if columns is None else list(columns))
+        rows = parquet.read()
+    there = [each for each in change.schema if each.name in by or each.name in rows.schema.names]
+    batches = [hive.whole(name, each, pa.schema(there), by) for each in rows.to_batches()]
+    found = pa.Table.from_batches(batches) if batches else pa.schema(there).empty_table()
+    return found if columns is None else found.select(list(columns))
 
 
-def _read(change: Change, names: Iterable[str]) -> Iterator[pa.RecordBatch]:
+def _read(change: Change, names: Iterable[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for name in names:
         with change.open(name) as file:
             told = pq.read_metadata(file)
             by_dictionary = texts_by_dictionary(told)
             file.seek(0)
             with pq.ParquetFile(file, metadata=told, read_dictionary=by_dictionary) as parquet:
-                yield from parquet.iter_batches(batch_size=1 << 16, use_threads=False)
+                for batch in parquet.iter_batches(batch_size=1 << 16, use_threads=False):
+                    yield hive.whole(name, batch, schema, change.partition_by)
 
 
 def _counted(batches: Sequence[pa.RecordBatch], checks: Checks) -> Iterator[pa.RecordBatch]:

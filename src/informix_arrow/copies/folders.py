@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,25 @@ def write_whole(path: Path, text: str) -> None:
     os.replace(new, path)
     if os.name == "posix":
         _sync(path.parent)
+
+
+def sync_folders(folder: Path, names: Sequence[str]) -> None:
+    """The folders within this one that have new files are on the disk, as names in their own."""
+    if os.name != "posix":
+        return
+    parents = {parent for name in names for parent in Path(name).parents if parent.name}
+    for parent in sorted(parents, key=lambda each: len(each.parts), reverse=True):
+        _sync(folder / parent)
+
+
+def remove_empty(path: Path, folder: Path) -> None:
+    """Remove a folder and those above it, as long as they are empty and within another one."""
+    while path != folder:
+        try:
+            path.rmdir()
+        except OSError:  # something is in it, or it is gone
+            return
+        path = path.parent
 
 
 def _sync(path: Path) -> None:

@@ -97,6 +97,7 @@ class IcebergChange:
     """See `files`."""
 
     has_empty_files = False
+    partition_by: Sequence[str] = ()
 
     def __init__(self, begun: Transaction, table: Table | None, schema: pa.Schema, *, whole: bool) -> None:
         self._begun = begun

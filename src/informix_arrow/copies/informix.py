@@ -7,10 +7,11 @@ might be more than the server has.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -18,7 +19,8 @@ from ..bulk.target import quote
 from ..connection import Connection, open_plain
 from ..dsn import Parameters, resolve
 from ..wire.errors import InterfaceError, NotSupportedError
-from .database import LOCK_SECONDS, STAGE, STATES
+from .database import LOCK_SECONDS, STAGE, STATES, is_floating_decimal
+from .rejects import Misfit
 from .state import Rows
 
 
@@ -49,6 +51,7 @@ class Informix:
         self._settings = settings_of(url)
         with open_plain(self._settings) as connection:
             self.name = logged_name(connection, self._settings)
+            self._codec = connection._session.framing.encoding
             if not InformixSession(connection).has(STATES):
                 connection.execute(f"CREATE TABLE {STATES} (name VARCHAR(128) PRIMARY KEY, state TEXT)")
             connection.commit()
@@ -59,6 +62,9 @@ class Informix:
             connection.lock_wait = LOCK_SECONDS
             yield InformixSession(connection)
             connection.commit()
+
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+        return _not_in(self._codec, batch)
 
     def close(self) -> None:
         """Nothing is open between sessions."""
@@ -115,7 +121,8 @@ class InformixSession:
             self._connection.write_arrow(STAGE, reader, mode="create", temporary=True)
 
     def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        with self._connection.query(f"SELECT * FROM {self.quoted(table)}") as result:
+        sql = f"SELECT * FROM {self.quoted(table)}"
+        with self._connection.query(sql, floating_decimals=_floating(schema)) as result:
             yield from result.batches()
 
     def _lock(self, table: str) -> None:
@@ -124,3 +131,40 @@ class InformixSession:
     def _run(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
         with self._connection.execute(sql, list(values)) as cursor:
             return cursor.fetchone() if cursor.description else None
+
+
+def _floating(schema: pa.Schema) -> Literal["float64", "string"] | pa.Decimal128Type:
+    """How DECIMALs without a scale were read, to read them again so."""
+    texts = [field for field in schema if is_floating_decimal(field)]
+    kinds = [field.type for field in schema if is_floating_decimal(field.with_type(pa.utf8()))]
+    if texts:
+        return "string"
+    return next((kind for kind in kinds if pa.types.is_decimal(kind)), "float64")
+
+
+def _not_in(codec: str, batch: pa.RecordBatch) -> list[Misfit]:
+    """Texts with characters that the code set of the target's database has not."""
+    if codecs.lookup(codec).name == "utf-8":
+        return []
+    found = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+            continue
+        if _is_encoded("".join(column.drop_null().to_pylist()), codec):
+            continue
+        reason = f"has a character that the target's code set ({codec}) has not"
+        values = enumerate(column.to_pylist())
+        found += [
+            Misfit(place, field.name, reason)
+            for place, text in values
+            if text is not None and not _is_encoded(text, codec)
+        ]
+    return sorted(found, key=lambda misfit: misfit.row)
+
+
+def _is_encoded(text: str, codec: str) -> bool:
+    try:
+        text.encode(codec)
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -16,8 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from ..wire.errors import OperationalError
+from . import hive
 from .files import stored
-from .folders import locked, synced, write_whole
+from .folders import locked, remove_empty, sync_folders, synced, write_whole
 from .state import State
 
 STATE = "_informix_arrow.json"
@@ -27,8 +28,9 @@ NEW = ".new"
 class ParquetFolder:
     """A folder with a folder for each table."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, partition_by: Sequence[str] = ()) -> None:
         self._path = Path(path)
+        self._partition_by = partition_by
         self._unlock = locked(self._path)
 
     def state(self, table: str) -> State | None:
@@ -48,8 +50,15 @@ class ParquetFolder:
     def change(self, table: str, schema: pa.Schema, *, whole: bool) -> FolderChange:
         before = self.state(table)
         folder = self._path / table
+        by = hive.columns_of(table, schema, self._partition_by)
+        if before is not None and not whole and before.partition_by != by:
+            raise OperationalError(
+                f"{folder}: its last copy was divided by {', '.join(before.partition_by) or 'no column'}, and only a "
+                "full copy can change that"
+            )
         folder.mkdir(parents=True, exist_ok=True)
-        return FolderChange(folder, before.files if before else (), stored(table, schema, _type, "Parquet"))
+        fitting = stored(table, schema, _type, "Parquet")
+        return FolderChange(folder, before.files if before else (), fitting, by)
 
     def close(self) -> None:
         self._unlock()
@@ -60,14 +69,19 @@ class FolderChange:
 
     has_empty_files = True  # or nobody would know the columns of a table without rows
 
-    def __init__(self, folder: Path, files: Sequence[str], schema: pa.Schema) -> None:
+    def __init__(
+        self, folder: Path, files: Sequence[str], schema: pa.Schema, partition_by: Sequence[str] = ()
+    ) -> None:
         self._folder = folder
+        self.partition_by: Sequence[str] = partition_by
         self.files = files
         self.schema = schema
 
     @contextmanager
     def create(self, name: str) -> Iterator[Any]:
-        with synced(self._folder / (name + NEW)) as file:
+        path = self._folder / (name + NEW)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with synced(path) as file:
             yield file
 
     def open(self, name: str) -> AbstractContextManager[Any]:
@@ -79,7 +93,9 @@ class FolderChange:
             files=(*(name for name in self.files if name not in removing), *adding),
             adding=tuple(adding),
             removing=tuple(removing),
+            partition_by=tuple(self.partition_by),
         )
+        sync_folders(self._folder, adding)
         write_whole(self._folder / STATE, decided.to_json())
         return _finished(self._folder, decided)
 
@@ -93,6 +109,8 @@ def _finished(folder: Path, state: State) -> State:
         (folder / name).unlink(missing_ok=True)
     for left in _unfinished(folder):
         left.unlink()
+    for parent in {(folder / name).parent for name in state.removing} - {folder}:
+        remove_empty(parent, folder)
     missing = [name for name in state.files if not (folder / name).exists()]
     if missing:
         raise OperationalError(
@@ -103,7 +121,7 @@ def _finished(folder: Path, state: State) -> State:
 
 def _unfinished(folder: Path) -> list[Path]:
     """Files of runs that died before they decided."""
-    return sorted(folder.glob("*" + NEW)) if folder.exists() else []
+    return sorted(folder.rglob("*" + NEW)) if folder.exists() else []
 
 
 def _type(kind: pa.DataType) -> pa.DataType | None:

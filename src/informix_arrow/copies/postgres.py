@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..wire.errors import DataError, NotSupportedError, OperationalError
-from .database import LOCK_SECONDS, STAGE, STATES
+from .database import LOCK_SECONDS, STAGE, STATES, is_floating_decimal
+from .rejects import Misfit, characters_beyond
 from .state import Rows
 
 #: Our types, and those of PostgreSQL in its own spelling.
@@ -83,6 +84,11 @@ class Postgres:
         finally:
             connection.close()  # what was not committed is undone
 
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+        return characters_beyond(
+            batch, "\\x00", "has the character U+0000, which PostgreSQL's text cannot hold"
+        )
+
     def close(self) -> None:
         """Nothing is open between sessions."""
 
@@ -129,7 +135,7 @@ class PostgresSession:
         self.run(f"UPDATE {STATES} SET state = $1 WHERE name = $2", [state, table])
 
     def fill(self, table: str, rows: Rows) -> None:
-        wanted = declared(table, rows.schema)
+        wanted = kept(table, rows.schema)
         name = self.quoted(table)
         there = self.columns(table)
         if there == wanted:
@@ -138,11 +144,21 @@ class PostgresSession:
             if there:
                 self.run(f"DROP TABLE {name}")
             self.run(f"CREATE TABLE {name} ({self._listed(wanted)})")
-        self.take(table, rows)
+        if declared(table, rows.schema) == wanted:
+            self.take(table, rows)
+            return
+        self.stage(rows)
+        self.run(f"INSERT INTO {name} SELECT * FROM {STAGE}")
+        self.run(f"DROP TABLE {STAGE}")
 
     def stage(self, rows: Rows) -> None:
-        self.run(f"CREATE TEMP TABLE {STAGE} ({self._listed(declared('a table', rows.schema))})")
+        sent = declared("a table", rows.schema)
+        self.run(f"CREATE TEMP TABLE {STAGE} ({self._listed(sent)})")
         self.take(STAGE, rows, temporary=True)
+        for (column, kind), (_, wanted) in zip(sent, kept("a table", rows.schema), strict=True):
+            if kind != wanted:  # COPY in binary takes no text for it
+                name = self.quoted(column)
+                self.run(f"ALTER TABLE {STAGE} ALTER COLUMN {name} TYPE {wanted} USING {name}::{wanted}")
 
     def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         with self._connection.cursor() as cursor:
@@ -182,6 +198,15 @@ class PostgresSession:
 
         with rows.stream(schema, fitting) as reader, self._connection.cursor() as cursor:
             cursor.adbc_ingest(table, reader, mode="append", temporary=temporary)
+
+
+def kept(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
+    """The columns of a table that keeps these: so, and ``numeric`` for the text of DECIMALs without a scale."""
+    columns = declared(table, schema)
+    return [
+        (name, "numeric" if is_floating_decimal(field) else kind)
+        for (name, kind), field in zip(columns, schema, strict=True)
+    ]
 
 
 def declared(table: str, schema: pa.Schema) -> list[tuple[str, str]]:

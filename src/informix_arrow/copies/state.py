@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ..wire.errors import OperationalError
 from .checks import Checks
+from .rejects import Misfit
 
 FORMAT = 1
 
@@ -36,6 +37,8 @@ class State:
         Of a Parquet folder: the files that hold them.
     adding, removing
         Of a Parquet folder: files that have been decided upon and may still have to be renamed or deleted.
+    partition_by
+        Of a Parquet folder: the columns whose values folders are named after.
     """
 
     source: str
@@ -47,6 +50,7 @@ class State:
     adding: tuple[str, ...] = ()
     removing: tuple[str, ...] = ()
     checks: dict[str, Any] = field(default_factory=dict)
+    partition_by: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         return json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False)
@@ -60,8 +64,8 @@ class State:
                 raise ValueError("format")
             told["columns"] = tuple((name, kind) for name, kind in told["columns"])
             told["watermark"] = tuple(told["watermark"]) if told["watermark"] else None
-            for name in ("files", "adding", "removing"):
-                told[name] = tuple(told[name])
+            for name in ("files", "adding", "removing", "partition_by"):
+                told[name] = tuple(told.get(name, ()))
             return cls(**told)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise OperationalError(
@@ -133,6 +137,9 @@ class Target(Protocol):
 
     def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
         """Take rows in place of those with the same key."""
+
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+        """The values that it cannot hold, though it has their type, by rows."""
 
     def close(self) -> None:
         """Nothing more comes."""

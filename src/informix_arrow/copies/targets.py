@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,14 @@ def kind_of(text: str) -> tuple[str, str]:
     return "", text
 
 
-def open_target(text: str) -> Target:
-    """The target; ``InterfaceError`` for what is none, or lacks its package. A password is in no error."""
+def open_target(text: str, partition_by: Sequence[str] = ()) -> Target:
+    """The target; a folder has columns whose values its folders are named after.
+
+    ``InterfaceError`` for what is none, or lacks its package. A password is in no error.
+    """
     kind, place = kind_of(text)
+    if partition_by and kind not in ("folder", ""):
+        raise InterfaceError("partition_by is for folders of Parquet files: write the target as DIR/")
     if kind == "duckdb":
         return Database(_of("duck", "a DuckDB file", "duckdb").DuckFile(place))
     if kind == "postgresql":
@@ -51,7 +57,7 @@ def open_target(text: str) -> Target:
     if kind == "iceberg":
         return FileTarget(_of("iceberg", "Iceberg", "informix-arrow[iceberg]").IcebergCatalogue(place))
     if kind == "folder":
-        return FileTarget(ParquetFolder(place))
+        return FileTarget(ParquetFolder(place, partition_by))
     raise InterfaceError(f"{shown(text)!r} is no target: write {TARGETS}")
 
 

@@ -1,0 +1,91 @@
+"""Folders that are named after values, ``col=value/``, as Hive has them: names of values, and values of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..wire.errors import DataError, InterfaceError, NotSupportedError
+
+NULL = "__HIVE_DEFAULT_PARTITION__"
+#: What Hive writes as %XX; other characters stand for themselves.
+_ESCAPED = re.compile("[\x00-\x1f\x7f\"#%'*/:=?\\\\{}<>|\\[\\]^]")
+
+
+def columns_of(table: str, schema: pa.Schema, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are meant; an error for those that are not there, or cannot name folders."""
+    found = []
+    for name in wanted:
+        same = [each for each in schema.names if each == name] or [
+            each for each in schema.names if each.lower() == name.lower()
+        ]
+        if len(same) != 1:
+            raise InterfaceError(f"{table} has no column {name!r}; there are {', '.join(schema.names)}")
+        kind = schema.field(same[0]).type
+        t = pa.types
+        if not (
+            t.is_integer(kind) or t.is_string(kind) or t.is_large_string(kind) or t.is_boolean(kind)
+            or t.is_date32(kind) or t.is_timestamp(kind) or t.is_decimal128(kind)
+        ):  # fmt: skip
+            raise NotSupportedError(f"{table}.{same[0]}: folders cannot be named after values of {kind}")
+        found += same
+    if len(set(found)) < len(found):
+        raise InterfaceError(f"{table}: partition_by names a column twice")
+    if found and len(found) == len(schema.names):
+        raise InterfaceError(f"{table}: partition_by takes all columns, and leaves none for the files")
+    return tuple(found)
+
+
+def split(table: str, batch: pa.RecordBatch, by: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """The rows for each folder, in their order, and its path, ``a=1/b=2``; "" without columns."""
+    if not by:
+        yield "", batch
+        return
+    paths = [_names(table, name, batch.column(name)) for name in by]
+    joined = paths[0] if len(paths) == 1 else pc.binary_join_element_wise(*paths, "/")
+    encoded = joined.dictionary_encode()
+    rest = batch.drop_columns(list(by))
+    for code, path in enumerate(encoded.dictionary.to_pylist()):
+        if len(encoded.dictionary) == 1:
+            yield path, rest
+        else:
+            yield path, rest.filter(pc.equal(encoded.indices, code))
+
+
+def _names(table: str, name: str, column: pa.Array) -> pa.Array:
+    """The name of a folder for each value."""
+    encoded = column.dictionary_encode()
+    texts = encoded.dictionary.cast(pa.utf8()).to_pylist()
+    for text in texts:
+        if text in ("", NULL):
+            raise DataError(
+                f"{table}: {name} has the value {text!r}, which as the name of a folder could not be told from NULL",
+                column=name,
+            )
+    named = [f"{_escaped(name)}={_escaped(text)}" for text in texts] + [f"{_escaped(name)}={NULL}"]
+    codes = pc.fill_null(encoded.indices, len(texts))
+    return pa.array(named, pa.utf8()).take(codes)
+
+
+def whole(path: str, rows: pa.RecordBatch, schema: pa.Schema, by: Sequence[str]) -> pa.RecordBatch:
+    """Rows of a file with the columns that its path tells, all of them in the order of the schema."""
+    if not by:
+        return rows
+    told = dict(part.split("=", 1) for part in path.split("/")[:-1])
+    columns = []
+    for field in schema:
+        if field.name not in by:
+            columns.append(rows.column(field.name))
+            continue
+        text = told.get(_escaped(field.name), NULL)
+        value = pa.scalar(None if text == NULL else unquote(text), pa.utf8()).cast(field.type)
+        columns.append(pa.repeat(value, rows.num_rows))
+    return pa.RecordBatch.from_arrays(columns, names=schema.names)
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", text)
