@@ -189,8 +189,6 @@ def _unsupported() -> str:
         return f"Python 3.10 or later is needed, and this is {_sys.version.split()[0]}"
     if _sys.implementation.name != "cpython":
         return f"CPython is needed, and this is {_sys.implementation.name}"
-    if _sys.byteorder != "little":
-        return "a little-endian machine is needed"
     return ""
 
 

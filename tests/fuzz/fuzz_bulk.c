@@ -1,6 +1,6 @@
 /* The bulk reader (decode_bulk.h) without Python, under AddressSanitizer with leak detection, on rows from files:
  *
- *     int32 form (0 groups, 1 one group, 2 puts), int32 rows, int32 n, n x 4 int32 ops (native order), the bytes
+ *     int32 form (0 groups, 1 one group, 2 puts), int32 rows, int32 n, n x 4 int32 ops (lowest byte first), the bytes
  *
  * Every buffer is allocated to the exact length, so that one byte too far is seen. Cuts at every length, corruptions,
  * full batches, every allocation failing once. A run must hold whole rows only, and go on where it stopped. */
@@ -9,32 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long allocations_left = -1; /* -1: no limit */
-
-static int may_allocate(void)
-{
-    return allocations_left < 0 || allocations_left-- > 0 || (allocations_left = 0);
-}
-
-static void *limited_realloc(void *p, size_t n)
-{
-    return may_allocate() ? realloc(p, n) : NULL;
-}
-
-static void *limited_calloc(size_t n, size_t size)
-{
-    return may_allocate() ? calloc(n, size) : NULL;
-}
-
-static void *limited_malloc(size_t n)
-{
-    return may_allocate() ? malloc(n) : NULL;
-}
-
-__attribute__((unused)) static void *limited_aligned_alloc(size_t alignment, size_t n)
-{
-    return may_allocate() ? aligned_alloc(alignment, n) : NULL;
-}
+#include "allocations.h"
 
 #define realloc limited_realloc
 #define calloc limited_calloc
@@ -46,6 +21,8 @@ __attribute__((unused)) static void *limited_aligned_alloc(size_t alignment, siz
 #undef calloc
 #undef malloc
 #undef aligned_alloc
+
+#include "digest.h"
 
 #define STATEMENT 3
 
@@ -65,7 +42,6 @@ static uint64_t rnd(void)
 /* Read every byte that a consumer may read, and check the invariants of the layout. */
 static uint64_t walk(const struct ArrowArray *batch)
 {
-    uint64_t sum = 14695981039346656037ull;
     assert(batch->n_children == count && batch->null_count == 0);
     for (int i = 0; i < count; i++) {
         const struct ArrowArray *a = batch->children[i];
@@ -75,20 +51,17 @@ static uint64_t walk(const struct ArrowArray *batch)
         for (int64_t r = 0; r < a->length; r++) {
             const int null = validity && !(validity[r / 8] >> (r % 8) & 1);
             nulls += null;
-            sum = (sum ^ (uint64_t)null) * 1099511628211ull;
             if (a->n_buffers == 3) {
                 const int32_t *offsets = a->buffers[1];
                 const uint8_t *text = a->buffers[2];
                 assert(offsets[0] == 0 && offsets[r] <= offsets[r + 1] && (!null || offsets[r] == offsets[r + 1]));
-                for (int32_t at = offsets[r]; at < offsets[r + 1]; at++)
-                    sum = (sum ^ text[at]) * 1099511628211ull;
                 assert(ia_utf8_valid_until(text + offsets[r], offsets[r + 1] - offsets[r]) ==
                        offsets[r + 1] - offsets[r]);
             }
         }
         assert(nulls == a->null_count);
     }
-    return sum;
+    return digest_batch(DIGEST_START, ops, batch);
 }
 
 static int start(struct ia_decoder *d, int64_t rows)
@@ -158,9 +131,8 @@ static int64_t run(const uint8_t *data, long length, int64_t batch_rows, int cut
 static int read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
-    if (!file || fread(&form, 4, 1, file) != 1 || fread(&rows_in_file, 4, 1, file) != 1 ||
-        fread(&count, 4, 1, file) != 1 || count < 1 || count > 256 ||
-        fread(ops, sizeof *ops, (size_t)count, file) != (size_t)count)
+    if (!file || read_numbers(file, &form, 1) || read_numbers(file, &rows_in_file, 1) || read_numbers(file, &count, 1) ||
+        count < 1 || count > 256 || read_numbers(file, (int32_t *)ops, 4 * (size_t)count))
         return -1;
     const long head = ftell(file);
     fseek(file, 0, SEEK_END);
@@ -174,6 +146,7 @@ static int read_file(const char *path)
 
 static long total_cuts, total_damaged, total_stopped, total_failures;
 static int64_t total_rows;
+static uint64_t digest = DIGEST_START; /* of all streams, whole */
 
 static void attack(int corruptions)
 {
@@ -182,6 +155,7 @@ static void attack(int corruptions)
     uint64_t whole, sum;
     assert(run(stream, size, 1 << 20, 0, &position, &last, &whole) == rows_in_file);
     assert(position == size - 2 && last == IA_OTHER);
+    digest = digest_value(digest, (int64_t)whole);
     for (int i = 0; i < 40; i++) {
         assert(run(stream, size, 1 << 20, 1, &position, &last, &sum) == rows_in_file && sum == whole);
         assert(run(stream, size, 1 + (int64_t)(rnd() % 9), 1, &position, &last, &sum) == rows_in_file);
@@ -295,7 +269,9 @@ int main(int argc, char **argv)
         attack(size < 4096 ? 500 : 4000);
         free(stream);
     }
-    printf("bulk: %d streams, %lld rows, %ld cuts, %ld damaged (%ld ended early), %ld failing allocations: ok\n",
-           argc - 1, (long long)total_rows, total_cuts, total_damaged, total_stopped, total_failures);
+    printf("bulk: %d streams, %lld rows, %ld cuts, %ld damaged (%ld ended early), %ld failing allocations, "
+           "digest %016llx: ok\n",
+           argc - 1, (long long)total_rows, total_cuts, total_damaged, total_stopped, total_failures,
+           (unsigned long long)digest);
     return argc > 1 ? 0 : 2;
 }

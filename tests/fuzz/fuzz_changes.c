@@ -9,42 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long allocations_left = -1; /* -1: no limit */
-
-static int may_allocate(void)
-{
-    return allocations_left < 0 || allocations_left-- > 0 || (allocations_left = 0);
-}
-
-static void *limited_realloc(void *p, size_t n)
-{
-    return may_allocate() ? realloc(p, n) : NULL;
-}
-
-static void *limited_calloc(size_t n, size_t size)
-{
-    return may_allocate() ? calloc(n, size) : NULL;
-}
-
-static void *limited_malloc(size_t n)
-{
-    return may_allocate() ? malloc(n) : NULL;
-}
-
-__attribute__((unused)) static void *limited_aligned_alloc(size_t alignment, size_t n)
-{
-    return may_allocate() ? aligned_alloc(alignment, n) : NULL;
-}
+#include "allocations.h"
 
 #define realloc limited_realloc
 #define calloc limited_calloc
 #define malloc limited_malloc
 #define aligned_alloc limited_aligned_alloc
 #include "native/decode_changes.h"
+#include "native/log_records.h"
 #undef realloc
 #undef calloc
 #undef malloc
 #undef aligned_alloc
+
+#include "digest.h"
 
 #define TRANSACTION 30
 #define LABEL 7
@@ -69,7 +47,6 @@ static uint64_t rnd(void)
 /* Read every byte that a consumer may read, and check the invariants of the layout. */
 static uint64_t walk(const struct ArrowArray *batch)
 {
-    uint64_t sum = 14695981039346656037ull;
     assert(batch->n_children == COUNT && batch->null_count == 0);
     for (int i = 0; i < COUNT; i++) {
         const struct ArrowArray *a = batch->children[i];
@@ -79,20 +56,17 @@ static uint64_t walk(const struct ArrowArray *batch)
         for (int64_t r = 0; r < a->length; r++) {
             const int null = validity && !(validity[r / 8] >> (r % 8) & 1);
             nulls += null;
-            sum = (sum ^ (uint64_t)null) * 1099511628211ull;
             if (a->n_buffers == 3) {
                 const int32_t *offsets = a->buffers[1];
                 const uint8_t *text = a->buffers[2];
                 assert(offsets[0] == 0 && offsets[r] <= offsets[r + 1] && (!null || offsets[r] == offsets[r + 1]));
-                for (int32_t at = offsets[r]; at < offsets[r + 1]; at++)
-                    sum = (sum ^ text[at]) * 1099511628211ull;
                 assert(ia_utf8_valid_until(text + offsets[r], offsets[r + 1] - offsets[r]) ==
                        offsets[r + 1] - offsets[r]);
             }
         }
         assert(nulls == a->null_count && (i >= 2 || nulls == 0));
     }
-    return sum;
+    return digest_batch(DIGEST_START, ops, batch);
 }
 
 static uint8_t stream[1 << 16];
@@ -219,18 +193,61 @@ static int64_t run(const uint8_t *data, long length, int64_t batch_rows, int cut
     return rows;
 }
 
+static long logged; /* images that went through the log */
+
+/* The same images as the embedded server has them in its log (log_records.h), and back: nothing but the LSNs differs. */
+static void through_the_log(void)
+{
+    static uint8_t log[sizeof stream], made[sizeof stream];
+    struct ia_log_run run = {.place = INT64_C(69) << 32, .transaction = TRANSACTION, .table = 11, .label = LABEL,
+                             .lengths = 4 * VARIABLE, .most = INT64_MAX, .room = sizeof made};
+    const uint8_t *p = stream, *stop;
+    uint8_t *out = log;
+    int64_t written;
+    ia_crc32_table(run.crc);
+    while (p < stream + size) {
+        const int64_t body = (int64_t)ia_load_be32(p) + ia_load_be32(p + 4) - IA_RECORD_ROW;
+        ia_store_be32(out, (uint32_t)(IA_LOG_HEAD + body));
+        memset(out + 8, 0, 4);
+        out[8] = p[15];
+        ia_store_be32(out + 12, TRANSACTION);
+        ia_store_be32(out + 16, run.table);
+        memcpy(out + IA_LOG_HEAD, p + IA_RECORD_ROW, (size_t)body);
+        ia_store_be32(out + 4, ia_crc32(run.crc, out + IA_LOG_CHECKED, IA_LOG_HEAD + body - IA_LOG_CHECKED));
+        out += IA_LOG_HEAD + body;
+        p += IA_RECORD_ROW + body;
+    }
+    assert(ia_log_records(&run, log, out, made, &stop, &written) == images && stop == out && written == size);
+    for (int64_t at = 0, behind = 0; at < size;) {
+        const int64_t whole = (int64_t)ia_load_be32(made + at) + ia_load_be32(made + at + 4);
+        assert(ia_load_be64(made + at + IA_RECORD_COMMON) == (uint64_t)(run.place + behind));
+        memcpy(made + at + IA_RECORD_COMMON, stream + at + IA_RECORD_COMMON, 8);
+        behind += whole - IA_RECORD_ROW + IA_LOG_HEAD;
+        at += whole;
+    }
+    assert(memcmp(made, stream, (size_t)size) == 0);
+    const int64_t broken = (int64_t)(rnd() % (uint64_t)(out - log)); /* its CRC is wrong, or it is another's */
+    log[broken] ^= 1;
+    assert(ia_log_records(&run, log, out, made, &stop, &written) < images && stop <= log + broken);
+    logged += images;
+}
+
 int main(int argc, char **argv)
 {
     const long streams = argc > 1 ? atol(argv[1]) : 100;
     long cuts = 0, damaged = 0, refused = 0, failures = 0;
     int64_t total = 0;
-    seed = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1) * 2654435769u + 88172645463325252ull;
+    uint64_t digest = DIGEST_START; /* of all streams, whole */
+    const uint64_t first = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1) * 2654435769u + 88172645463325252ull;
     for (long n = 0; n < streams; n++) {
         enum ia_status last;
         uint64_t whole, sum;
+        seed = first + (uint64_t)n; /* a stream does not depend on what was done with the one before */
         draw();
         total += images;
         assert(run(stream, size, 1 << 20, 0, &last, &whole) == images && last == IA_NEED_MORE);
+        digest = digest_value(digest_bytes(digest, stream, size), (int64_t)whole);
+        through_the_log();
         for (int i = 0; i < 20; i++) {
             assert(run(stream, size, 1 << 20, 1, &last, &sum) == images && sum == whole);
             assert(run(stream, size, 1 + (int64_t)(rnd() % 9), 1, &last, &sum) == images);
@@ -261,7 +278,8 @@ int main(int argc, char **argv)
             failures++;
         }
     }
-    printf("changes: %ld streams, %lld images, %ld cuts, %ld damaged (%ld refused), %ld failing allocations: ok\n", streams,
-           (long long)total, cuts, damaged, refused, failures);
+    printf("changes: %ld streams, %lld images, %ld cuts, %ld damaged (%ld refused), %ld failing allocations, %ld images "
+           "through the log, digest %016llx: ok\n",
+           streams, (long long)total, cuts, damaged, refused, failures, logged, (unsigned long long)digest);
     return 0;
 }

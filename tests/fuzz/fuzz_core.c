@@ -1,6 +1,6 @@
 /* The decoder core without Python, under AddressSanitizer with leak detection, on replies from files:
  *
- *     int32 n, n x 4 int32 ops (native order), then the reply
+ *     int32 n, n x 4 int32 ops (lowest byte first), then the reply
  *
  * One long reply of every type, short ones of one type alone (there the value under attack is the last in memory), and
  * random plans with every flag; some of them as SQ_PUT messages too.
@@ -12,37 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long allocations_left = -1; /* -1: no limit */
-
-static int may_allocate(void)
-{
-    if (allocations_left < 0)
-        return 1;
-    if (allocations_left == 0)
-        return 0;
-    allocations_left--;
-    return 1;
-}
-
-static void *limited_realloc(void *p, size_t n)
-{
-    return may_allocate() ? realloc(p, n) : NULL;
-}
-
-static void *limited_calloc(size_t n, size_t size)
-{
-    return may_allocate() ? calloc(n, size) : NULL;
-}
-
-static void *limited_malloc(size_t n)
-{
-    return may_allocate() ? malloc(n) : NULL;
-}
-
-__attribute__((unused)) static void *limited_aligned_alloc(size_t alignment, size_t n)
-{
-    return may_allocate() ? aligned_alloc(alignment, n) : NULL;
-}
+#include "allocations.h"
 
 #define realloc limited_realloc
 #define calloc limited_calloc
@@ -55,6 +25,8 @@ __attribute__((unused)) static void *limited_aligned_alloc(size_t alignment, siz
 #undef malloc
 #undef aligned_alloc
 
+#include "digest.h"
+
 static struct ia_op ops[256];
 static int32_t count;
 static uint8_t *reply;
@@ -66,34 +38,6 @@ static uint64_t rnd(void)
     seed ^= seed << 13;
     seed ^= seed >> 7;
     return seed ^= seed << 17;
-}
-
-static int64_t offset(const struct ia_op *op, const struct ArrowArray *a, int64_t row)
-{
-    return op->flags & IA_FLAG_LARGE ? ((const int64_t *)a->buffers[1])[row] : ((const int32_t *)a->buffers[1])[row];
-}
-
-/* What arrow_type_of_op says (wire/plan_ops.py), in bytes. */
-static int64_t item_bytes(const struct ia_op *op)
-{
-    switch (op->kind) {
-    case IA_INT16:
-        return 2;
-    case IA_INT32:
-    case IA_FLOAT32:
-    case IA_DATE:
-    case IA_DATETIME_DATE32:
-    case IA_DATETIME_TIME32:
-    case IA_INTERVAL_MONTHS:
-        return 4;
-    case IA_DECIMAL128:
-    case IA_INTERVAL_MDN:
-        return 16;
-    case IA_LOB:
-        return op->width;
-    default:
-        return 8;
-    }
 }
 
 /* Read every byte that a consumer may read, and check the invariants of the layout. */
@@ -112,10 +56,10 @@ static uint64_t walk(const struct ArrowArray *batch)
             assert(valid == a->length - a->null_count);
         }
         if (a->n_buffers == 3) {
-            int64_t before = offset(&ops[i], a, 0);
+            int64_t before = text_offset(&ops[i], a, 0);
             assert(before == 0);
             for (int64_t r = 0; r < a->length; r++) {
-                const int64_t next = offset(&ops[i], a, r + 1);
+                const int64_t next = text_offset(&ops[i], a, r + 1);
                 assert(before <= next);
                 if (ops[i].kind != IA_OPAQUE && !(ops[i].flags & IA_FLAG_RAW))
                     assert(ia_utf8_valid_until((const uint8_t *)a->buffers[2] + before, next - before) == next - before);
@@ -273,7 +217,7 @@ static int64_t buffer_bytes(int i, const struct ArrowArray *a, int buffer)
         return a->buffers[0] ? (a->length + 7) / 8 : 0;
     if (a->n_buffers == 3) {
         const int wide = ops[i].flags & IA_FLAG_LARGE ? 8 : 4;
-        return buffer == 1 ? (a->length + 1) * wide : offset(&ops[i], a, a->length);
+        return buffer == 1 ? (a->length + 1) * wide : text_offset(&ops[i], a, a->length);
     }
     return ops[i].kind == IA_BOOL ? (a->length + 7) / 8 : a->length * item_bytes(&ops[i]);
 }
@@ -321,8 +265,8 @@ static void compare(const uint8_t *data, long length, int64_t rows, int64_t byte
 static int read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
-    if (!file || fread(&count, 4, 1, file) != 1 || count < 1 || count > 256 ||
-        fread(ops, sizeof *ops, (size_t)count, file) != (size_t)count)
+    if (!file || read_numbers(file, &count, 1) || count < 1 || count > 256 ||
+        read_numbers(file, (int32_t *)ops, 4 * (size_t)count))
         return -1;
     const long head = ftell(file);
     fseek(file, 0, SEEK_END);
@@ -340,11 +284,26 @@ static long tuple_size(const uint8_t *message)
 }
 
 static int64_t total_rows;
+static uint64_t digest = DIGEST_START; /* of all replies, whole */
 static long total_cuts, total_failures, total_ends[6];
+
+/* The whole reply into one batch. */
+static void decode_whole(void)
+{
+    struct ia_decoder d;
+    struct ArrowArray batch;
+    const uint8_t *stop;
+    assert(start(&d, 1 << 20, 1 << 30) == 0);
+    assert(ia_decoder_feed(&d, reply, reply + size, &stop) == IA_OTHER && ia_decoder_take(&d, &batch) == 0);
+    digest = digest_batch(digest, ops, &batch);
+    batch.release(&batch);
+    ia_decoder_free(&d);
+}
 
 static void attack(int corruptions)
 {
     int64_t rows, decoded;
+    decode_whole();
     assert(run(reply, size, 1 << 20, 1 << 30, 0, &rows) == IA_OTHER);
     for (int i = 0; i < 20; i++) /* whole, and cut anywhere */
         compare(reply, i ? (long)(rnd() % (uint64_t)size) : size, 1 + (int64_t)(rnd() % (i % 2 ? 1 << 20 : 200)),
@@ -428,9 +387,9 @@ int main(int argc, char **argv)
     }
     printf("core: %d replies, %lld rows, %ld cuts, corruptions: %ld ProtocolError, %ld DataError, %ld other message, "
            "%ld more bytes needed; %ld columns of inexact doubles, %ld columns the same by blocks with %d kernels, %ld failing "
-           "allocations: ok\n",
+           "allocations, digest %016llx: ok\n",
            argc - 1, (long long)total_rows, total_cuts, total_ends[IA_PROTOCOL + 3], total_ends[IA_DATA + 3],
            total_ends[IA_OTHER + 3], total_ends[IA_NEED_MORE + 3], total_inexact, total_compared, kernels - 1,
-           total_failures);
+           total_failures, (unsigned long long)digest);
     return argc > 1 && total_inexact > 0 && total_compared > 0 ? 0 : 2;
 }

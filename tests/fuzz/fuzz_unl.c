@@ -13,6 +13,8 @@
 #include "native/decode_unl.h"
 #include "native/unl_write.h"
 
+#include "digest.h"
+
 static uint64_t seed;
 
 static uint64_t rnd(void)
@@ -137,13 +139,17 @@ static int64_t write_all(const struct ArrowArray *batch, uint64_t kind, uint8_t 
     return fault.status ? -1 : end - *out;
 }
 
+static uint64_t digest = DIGEST_START; /* of all batches, and of their lines */
+
 static void one(const uint8_t *text, int64_t size, uint64_t kind)
 {
     struct ArrowArray batch, again;
     (void)read_all(text, size, size ? (int64_t)(rnd() % (uint64_t)size) : 0, kind, &batch);
     uint8_t *lines, *same;
     const int64_t written = write_all(&batch, kind, &lines);
+    digest = digest_batch(digest, ops, &batch);
     if (written >= 0) {
+        digest = digest_bytes(digest, lines, written);
         const uint64_t plain = kind & ~(uint64_t)(8 | 16);
         assert(read_all(lines, written, written / 2, plain, &again) >= 0);
         assert(again.length == batch.length && count_rows(lines, written, plain) == batch.length);
@@ -178,12 +184,14 @@ int main(int argc, char **argv)
             const char *const sample = samples[rnd() % (sizeof samples / sizeof *samples)];
             const int64_t length = (int64_t)strlen(sample);
             memcpy(text + size, sample, (size_t)length);
-            for (int spoilt = (int)(rnd() % 6); spoilt > 0; spoilt--)
-                text[size + (int64_t)(rnd() % (uint64_t)length)] = (uint8_t)alphabet[rnd() % (sizeof alphabet - 1)];
+            for (int spoilt = (int)(rnd() % 6); spoilt > 0; spoilt--) {
+                const int64_t at = size + (int64_t)(rnd() % (uint64_t)length);
+                text[at] = (uint8_t)alphabet[rnd() % (sizeof alphabet - 1)];
+            }
             size += length;
         }
         one(text, size, rnd());
     }
-    printf(".unl: %ld files\n", done);
+    printf(".unl: %ld files, digest %016llx: ok\n", done, (unsigned long long)digest);
     return 0;
 }

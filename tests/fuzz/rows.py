@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import random
 import struct
-import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -74,7 +73,7 @@ def write(directory: Path) -> list[str]:
             path = directory / f"rows{form}-{len(paths)}.bin"
             with path.open("wb") as file:
                 head = [form, count, len(plan), *(part for i in plan for part in replies.OPS[i].as_tuple())]
-                file.write(b"".join(part.to_bytes(4, sys.byteorder, signed=True) for part in head))
+                file.write(b"".join(part.to_bytes(4, "little", signed=True) for part in head))
                 file.write(stream(form, plan, count))
             paths.append(str(path))
     return paths

@@ -92,9 +92,9 @@ def write_replies(directory: Path) -> list[str]:
     for number, (ops, payloads) in enumerate(cases):
         path = directory / f"reply{number}.bin"
         with path.open("wb") as file:
-            file.write(len(ops).to_bytes(4, sys.byteorder))
+            file.write(len(ops).to_bytes(4, "little"))
             for part in itertools.chain.from_iterable(ops):
-                file.write(part.to_bytes(4, sys.byteorder, signed=True))
+                file.write(part.to_bytes(4, "little", signed=True))
             file.writelines(map(replies.message, payloads))
             file.write(replies.END_OF_TURN)
         paths.append(str(path))

@@ -15,6 +15,7 @@
 #include "decode_text.h"
 #include "decode_value.h"
 #include "plan.h"
+#include "wire_bytes.h"
 
 #define IA_FIRST_ROWS 1024
 #define IA_SAMPLE_ROWS 32768 /* after so many the size of a full batch is foreseen */
@@ -328,10 +329,10 @@ static int ia_grow_text(const struct ia_decoder *d, struct ia_column *c, const u
 static void ia_store_words(struct ia_decoder *d, int64_t word)
 {
     for (struct ia_column *c = d->columns; c < d->columns + d->count; c++) {
-        c->validity[word] = c->word;
+        c->validity[word] = ia_le64(c->word); /* Arrow's bitmaps begin with the lowest bit of the first byte */
         c->word = 0;
         if (ia_is_bits(c->kind)) {
-            ((uint64_t *)(void *)c->values)[word] = c->bits;
+            ((uint64_t *)(void *)c->values)[word] = ia_le64(c->bits);
             c->bits = 0;
         }
     }

@@ -256,7 +256,7 @@ static __attribute__((noinline)) int ia_slice_decimals(struct ia_column *c, stru
     uint64_t valid = 0;
     if (c->kind == IA_DECIMAL128) {
         int64_t *const to = (int64_t *)(void *)c->values + 2 * s->row;
-        IA_EACH(int64_t v; status = ia_b100_small(q, &shape, end - q, &v); to[2 * i] = v; to[2 * i + 1] = v >> 63;
+        IA_EACH(int64_t v; status = ia_b100_small(q, &shape, end - q, &v); to[2 * i + IA_LOW] = v; to[2 * i + IA_HIGH] = v >> 63;
                 if (__builtin_expect(status < 0, 0)) status =
                     ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, to + 2 * i, err))
     } else {

@@ -319,8 +319,8 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
                 int64_t v;
                 int64_t *const to = (int64_t *)(void *)c->values + 2 * rows;
                 ok = ia_b100_small(q, &c->decimal, end - q, &v);
-                to[0] = v;
-                to[1] = v >> 63;
+                to[IA_LOW] = v;
+                to[IA_HIGH] = v >> 63;
                 if (__builtin_expect(ok < 0, 0)) {
                     ok = ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, to, err);
                     if (ok < 0) {

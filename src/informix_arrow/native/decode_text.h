@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "wire_bytes.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -25,7 +27,7 @@ static inline uint32_t ia_copy16(uint8_t *dst, const uint8_t *src)
     memcpy(half, src, 16);
     memcpy(dst, half, 16);
     /* The top bits of 8 bytes, gathered in the top byte of a product. */
-    const uint64_t low = (half[0] & IA_HIGH_BITS) >> 7, high = (half[1] & IA_HIGH_BITS) >> 7;
+    const uint64_t low = (ia_le64(half[0]) & IA_HIGH_BITS) >> 7, high = (ia_le64(half[1]) & IA_HIGH_BITS) >> 7;
     return (uint32_t)(low * 0x0102040810204080ull >> 56 | high * 0x0102040810204080ull >> 56 << 8);
 #endif
 }
@@ -79,9 +81,7 @@ static inline int64_t ia_trimmed_length(const uint8_t *p, int64_t n)
         n -= 16;
     }
     while (n > 0) {
-        uint64_t other;
-        memcpy(&other, p + n - 8, 8);
-        other ^= 0x2020202020202020ull;
+        uint64_t other = ia_load_le64(p + n - 8) ^ 0x2020202020202020ull;
         if (n < 8)
             other &= ~0ull << (8 * (8 - n)); /* bytes before the value do not count */
         if (other)

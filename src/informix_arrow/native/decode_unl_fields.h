@@ -22,6 +22,7 @@
 #include "decode_unl_times.h"
 #include "float_nearest.h"
 #include "plan.h"
+#include "wire_bytes.h"
 
 #define IA_UNL_SCRATCH 256 /* bytes of a field that is no text, at most */
 _Static_assert(IA_UNL_SCRATCH <= IA_DECIMAL_DIGITS, "a number's digits have room");
@@ -207,8 +208,8 @@ static int ia_unl_convert(struct ia_decoder *d, const struct ia_unl_format *f, s
     case IA_DECIMAL128: {
         ia_i128 unscaled = 0;
         rc = ia_unl_decimal(f, s, n, c->flags & IA_FLAG_MONEY, c->precision, c->scale, &unscaled, err);
-        ((int64_t *)(void *)c->values)[2 * row] = (int64_t)unscaled;
-        ((int64_t *)(void *)c->values)[2 * row + 1] = (int64_t)(unscaled >> 64);
+        ((int64_t *)(void *)c->values)[2 * row + IA_LOW] = (int64_t)unscaled;
+        ((int64_t *)(void *)c->values)[2 * row + IA_HIGH] = (int64_t)(unscaled >> 64);
         return rc;
     }
     case IA_DATE:

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base100.h"
+#include "wire_bytes.h"
 
 enum ia_status {
     IA_NEED_MORE = 0, /* the bytes end inside a message */
@@ -43,7 +44,7 @@ static inline int ia_unpack(const uint8_t *p, int width, int64_t room, struct ia
     return rc == IA_B100_NULL ? IA_NULL : IA_VALUE;
 }
 
-/* DECIMAL -> the unscaled integer of decimal128(precision, scale), by way of all its digits. out: low and high half. */
+/* DECIMAL -> the unscaled integer of decimal128(precision, scale), by way of all its digits. out: as Arrow has it. */
 static __attribute__((noinline)) int ia_decode_decimal128(const uint8_t *p, int width, int64_t room, int precision,
                                                           int scale, int64_t out[2], struct ia_error *err)
 {
@@ -55,8 +56,8 @@ static __attribute__((noinline)) int ia_decode_decimal128(const uint8_t *p, int 
         return rc;
     switch (ia_b100_to_decimal128(&number, precision, scale, &unscaled)) {
     case IA_FIT:
-        out[0] = (int64_t)unscaled;
-        out[1] = (int64_t)(unscaled >> 64);
+        out[IA_LOW] = (int64_t)unscaled;
+        out[IA_HIGH] = (int64_t)(unscaled >> 64);
         return IA_VALUE;
     case IA_FIT_SCALE:
         return IA_REFUSE(err, IA_DATA, "the value has digits beyond scale %d of decimal128(%d, %d)", scale, precision,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "encode_status.h"
+#include "wire_bytes.h"
 
 #define IA_DAY_MIN (-719162)   /* 0001-01-01, days from 1970-01-01 */
 #define IA_DAY_MAX 2932896     /* 9999-12-31 */
@@ -105,8 +106,8 @@ static inline int ia_days_in_month(int32_t year, int32_t month)
 
 /* Write the field from parts that are already in range; what lies outside the qualifier must be at its minimum.
  *
- * The pairs of every qualifier are a stretch of YY YY MM DD HH MI SS FF FF F0, held here as one number in the order of
- * memory (see ia_eight_pairs). */
+ * The pairs of every qualifier are a stretch of YY YY MM DD HH MI SS FF FF F0, held here as one number, the first
+ * pair in its lowest byte (see ia_eight_pairs). */
 static inline int ia_pack_datetime(uint8_t *out, const struct ia_qualifier *q, const struct ia_datetime *t)
 {
     const uint32_t year = (uint32_t)t->year, nanos = (uint32_t)t->nanos;
@@ -123,8 +124,8 @@ static inline int ia_pack_datetime(uint8_t *out, const struct ia_qualifier *q, c
     if (q->start == 0 && q->end >= 10 && year >= 100) { /* nearly all: every pair in its place */
         if (nanos != 0 && nanos % q->grain != 0) return IA_ENC_FINER_DIGITS;
         out[0] = 0xc7;
-        memcpy(out + 1, &low, 8);
-        memcpy(out + 9, &high, 8);
+        ia_store_le64(out + 1, low);
+        ia_store_le64(out + 9, high);
         return IA_ENC_OK;
     }
     unsigned __int128 rest = pairs >> 8 * n; /* behind the qualifier; months and days begin with 1 */
@@ -142,6 +143,7 @@ static inline int ia_pack_datetime(uint8_t *out, const struct ia_qualifier *q, c
         pairs >>= 8 * zeros;
         out[0] = (uint8_t)(0xc0 + q->exponent - zeros);
     }
+    pairs = IA_LE128(pairs);
     memcpy(out + 1, &pairs, 16); /* the zeros behind it are the padding on the right; the rest lands in the slack */
     return IA_ENC_OK;
 }

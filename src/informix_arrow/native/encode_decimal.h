@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "encode_status.h"
+#include "wire_bytes.h"
 
 #define IA_DECIMAL_MAX_WIDTH 18 /* DECIMAL(32) floating: 1 + 17 pairs */
 #define IA_DECIMAL_DIGITS 40    /* room for digits of one number; more significant ones never fit a DECIMAL */
@@ -71,7 +72,7 @@ static inline unsigned __int128 ia_pow10_u128(int n)
     return v;
 }
 
-/* v < 10^16 as eight pairs in the order of memory.  All of it stays in registers: single bytes that are stored and then
+/* v < 10^16 as eight pairs, the first in the lowest byte (ia_store_le64).  All of it stays in registers: single bytes that are stored and then
  * loaded as one word would stall for longer than everything else here takes. */
 static inline uint64_t ia_eight_pairs(uint64_t v)
 {
@@ -104,7 +105,7 @@ static inline int ia_pack_eight(uint8_t *out, int width, uint64_t pairs, int exp
         out[0] = (uint8_t)((0xc0 + exponent) ^ (int)(mask & 0xff));
         pairs ^= (pairs ^ complement) & mask;
     }
-    memcpy(out + 1, &pairs, 8);
+    ia_store_le64(out + 1, pairs);
     memcpy(out + 9, nothing, 16);
     return IA_ENC_OK;
 }
@@ -138,15 +139,15 @@ static inline int ia_pack_unscaled(uint8_t *out, const struct ia_decimal_spec *s
     return ia_pack_pairs(out, spec->width, p, (int)(end - p), (int)(end - p) - (spec->scale + 1) / 2, negative);
 }
 
-/* Arrow's decimal128 (little-endian, unscaled) with spec->scale places. */
+/* Arrow's decimal128 (unscaled, in the machine's byte order) with spec->scale places. */
 static inline int ia_pack_int128(uint8_t *out, const struct ia_decimal_spec *spec, const uint8_t *value,
                                  unsigned __int128 limit)
 {
     int64_t half[2];
     memcpy(half, value, sizeof half);
-    const int64_t sign = half[0] >> 63; /* no branch on it: signs may well be random */
-    const uint64_t small = ((uint64_t)half[0] ^ (uint64_t)sign) - (uint64_t)sign;
-    if (half[1] == sign && small < IA_TEN15 && small < limit) return ia_pack_small(out, spec, small, sign != 0);
+    const int64_t sign = half[IA_LOW] >> 63; /* no branch on it: signs may well be random */
+    const uint64_t small = ((uint64_t)half[IA_LOW] ^ (uint64_t)sign) - (uint64_t)sign;
+    if (half[IA_HIGH] == sign && small < IA_TEN15 && small < limit) return ia_pack_small(out, spec, small, sign != 0);
 
     __int128 raw;
     memcpy(&raw, value, sizeof raw);
@@ -238,8 +239,13 @@ static inline void ia_digits_wide(struct ia_digits *d, const uint8_t *value, int
     uint64_t limb[4];
     uint8_t digit[80];
     int n = 80;
-    memset(limb, (value[bytes - 1] & 0x80) ? 0xff : 0, sizeof limb);
-    memcpy(limb, value, (size_t)bytes);
+    memset(limb, (value[IA_LOW ? 0 : bytes - 1] & 0x80) ? 0xff : 0, sizeof limb);
+    memcpy((uint8_t *)limb + (IA_LOW ? (int)sizeof limb - bytes : 0), value, (size_t)bytes);
+    for (int k = 0; IA_LOW && k < 2; k++) { /* the highest came first */
+        const uint64_t low = limb[3 - k];
+        limb[3 - k] = limb[k];
+        limb[k] = low;
+    }
     d->negative = (int)(limb[3] >> 63);
     if (d->negative) {
         unsigned carry = 1;

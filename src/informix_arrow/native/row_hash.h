@@ -2,14 +2,14 @@
  *
  * Every row has a number of 64 bits that starts as IA_HASH_START; each of its values is mixed into it. Equal values are
  * mixed in as equal numbers, whatever they lie in: integers sign-extended, doubles with one zero and one NaN, texts by
- * their bytes. Lengths are checked by the caller (_hash.c), except for the offsets of texts, which are data. */
+ * their bytes. Machines of either byte order give the same hashes. Lengths are checked by the caller (_hash.c), except for the offsets of texts, which are data. */
 #ifndef INFORMIX_ARROW_ROW_HASH_H
 #define INFORMIX_ARROW_ROW_HASH_H
 
 #include <stdint.h>
 #include <string.h>
 
-#include "wire_bytes.h" /* little-endian only */
+#include "wire_bytes.h"
 
 #define IA_HASH_START UINT64_C(0x9E3779B97F4A7C15)
 #define IA_HASH_NULL UINT64_C(0xD1B54A32D192ED03)
@@ -31,7 +31,7 @@ static inline uint64_t ia_hash_text(const uint8_t *p, int64_t length)
     while (length > 0) {
         uint64_t word = 0;
         if (length >= 8)
-            memcpy(&word, p, 8);
+            word = ia_load_le64(p);
         else
             for (int i = 0; i < (int)length; i++)
                 word |= (uint64_t)p[i] << 8 * i;
@@ -72,7 +72,7 @@ static inline int ia_hash_integers(uint64_t *hashes, const uint8_t *values, cons
     case 8: IA_HASH_INTEGERS(int64_t) return 0;
     case 16:
         IA_HASH_EACH(uint64_t half[2]; memcpy(half, values + slot * 16, 16);
-                     v = half[0] + ia_hash_mix(half[1] ^ IA_HASH_START);)
+                     v = half[IA_LOW] + ia_hash_mix(half[IA_HIGH] ^ IA_HASH_START);)
         return 0;
     default: return -1;
     }
