@@ -157,6 +157,7 @@ def test_columns_whose_names_take_quotes(url: str) -> None:
     [
         (["cp_none"], -83705, "'cp_none'"),
         (["cp_view"], -83706, "which is a view"),
+        (["cp_synonym"], -83706, "which is a synonym"),
         ({"cp_orders": ["id", "nothing"]}, -83707, "nothing"),
         (["cp_blob"], -83707, r"doc \(TEXT\).*columns=\{'cp_blob': \['id'\]\}"),
     ],
@@ -166,13 +167,17 @@ def test_what_cannot_be_captured_is_refused_before_anything_starts(
 ) -> None:
     with ifx.connect(url, autocommit=True) as conn:
         conn.execute("CREATE VIEW cp_view AS SELECT id FROM cp_orders")
+        conn.execute("CREATE SYNONYM cp_synonym FOR cp_orders")
         conn.execute("CREATE TABLE cp_blob (id INTEGER, doc TEXT)")
         try:
             with pytest.raises(ifx.Error, match=text) as caught:
                 ifx.capture(url, tables)
             assert caught.value.sqlcode == sqlcode
         finally:
+            logged = "SELECT COUNT(*) FROM sysmaster:sysptnhdr WHERE BITAND(flags, 67108864) > 0"
+            assert conn.read_arrow(logged).column(0).to_pylist() == [0]
             conn.execute("DROP VIEW cp_view")
+            conn.execute("DROP SYNONYM cp_synonym")
             conn.execute("DROP TABLE cp_blob")
 
 
@@ -185,6 +190,52 @@ def test_a_database_without_a_log_is_refused(server: Server) -> None:
         assert caught.value.sqlcode == -83704
         conn.execute("CLOSE DATABASE")
         conn.execute("DROP DATABASE cp_unlogged")
+
+
+def test_databases_of_several_locales_are_refused(server: Server, url: str) -> None:
+    server.create_database("cp_latin", locale="en_US.819")
+    with ifx.connect(server.url("cp_latin"), autocommit=True) as conn:
+        conn.execute("CREATE TABLE t (a INTEGER)")
+    with pytest.raises(ifx.NotSupportedError, match=r"several locales.*cp_latin"):
+        ifx.capture(url, ["cp_orders", "cp_latin:t"])
+    server.drop_database("cp_latin")
+
+
+def test_who_may_not_capture_is_told_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Server(users={"ann": "secret"}) as running:
+        own = running.url("stores_demo")
+        with ifx.connect(own, autocommit=True) as conn:
+            conn.execute("CREATE TABLE t (a INTEGER, tail INTEGER)")
+            conn.execute("CREATE DATABASE closed WITH LOG")
+        host, port = running.address
+        hers = f"informix://ann:secret@{host}:{port}/stores_demo?server={running.server_name}"
+        for database, sqlcode in (("syscdcv1", -674), ("closed", -387)):
+            monkeypatch.setattr("informix_arrow.capturing.DATABASE", database)
+            with pytest.raises(
+                ifx.OperationalError, match=r"may not capture changes.*the user informix"
+            ) as caught:
+                ifx.capture(hers, ["t"])
+            assert caught.value.sqlcode == sqlcode
+        monkeypatch.setattr("informix_arrow.capturing.DATABASE", "nowhere")
+        with pytest.raises(ifx.OperationalError, match=r"syscdcv1\.sql") as caught:
+            ifx.capture(own, ["t"])
+        assert caught.value.sqlcode == -83701
+        monkeypatch.undo()
+        with pytest.raises(ifx.ProgrammingError, match="full row logging"):  # nobody has switched it on
+            ifx.capture(own, ["t"], set_full_row_logging=False)
+
+
+def test_a_table_that_a_transaction_has_changed_is_told_with_what_to_do(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("informix_arrow.server.engine.capture_calls._LOCK_SECONDS", 0.05)
+    with ifx.connect(url) as open_one:
+        open_one.execute("INSERT INTO cp_items VALUES (1, 2)")
+        with pytest.raises(ifx.OperationalError, match=r"cp_items.*is not over.*lock_wait") as caught:
+            ifx.capture(url, ["cp_items"])
+        assert caught.value.sqlcode == -289
+        open_one.rollback()
+        ifx.capture(url, ["cp_items"]).close()
 
 
 def test_a_position_that_is_not_in_the_log_is_refused(url: str) -> None:
