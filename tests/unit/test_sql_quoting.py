@@ -43,6 +43,9 @@ MAKERS = frozenset(
         "condition",
         "_of",
         "_table",
+        "_tables",
+        "_triggers",
+        "_commits",
         "_orphans",
     }
 )
@@ -52,6 +55,7 @@ REASONS = {
     ("schema/schema_routines.py", "procid"): "the caller's own text: a column of the catalogue or a number",
     ("schema/schema_routines.py", "chosen"): "numbers of the source",
     ("schema/system_catalog.py", "db"): "the callers' attached(database)",
+    ("schema/stored_objects.py", "places"): "numbers of objects",
     ("schema/capture_tables.py", "', '.join(rows)"): "numbers and texts of the source",
     ("schema/capture_tables.py", "columns"): "names of the source",
     ("schema/system_views.py", "db"): "the callers' attached(database)",
@@ -59,7 +63,6 @@ REASONS = {
     ("engine/catalogue_rows.py", "query"): "a translated query of the catalogue",
     ("engine/catalogue_rows.py", "name"): "quoted when it was made",
     ("engine/ddl/descriptions.py", "condition"): "Informix's text, which is parsed and translated",
-    ("engine/ddl/dropped_objects.py", "places"): "numbers of objects",
     ("engine/ddl/duck_tables.py", "target"): "the callers' quoted name",
     ("engine/ddl/duck_tables.py", "place"): "what stands before the point in a quoted name",
     ("engine/ddl/indexes.py", "place"): "what stands before the point in a quoted name",
@@ -72,7 +75,6 @@ REASONS = {
     ("engine/instance.py", "setting or name"): "names of settings in the source",
     ("engine/instance.py", "name"): "names of settings in the source",
     ("engine/instance.py", "value"): "quoted where the settings are listed",
-    ("engine/lobs.py", "table"): "the quoted name of the hidden table that `_place` gives",
     ("engine/row_inserts.py", "', '.join(map(str, wanted))"): "translated expressions of the plan",
     ("engine/statement_planner.py", "sql"): "the translated query",
     ("routines/embedded.py", "sql"): "Informix's text, which is parsed and translated, or its translation",

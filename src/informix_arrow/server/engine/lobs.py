@@ -5,9 +5,6 @@ that creating and writing them is part of the session's transaction and is undon
 shares the object: a write through one is seen through all. The objects that a table's rows name go when the table is
 dropped, unless another names them too (ddl/dropped_objects.py). One whose row was changed or deleted before is found by
 nobody and stays, taking room, until its database is dropped.
-
-    hidden row  id, start (offset of its bytes), size, data; each object has one row with start -1; data is NULL
-                where a client has left a gap: size zero bytes, of which no room is taken
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from ..errors import SqlError
-from ..schema.catalog import attached
+from ..schema.stored_objects import MARK, ObjectSql
 from ..types.locators import (
     BAD_LOCATOR,
     Kind,
@@ -33,7 +30,6 @@ from .transaction import Transaction
 CHUNK = 1 << 20
 """Most bytes in one row of the hidden table."""
 
-_MARK = -1
 _HOLE = 1 << 30  # most zero bytes that one row stands for
 
 
@@ -56,24 +52,23 @@ class LargeObjects:
         self._numbers = numbers
 
     # ---- addressing -------------------------------------------------------------------------
-    def _place(self, locator: bytes) -> tuple[str, int]:
-        """Hidden table and id; -9810 for a foreign or malformed locator."""
+    def _place(self, locator: bytes) -> tuple[ObjectSql, int]:
+        """Texts over the objects of its database, and id; -9810 for a foreign or malformed locator."""
         number, tag = locator_number(locator), tag_of(locator)
         names = [self._database.require(), *self._database.databases.names()]
         for name in names:
             if database_tag(name) == tag:
-                return f"{attached(name)}._ifx.lob_chunks", number
+                return ObjectSql(name), number
         raise bad_locator("a locator of a database that is not here")
 
-    def _known(self, locator: bytes) -> tuple[str, int]:
-        table, number = self._place(locator)
-        if not self._marked(table, number):
+    def _known(self, locator: bytes) -> tuple[ObjectSql, int]:
+        sql, number = self._place(locator)
+        if not self._marked(sql, number):
             raise bad_locator(f"no object {number}")
-        return table, number
+        return sql, number
 
-    def _marked(self, table: str, number: int) -> bool:
-        sql = f"SELECT 1 FROM {table} WHERE id = ? AND start = {_MARK}"
-        return bool(self._transaction.rows(sql, [number]))
+    def _marked(self, sql: ObjectSql, number: int) -> bool:
+        return bool(self._transaction.rows(sql.exists, [number]))
 
     # ---- reading ----------------------------------------------------------------------------
     def exists(self, locator: bytes) -> bool:
@@ -87,9 +82,8 @@ class LargeObjects:
 
     def size(self, locator: bytes) -> int:
         """Bytes of the object. -9810 when there is none."""
-        table, number = self._place(locator)
-        sql = f"SELECT max(CASE WHEN start = {_MARK} THEN 0 ELSE start + size END) FROM {table} WHERE id = ?"
-        ((size,),) = self._transaction.rows(sql, [number])
+        sql, number = self._place(locator)
+        ((size,),) = self._transaction.rows(sql.size, [number])
         if size is None:
             raise bad_locator(f"no object {number}")
         return int(size)
@@ -100,12 +94,11 @@ class LargeObjects:
 
     def part(self, locator: bytes, offset: int, count: int) -> tuple[int, bytes]:
         """The object's size and the bytes of `read`, by one statement: each costs DuckDB about half a millisecond."""
-        table, number = self._place(locator)
+        sql, number = self._place(locator)
         if offset < 0 or count < 0:
             raise SqlError(-9812, 0, 0, "", f"offset {offset}, {count} bytes")
         end = offset + count
-        sql = f"SELECT start, size, CASE WHEN start < ? AND start + size > ? THEN data END FROM {table} WHERE id = ?"
-        rows = self._transaction.rows(sql, [end, offset, number])
+        rows = self._transaction.rows(sql.part, [end, offset, number])
         if not rows:
             raise bad_locator(f"no object {number}")
         size = max(0, *(start + length for start, length, _ in rows))
@@ -129,8 +122,8 @@ class LargeObjects:
         """A new, empty object in the open database; its locator."""
         transaction, database = self._transaction, self._database.require()
         number = self._numbers.new_lob(database)
-        sql = f"INSERT INTO {attached(database)}._ifx.lob_chunks VALUES (?, {_MARK}, 0, NULL)"
-        transaction.write(lambda: transaction.writer.execute_kept(sql, [number]))
+        sql = ObjectSql(database)
+        transaction.write(lambda: transaction.writer.execute_kept(sql.create, [number]))
         return make_locator(kind, number, database)
 
     def write(self, locator: bytes, offset: int, data: bytes) -> int:
@@ -140,61 +133,51 @@ class LargeObjects:
         if not data:
             self._known(locator)
         else:
-            table, number = self._place(locator)
-            self._transaction.write(lambda: self._write(table, number, locator, offset, bytes(data)))
+            sql, number = self._place(locator)
+            self._transaction.write(lambda: self._write(sql, number, locator, offset, bytes(data)))
         return len(data)
 
-    def _write(self, table: str, number: int, locator: bytes, offset: int, data: bytes) -> None:
+    def _write(self, sql: ObjectSql, number: int, locator: bytes, offset: int, data: bytes) -> None:
         size = self.size(locator)
         if size < offset:
-            self._insert_hole(table, number, size, offset)
+            self._insert_hole(sql, number, size, offset)
         if offset < size:
-            self._cut_out(table, number, offset, offset + len(data))
+            self._cut_out(sql, number, offset, offset + len(data))
         for at in range(0, len(data), CHUNK):
-            self._insert(table, number, offset + at, data[at : at + CHUNK])
+            self._insert(sql, number, offset + at, data[at : at + CHUNK])
 
-    def _insert(self, table: str, number: int, start: int, data: bytes) -> None:
-        self._transaction.writer.execute_kept(
-            f"INSERT INTO {table} VALUES (?, ?, ?, ?)", [number, start, len(data), data]
-        )
+    def _insert(self, sql: ObjectSql, number: int, start: int, data: bytes) -> None:
+        self._transaction.writer.execute_kept(sql.insert(1), [number, start, len(data), data])
 
-    def _insert_hole(self, table: str, number: int, start: int, end: int) -> None:
+    def _insert_hole(self, sql: ObjectSql, number: int, start: int, end: int) -> None:
         """Rows for zero bytes: a client may seek to 4 TB and write one byte there."""
-        self._transaction.writer.execute(
-            f"INSERT INTO {table} SELECT ?, s, least(?, ? - s), NULL FROM range(?, ?, ?) holes(s)",
-            [number, _HOLE, end, start, end, _HOLE],
-        )
+        self._transaction.writer.execute(sql.insert_hole, [number, _HOLE, end, start, end, _HOLE])
 
-    def _cut_out(self, table: str, number: int, first: int, end: int) -> None:
+    def _cut_out(self, sql: ObjectSql, number: int, first: int, end: int) -> None:
         """Remove the bytes from `first` to `end`, keeping what the rows hold before and behind them."""
         writer = self._transaction.writer
-        where = "id = ? AND start >= 0 AND start < ? AND start + size > ?"
-        rows = writer.execute(
-            f"SELECT start, size, data FROM {table} WHERE {where}", [number, end, first]
-        ).fetchall()
-        writer.execute(f"DELETE FROM {table} WHERE {where}", [number, end, first])
+        rows = writer.execute(sql.touched, [number, end, first]).fetchall()
+        writer.execute(sql.remove_touched, [number, end, first])
         for start, size, data in rows:
             for low, high in ((start, min(first, start + size)), (max(end, start), start + size)):
                 if low < high and data is None:
-                    self._insert_hole(table, number, low, high)
+                    self._insert_hole(sql, number, low, high)
                 elif low < high:
-                    self._insert(table, number, low, bytes(data)[low - start : high - start])
+                    self._insert(sql, number, low, bytes(data)[low - start : high - start])
 
     def load(self, kind: Kind, chunks: Iterable[bytes]) -> bytes:
         """A new object of these bytes; its locator. As `create` and `append`, by one statement for each MiB."""
         transaction, database = self._transaction, self._database.require()
         number = self._numbers.new_lob(database)
-        table = f"{attached(database)}._ifx.lob_chunks"
+        sql = ObjectSql(database)
         at, made = 0, False
         waiting = bytearray()
 
         def store(data: bytes) -> None:
             nonlocal at, made
-            rows: list[object] = [] if made else [number, _MARK, 0, None]
+            rows: list[object] = [] if made else [number, MARK, 0, None]
             rows += [number, at, len(data), data] if data else []
-            marks = ", ".join(["(?, ?, ?, ?)"] * (len(rows) // 4))
-            sql = f"INSERT INTO {table} VALUES {marks}"
-            transaction.write(lambda: transaction.writer.execute_kept(sql, rows))
+            transaction.write(lambda: transaction.writer.execute_kept(sql.insert(len(rows) // 4), rows))
             at, made = at + len(data), True
 
         for chunk in chunks:
@@ -220,12 +203,12 @@ class LargeObjects:
 
     def truncate(self, locator: bytes, size: int) -> None:
         """Make the object `size` bytes long: cut, or filled with zeros. -9810 without the object."""
-        table, number = self._known(locator)
+        sql, number = self._known(locator)
         if size < 0:
             raise SqlError(-9812, 0, 0, "", f"size {size}")
         now = self.size(locator)
         if size < now:
-            self._transaction.write(lambda: self._cut_out(table, number, size, now))
+            self._transaction.write(lambda: self._cut_out(sql, number, size, now))
         elif size > now:
             self.write(locator, size - 1, b"\0")
 

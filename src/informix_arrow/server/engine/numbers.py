@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import duckdb
 
-from ..schema.catalog import Writer, attached, first_row, max_procid, max_tabid, max_trigid, max_type_id
+from ..schema import stored_objects
+from ..schema.catalog import Writer, max_procid, max_tabid, max_trigid, max_type_id
 
 
 class Numbers:
@@ -25,7 +26,7 @@ class Numbers:
 
     def new_lob(self, database: str) -> int:
         """The number of a new large object."""
-        return self._next("lob", database, _max_lob)
+        return self._next("lob", database, stored_objects.highest)
 
     def new_type_id(self, database: str) -> int:
         """The number of a new extended type."""
@@ -58,9 +59,3 @@ class Numbers:
         """A database was dropped."""
         with self._lock:
             self._last = {key: number for key, number in self._last.items() if key[1] != database}
-
-
-def _max_lob(con: Writer, database: str) -> int:
-    """The highest number of a large object."""
-    row = first_row(con, f"SELECT coalesce(max(id), 0) FROM {attached(database)}._ifx.lob_chunks")
-    return int(row[0]) if row else 0

@@ -20,7 +20,8 @@ from ..changes.images import TableImages
 from ..changes.log import ChangeLog
 from ..changes.records import RecordKind
 from ..errors import SqlError, is_durable
-from ..schema.catalog import TableInfo, attached
+from ..schema import logged_commits, stored_names
+from ..schema.catalog import TableInfo
 from ..schema.databases import Databases
 from .noted_rows import NotedRows, Undone
 
@@ -188,8 +189,7 @@ class RowChanges:
             raise SqlError(_NOT_LOGGED, _NO_ROOM, detail="the log of changes lacks some of the transaction")
         with self._log.committing():
             if self._log.durable:
-                table = f"{attached(self._database)}._ifx.logged_commits"
-                con.execute(f"INSERT INTO {table} VALUES (?)", [self._log.began(tx)])
+                logged_commits.note(con, self._database, self._log.began(tx))
                 try:
                     self._log.sync()
                 except OSError as problem:
@@ -228,14 +228,12 @@ def recover(changes: ChangeLog, databases: Databases, con: duckdb.DuckDBPyConnec
         if name not in databases:
             changes.forget(name)
             continue
-        rows = con.execute(f"SELECT tabid FROM {attached(name)}._ifx.tables WHERE tabtype = 'T'").fetchall()
-        changes.keep_only(name, {tabid for (tabid,) in rows})
+        changes.keep_only(name, stored_names.table_numbers(con, name))
     committed: set[int] = set()
     for name in databases.names():
-        table = f"{attached(name)}._ifx.logged_commits"
-        committed |= {lsn for (lsn,) in con.execute(f"SELECT began FROM {table}").fetchall()}
+        committed |= logged_commits.noted(con, name)
     if changes.unfinished:
         changes.recover(committed.__contains__)
     if committed:
         for name in databases.names():
-            con.execute(f"DELETE FROM {attached(name)}._ifx.logged_commits")
+            logged_commits.forget(con, name)

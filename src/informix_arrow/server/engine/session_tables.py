@@ -9,12 +9,10 @@ from sqlglot import exp
 
 from ..changes.log import ChangeLog
 from ..planning import views
+from ..schema import stored_names
 from ..schema.catalog import (
-    FIRST_USER_TABID,
     SequenceInfo,
     TableInfo,
-    attached,
-    first_row,
     load_sequence,
     load_table,
 )
@@ -82,12 +80,11 @@ class SessionTables:
         names = self._names.get(database)
         if names is None:
             con, again = self._transaction.con, database in self._names
-            listed = f"SELECT tabname FROM {attached(database)}._ifx.tables"
             try:
                 if not again:
                     self._names[database] = None
-                    return first_row(con, f"{listed} WHERE tabname = ?", [name]) is not None
-                names = frozenset(each for (each,) in con.execute(listed).fetchall())
+                    return stored_names.is_listed(con, database, name)
+                names = stored_names.listed(con, database)
             except duckdb.Error as e:
                 raise self._transaction.failed(e) from e
             self._names[database] = names
@@ -127,11 +124,5 @@ class SessionTables:
         for info in self._schema.temp_tables.values():
             if any(i.name == index for i in info.indexes):
                 return info
-        hidden = f"{attached(self._database.require())}._ifx"
-        row = first_row(
-            self._transaction.con,
-            f"SELECT t.tabname FROM {hidden}.indexes i JOIN {hidden}.tables t ON t.tabid = i.tabid "
-            f"WHERE i.idxname = ? AND t.tabid >= {FIRST_USER_TABID}",
-            [index],
-        )
-        return self.find(None, row[0]) if row else None
+        name = stored_names.table_of_index(self._transaction.con, self._database.require(), index)
+        return self.find(None, name) if name is not None else None

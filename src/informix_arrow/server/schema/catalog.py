@@ -268,16 +268,6 @@ def load_sequence(con: Writer, database: str, name: str) -> SequenceInfo | None:
     return SequenceInfo(name, tabid, f"{db}.main.{quote(f'_sequence_{tabid}')}", json.loads(details))
 
 
-def register_name(
-    con: Writer, database: str, name: str, tabid: int, kind: str, owner: str, details: str
-) -> None:
-    """Write a row of systables that is no table: a synonym or a sequence."""
-    con.execute(
-        f"INSERT INTO {attached(database)}._ifx.tables VALUES (?, ?, ?, ?, current_date, NULL, '', NULL, 0, ?)",
-        [tabid, name, owner, kind, details],
-    )
-
-
 def _storage(kept: dict[str, Any] | None) -> Storage:
     if kept is None:
         return Storage()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from sqlglot import exp
 
 from ...planning import views
-from ...schema import privileges
-from ...schema.catalog import FIRST_USER_TABID, SYNONYMS, TableInfo, attached, forget_table
-from ...types.names import text
+from ...schema import privileges, stored_names
+from ...schema.catalog import TableInfo, forget_table
 from . import triggers
 from .workbench import Workbench
 
@@ -19,14 +16,11 @@ def dependent_views(bench: Workbench, info: TableInfo) -> list[TableInfo]:
     come before it."""
     if info.temporary:
         return []
-    tables = f"{attached(info.database)}._ifx.tables"
-    rows = bench.transaction.con.execute(
-        f"SELECT tabname FROM {tables} WHERE tabtype = 'V' AND tabid >= {FIRST_USER_TABID} ORDER BY tabid"
-    ).fetchall()
     found: list[TableInfo] = []
     names = {info.name}
-    for (name,) in rows:  # a view is younger than what it reads
-        view = bench.tables.find(info.database, str(name))
+    # a view is younger than what it reads
+    for name in stored_names.users_own(bench.transaction.con, info.database, "V"):
+        view = bench.tables.find(info.database, name)
         if view is None or view.name == info.name:
             continue
         for node in bench.reader.parse(views.query_text(view)).find_all(exp.Table):
@@ -49,11 +43,6 @@ def drop_dependents(bench: Workbench, info: TableInfo) -> None:
     if info.temporary:
         return
     names = {info.name, *(view.name for view in gone)}
-    tables = f"{attached(info.database)}._ifx.tables"
-    rows = bench.transaction.con.execute(
-        f"SELECT tabid, details FROM {tables} WHERE tabtype IN ({', '.join(map(text, SYNONYMS))})"
-    ).fetchall()
-    for tabid, details in rows:
-        database, name = json.loads(details)["stands for"]
+    for tabid, database, name in stored_names.synonyms(bench.transaction.con, info.database):
         if database == info.database and name in names:
-            writer.execute(f"DELETE FROM {tables} WHERE tabid = ?", [tabid])
+            stored_names.forget(writer, info.database, tabid)

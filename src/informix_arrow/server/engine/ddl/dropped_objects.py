@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ...schema.catalog import TableInfo, Writer, attached
+from ...schema import stored_names, stored_objects
+from ...schema.catalog import TableInfo, Writer
 from ...types.locators import locator_number
 from ...types.names import quote
 from ...types.nested_types import lob_kind
@@ -29,19 +30,12 @@ def drop_objects(
     found = _numbers(writer, info)
     if not found:
         return
-    db = attached(info.database)
-    rows = writer.execute(
-        f"SELECT tabname FROM {db}._ifx.tables WHERE tabtype = 'T' AND tabid >= 100 AND tabid <> ?",
-        [info.tabid],
-    ).fetchall()
-    permanent = [find_table(info.database, str(name)) for (name,) in rows]
+    names = stored_names.users_own(writer, info.database, "T", but=info.tabid)
+    permanent = [find_table(info.database, name) for name in names]
     for other in [*permanent, *mine]:
         if other is not None and other is not info and found:
             found -= _numbers(writer, other)
-    numbers = sorted(found)
-    for at in range(0, len(numbers), 1000):
-        places = ", ".join(map(str, numbers[at : at + 1000]))
-        writer.execute(f"DELETE FROM {db}._ifx.lob_chunks WHERE id IN ({places})")
+    stored_objects.forget(writer, info.database, sorted(found))
 
 
 def _lob_columns(info: TableInfo) -> list[str]:

@@ -17,7 +17,8 @@ from ...grammar.ddl_nodes import (
     Truncate,
 )
 from ...grammar.spl.trigger_nodes import CreateTrigger
-from ...schema.catalog import TableInfo, attached, first_row
+from ...schema import stored_names
+from ...schema.catalog import TableInfo
 from ...schema.privileges import DBA, RESOURCE
 from ..rights import NO_PRIVILEGE, NOT_OWNER
 from .statements import DdlStatement
@@ -94,10 +95,9 @@ def _owner_or(bench: Workbench, info: TableInfo | None, letter: str) -> None:
 def _owner(bench: Workbench, name: str, code: int) -> None:
     if name in bench.schema.temp_tables:
         return
-    tables = f"{attached(bench.database.require())}._ifx.tables"
-    row = first_row(bench.transaction.con, f"SELECT owner FROM {tables} WHERE tabname = ?", [name])
-    if row is not None:
-        bench.rights.require_owner(str(row[0]), name, code)
+    owner = stored_names.owner_of(bench.transaction.con, bench.database.require(), name)
+    if owner is not None:
+        bench.rights.require_owner(owner, name, code)
 
 
 def _index(bench: Workbench, name: str) -> None:

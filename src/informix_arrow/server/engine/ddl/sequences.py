@@ -6,7 +6,8 @@ import json
 
 from ...errors import SqlError
 from ...grammar.ddl_nodes import Drop, Rename, Sequence
-from ...schema.catalog import SEQUENCE, attached, first_row, register_name
+from ...schema import stored_names
+from ...schema.catalog import SEQUENCE, attached, first_row
 from ...types.names import quote, text
 from .listed_names import forget
 from .workbench import Workbench
@@ -66,7 +67,7 @@ def define(bench: Workbench, statement: Sequence) -> int:
         f"CREATE SEQUENCE {duck} INCREMENT BY {settings['increment']} MINVALUE {settings['low']} "
         f"MAXVALUE {settings['high']} START WITH {begin} {'CYCLE' if settings['cycle'] else 'NO CYCLE'}"
     )
-    register_name(
+    stored_names.register(
         bench.transaction.writer,
         database,
         name,
@@ -91,10 +92,8 @@ def rename(bench: Workbench, statement: Rename) -> int:
         raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)
     if bench.tables.taken(statement.new):
         raise SqlError(-310, 0, 0, statement.new)
-    tables = f"{attached(bench.database.require())}._ifx.tables"
-    bench.transaction.writer.execute(
-        f"UPDATE {tables} SET tabname = ? WHERE tabname = ? AND tabtype = {text(SEQUENCE)}",
-        [statement.new, statement.name],
+    stored_names.rename(
+        bench.transaction.writer, bench.database.require(), statement.name, statement.new, SEQUENCE
     )
     bench.schema.change()
     return 0

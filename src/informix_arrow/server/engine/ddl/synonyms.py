@@ -6,7 +6,8 @@ import json
 
 from ...errors import SqlError, no_table
 from ...grammar.ddl_nodes import CreateSynonym, Drop
-from ...schema.catalog import SYNONYMS, register_name
+from ...schema import stored_names
+from ...schema.catalog import SYNONYMS
 from .listed_names import forget
 from .workbench import Workbench
 
@@ -28,7 +29,7 @@ def create(bench: Workbench, statement: CreateSynonym) -> int:
     details = json.dumps({"stands for": [target.database, target.name]})
     kind = "P" if statement.private else "S"
     database = bench.database.require()
-    register_name(
+    stored_names.register(
         bench.transaction.writer,
         database,
         statement.name,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...errors import SqlError, no_column, no_table
 from ...grammar.spl import nodes as n
 from ...grammar.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
-from ...schema import privileges
-from ...schema.catalog import TableInfo, Writer, attached, first_row
+from ...schema import privileges, stored_triggers
+from ...schema.catalog import TableInfo, Writer
 from .workbench import Workbench
 
 _EXISTS_ALREADY, _CASCADES, _NOT_FOUND, _FOR_VIEW = -743, -742, -634, -322
@@ -34,8 +34,9 @@ def create(bench: Workbench, statement: CreateTrigger) -> int:
     for name in (*statement.columns, *_given(statement.each)):
         if info.column(name) is None:
             raise no_column(name)
-    bench.transaction.writer.execute(
-        f"INSERT INTO {attached(database)}._ifx.triggers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    stored_triggers.store(
+        bench.transaction.writer,
+        database,
         [
             bench.numbers.new_trigid(database),
             statement.name,
@@ -86,7 +87,7 @@ def drop(bench: Workbench, statement: DropTrigger) -> int:
         raise SqlError(_NOT_FOUND, 0, 0, statement.name)
     trigid, owner, _ = row
     bench.rights.require_owner(owner, statement.name, _NOT_OWNER)
-    bench.transaction.writer.execute(f"DELETE FROM {_table(bench)} WHERE trigid = ?", [trigid])
+    stored_triggers.forget(bench.transaction.writer, bench.database.require(), trigid)
     bench.schema.change()
     return 0
 
@@ -108,9 +109,7 @@ def switch(bench: Workbench, statement: SetTriggers) -> int:
         bench.rights.require_owner(row[1], name, _NOT_OWNER)
         wanted.append(row[0])
     for trigid in wanted:
-        bench.transaction.writer.execute(
-            f"UPDATE {_table(bench)} SET enabled = ? WHERE trigid = ?", [statement.enabled, trigid]
-        )
+        stored_triggers.enable(bench.transaction.writer, bench.database.require(), trigid, statement.enabled)
     bench.schema.change()
     return 0
 
@@ -131,7 +130,7 @@ def tables_of(bench: Workbench, statement: CreateTrigger | DropTrigger | SetTrig
 def forget_table(writer: Writer, info: TableInfo) -> None:
     """The triggers of a table or view that is dropped go with it."""
     if info.triggers:
-        writer.execute(f"DELETE FROM {attached(info.database)}._ifx.triggers WHERE tabid = ?", [info.tabid])
+        stored_triggers.forget_all(writer, info.database, info.tabid)
 
 
 def rename_column(writer: Writer, info: TableInfo, old: str, new: str) -> None:
@@ -139,7 +138,7 @@ def rename_column(writer: Writer, info: TableInfo, old: str, new: str) -> None:
     for trigger in info.triggers:
         if old in trigger.columns:
             columns = [new if name == old else name for name in trigger.columns]
-            _set_columns(writer, info, trigger.trigid, columns)
+            stored_triggers.set_columns(writer, info.database, trigger.trigid, columns)
 
 
 def forget_columns(writer: Writer, info: TableInfo, kept: list[str]) -> None:
@@ -149,11 +148,9 @@ def forget_columns(writer: Writer, info: TableInfo, kept: list[str]) -> None:
         if len(columns) == len(trigger.columns):
             continue
         if columns:
-            _set_columns(writer, info, trigger.trigid, columns)
+            stored_triggers.set_columns(writer, info.database, trigger.trigid, columns)
         else:
-            writer.execute(
-                f"DELETE FROM {attached(info.database)}._ifx.triggers WHERE trigid = ?", [trigger.trigid]
-            )
+            stored_triggers.forget(writer, info.database, trigger.trigid)
 
 
 def refuse_cascade(info: TableInfo) -> None:
@@ -162,22 +159,6 @@ def refuse_cascade(info: TableInfo) -> None:
         raise SqlError(_CASCADES, 0, 0, info.name)
 
 
-def _set_columns(writer: Writer, info: TableInfo, trigid: int, columns: list[str]) -> None:
-    table = f"{attached(info.database)}._ifx.triggers"
-    writer.execute(f"UPDATE {table} SET columns = ? WHERE trigid = ?", [columns, trigid])
-
-
-def _table(bench: Workbench) -> str:
-    return f"{attached(bench.database.require())}._ifx.triggers"
-
-
 def _row(bench: Workbench, name: str) -> tuple[int, str, str] | None:
     """Number, owner and table of a trigger."""
-    tables = f"{attached(bench.database.require())}._ifx.tables"
-    row = first_row(
-        bench.transaction.con,
-        f"SELECT g.trigid, g.owner, t.tabname FROM {_table(bench)} g JOIN {tables} t ON t.tabid = g.tabid "
-        "WHERE g.trigname = ?",
-        [name],
-    )
-    return (int(row[0]), str(row[1]), str(row[2])) if row is not None else None
+    return stored_triggers.find(bench.transaction.con, bench.database.require(), name)

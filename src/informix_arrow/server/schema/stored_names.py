@@ -1,0 +1,93 @@
+"""Rows of systables by their names: what tables, views, synonyms and sequences there are."""
+
+from __future__ import annotations
+
+import json
+
+from ..types.names import text
+from .catalog import FIRST_USER_TABID, SYNONYMS, Writer, attached, first_row
+
+
+def _tables(database: str) -> str:
+    return f"{attached(database)}._ifx.tables"
+
+
+def is_listed(con: Writer, database: str, name: str) -> bool:
+    """Whether anything has this name, also a synonym for what has gone."""
+    return first_row(con, f"SELECT tabname FROM {_tables(database)} WHERE tabname = ?", [name]) is not None
+
+
+def listed(con: Writer, database: str) -> frozenset[str]:
+    """All names."""
+    return frozenset(name for (name,) in con.execute(f"SELECT tabname FROM {_tables(database)}").fetchall())
+
+
+def users_own(con: Writer, database: str, kind: str, *, but: int = 0) -> list[str]:
+    """Names of what users have made of a kind, which is a value of tabtype, the older ones first; `but` is the tabid of
+    one that is left out."""
+    rows = con.execute(
+        f"SELECT tabname FROM {_tables(database)} WHERE tabtype = ? AND tabid >= {FIRST_USER_TABID} "
+        "AND tabid <> ? ORDER BY tabid",
+        [kind, but],
+    ).fetchall()
+    return [str(name) for (name,) in rows]
+
+
+def table_numbers(con: Writer, database: str) -> set[int]:
+    """Numbers of all tables."""
+    rows = con.execute(f"SELECT tabid FROM {_tables(database)} WHERE tabtype = 'T'").fetchall()
+    return {tabid for (tabid,) in rows}
+
+
+def owner_of(con: Writer, database: str, name: str) -> str | None:
+    """Who owns what has this name; None when nothing has."""
+    row = first_row(con, f"SELECT owner FROM {_tables(database)} WHERE tabname = ?", [name])
+    return None if row is None else str(row[0])
+
+
+def table_of_index(con: Writer, database: str, index: str) -> str | None:
+    """The user's table that has an index of this name; None when none has."""
+    row = first_row(
+        con,
+        f"SELECT t.tabname FROM {attached(database)}._ifx.indexes i JOIN {_tables(database)} t ON t.tabid = i.tabid "
+        f"WHERE i.idxname = ? AND t.tabid >= {FIRST_USER_TABID}",
+        [index],
+    )
+    return None if row is None else str(row[0])
+
+
+def synonyms(con: Writer, database: str) -> list[tuple[int, str, str]]:
+    """All synonyms: their tabid, and the database and name of what they stand for."""
+    rows = con.execute(
+        f"SELECT tabid, details FROM {_tables(database)} WHERE tabtype IN ({', '.join(map(text, SYNONYMS))})"
+    ).fetchall()
+    return [(int(tabid), *json.loads(details)["stands for"]) for tabid, details in rows]
+
+
+def register(con: Writer, database: str, name: str, tabid: int, kind: str, owner: str, details: str) -> None:
+    """Write a row that is no table's: a synonym's or a sequence's."""
+    con.execute(
+        f"INSERT INTO {_tables(database)} VALUES (?, ?, ?, ?, current_date, NULL, '', NULL, 0, ?)",
+        [tabid, name, owner, kind, details],
+    )
+
+
+def rename(con: Writer, database: str, name: str, new: str, kind: str) -> None:
+    """What is no table is called differently now."""
+    con.execute(
+        f"UPDATE {_tables(database)} SET tabname = ? WHERE tabname = ? AND tabtype = ?", [new, name, kind]
+    )
+
+
+def number_of(con: Writer, database: str, name: str, kinds: tuple[str, ...]) -> int | None:
+    """The tabid of what has this name and one of these kinds."""
+    among = ", ".join(map(text, kinds))
+    row = first_row(
+        con, f"SELECT tabid FROM {_tables(database)} WHERE tabname = ? AND tabtype IN ({among})", [name]
+    )
+    return None if row is None else int(row[0])
+
+
+def forget(con: Writer, database: str, tabid: int) -> None:
+    """Take a row out."""
+    con.execute(f"DELETE FROM {_tables(database)} WHERE tabid = ?", [tabid])

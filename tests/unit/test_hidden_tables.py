@@ -1,0 +1,41 @@
+"""Hidden tables have one room: no SQL over them outside of server/schema."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import informix_arrow.server
+
+ROOT = Path(informix_arrow.server.__file__).parent
+HIDDEN = re.compile(r"\b_ifx\b")
+"""Their DuckDB schema; `_ifx_add` and its like are functions."""
+
+
+def texts(file: Path) -> Iterator[tuple[int, str]]:
+    """Lines and texts of the literals of a module, without those that only say something."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    said = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in said:
+            yield node.lineno, node.value
+
+
+def used_in(files: Iterator[Path]) -> list[str]:
+    return [
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in files
+        for line, text in texts(file)
+        if HIDDEN.search(text)
+    ]
+
+
+def test_sql_over_hidden_tables_is_the_business_of_schema() -> None:
+    """Restore: a function in schema (stored_names, stored_triggers, stored_objects, ..) that the other floor calls. Who
+    changes a hidden table then finds everybody who reads it in one folder."""
+    everywhere = sorted(ROOT.rglob("*.py"))
+    schema = [file for file in everywhere if file.is_relative_to(ROOT / "schema")]
+    assert len(used_in(iter(schema))) > 50
+    assert used_in(file for file in everywhere if file not in schema) == []
