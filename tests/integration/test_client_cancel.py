@@ -358,9 +358,12 @@ def test_a_server_that_does_not_react_costs_the_connection(url: str, monkeypatch
 
     monkeypatch.setattr(limits, "GRACE", 0.05)
     monkeypatch.setattr(blocking, "send_urgent", lambda link, byte: True)  # it gets lost
-    conn = ifx.connect(url)
-    with pytest.raises(QueryTimeout, match="did not react"):
-        conn.read_arrow(ENDLESS, timeout=0.05)
+    conn = ifx.connect(url, lock_wait=int(LONG))
+    with ifx.connect(url) as holding:
+        # Not ENDLESS: nobody would ever stop it, and both cores would work on it beside all tests that follow.
+        holding.execute("LOCK TABLE cancel_target IN EXCLUSIVE MODE")
+        with pytest.raises(QueryTimeout, match="did not react"):
+            conn.execute("INSERT INTO cancel_target VALUES (1, 12345)", timeout=0.05)
     assert conn.closed
     with pytest.raises(ifx.OperationalError, match="connection was lost"):
         conn.commit()
