@@ -27,13 +27,18 @@ def too_long(most: int) -> ProtocolError:
 
 
 class ReceiveBuffer:
-    """``data[start:end]`` holds the unparsed bytes; ``data[end:]`` is free."""
+    """``data[start:end]`` holds the unparsed bytes; ``data[end:]`` is free.
 
-    __slots__ = ("data", "end", "most", "start")
+    It has ``size`` bytes from the first reply on that fills a small one: many connections never see such a reply, and
+    to clear a megabyte is a tenth of what a login costs the client.
+    """
+
+    __slots__ = ("_size", "data", "end", "most", "start")
 
     def __init__(self, size: int, most: int = MAX_REPLY) -> None:
         self.most = most  # unparsed bytes that are borne
-        self.data = bytearray(max(size, 2 * LOW_WATER))
+        self._size = max(size, 2 * LOW_WATER)
+        self.data = bytearray(2 * LOW_WATER)
         self.start = 0
         self.end = 0
 
@@ -42,8 +47,11 @@ class ReceiveBuffer:
 
     def room(self, least: int = LOW_WATER) -> memoryview:
         """The free bytes at the end, at least ``least``; valid until the next call of ``room``."""
+        full = self.end == len(self.data)
         if self.start == self.end:
             self.start = self.end = 0
+        if full and len(self.data) < self._size:
+            self._move(bytearray(self._size))
         if len(self.data) - self.end < least:
             self._make_room(least)
         return memoryview(self.data)[self.end :]
@@ -54,11 +62,16 @@ class ReceiveBuffer:
 
     def _make_room(self, least: int) -> None:
         left = self.end - self.start
-        unparsed = bytes(memoryview(self.data)[self.start : self.end])
-        if len(self.data) - left < least + LOW_WATER:
-            if left > self.most:
-                raise too_long(self.most)
-            # A new array, not a resize: a view handed out earlier may still be alive somewhere.
-            self.data = bytearray(max(2 * len(self.data), left + 2 * least))
-        self.data[:left] = unparsed
-        self.start, self.end = 0, left
+        if len(self.data) - left >= least + LOW_WATER:
+            self._move(self.data)
+            return
+        if left > self.most:
+            raise too_long(self.most)
+        self._move(bytearray(max(self._size, 2 * len(self.data), left + 2 * least)))
+
+    def _move(self, data: bytearray) -> None:
+        """Let the unparsed bytes begin ``data``: a new array, never a resized one, as a view handed out earlier may
+        still be alive somewhere."""
+        left = self.end - self.start
+        data[:left] = bytes(memoryview(self.data)[self.start : self.end])
+        self.data, self.start, self.end = data, 0, left
