@@ -671,3 +671,39 @@ def test_fragments_have_a_partn_each_and_no_row_ids(db: Db) -> None:
     for sql in ("select rowid, tail from f_two", "delete from f_two where rowid = 257"):
         assert db.fails(sql).sqlcode == -857
     assert db.rows("select rowid, tail from f_none") == [(257, 7)]
+
+
+def test_a_partn_is_that_of_one_fragment_of_the_whole_server(tmp_path: Path) -> None:
+    kept = Engine(tmp_path, "informix", VERSION, Library())
+    kept.create_database("second", ("log",), "en_US.utf8")
+
+    def numbers(engine: Engine) -> list[int]:
+        """Of all fragments, and of all tables that have none."""
+        found: list[int] = []
+        for database in ("stores_demo", "second"):
+            db = connect(engine, database)
+            found += [n for (n,) in db.rows("select partn from sysfragments")]
+            whole = "tabtype = 'T' and tabid >= 100 and tabid not in (select tabid from sysfragments)"
+            found += [n for (n,) in db.rows(f"select partnum from systables where {whole}")]
+            db.session.close()
+        return found
+
+    def make(engine: Engine, name: str) -> None:
+        for database in ("stores_demo", "second"):
+            db = connect(engine, database)
+            db.run(f"create table {name} (a int, tail int) fragment by round robin in dbs1, dbs2, dbs3")
+            db.run(f"create table {name}_whole (a int, tail int)")
+            db.session.close()
+
+    make(kept, "one")
+    make(kept, "two")
+    before = numbers(kept)
+    assert len(before) == len(set(before)) == 16
+    kept.close()
+    again = Engine(tmp_path, "informix", VERSION, Library())
+    assert numbers(again) == before
+    make(again, "three")
+    after = numbers(again)
+    assert len(after) == len(set(after)) == 24
+    assert set(before) < set(after)
+    again.close()

@@ -281,6 +281,19 @@ def test_a_failing_file_leaves_nothing(db: Db, files: Files) -> None:
     ).sqlcode
     assert db.rows("select * from b") == []
     assert db.session.transaction.con.execute(sql).fetchall() == [(0,)]
+    db.run("create table c (id integer primary key, d blob, tail integer not null)")
+    db.run("insert into c values (1, null, 77)")
+    insert = "insert into c values (?, filetoblob('x', 'client'), ?)"
+    for begin in (False, True):
+        if begin:
+            db.session.begin()
+            db.run("insert into c values (2, null, 77)")
+        assert db.fails(insert, 1, 77).sqlcode == -268
+        assert db.fails(insert, 3, None).sqlcode == -391
+        assert [type(each) for each in db.many(insert, [(1, 77), (3, None)])] == [SqlError, SqlError]
+        assert db.session.transaction.con.execute(sql).fetchall() == [(0,)]  # nor of a row that is refused
+    db.session.commit()
+    assert db.rows("select id, tail from c order by id") == [(1, 77), (2, 77)]
     db.session.begin()
     db.run("insert into b values (1, filetoblob('x', 'client'), null, 77)")
     db.session.rollback()

@@ -183,6 +183,9 @@ def test_first_and_skip_cut_the_result(db: Db) -> None:
     assert db.rows("select first 2 unique grp from item order by grp") == [(1,), (2,)]
     assert db.rows("select id from item order by id desc limit 1") == [(3,)]
     assert db.rows("select first ? id from item order by id", 2) == [(1,), (2,)]
+    for amount in ("first 1.5", "skip 0.5 first 1", "first 1e1", "limit 2.0"):
+        assert db.fails(f"select {amount} id from item order by id").sqlcode == -201, amount
+    assert db.fails("select id from item order by id limit 1.5").sqlcode == -201
 
 
 def test_nulls_sort_as_the_smallest_values(db: Db) -> None:

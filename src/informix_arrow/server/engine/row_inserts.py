@@ -90,7 +90,7 @@ class Inserts:
             outcome = self._one_row.insert(plan, params)
             if outcome is not None:
                 return outcome
-            found = write(lambda: self.values(self._with_values(plan, params), [params]))[0]
+            found = write(lambda: self._single(plan, params))
             if isinstance(found, SqlError):
                 try:
                     raise found
@@ -98,6 +98,16 @@ class Inserts:
                     del found  # it knows this frame: else both, and the session, would wait for the collector
             return found
         return write(lambda: self._triggers.around([firing], lambda: self._fired(plan, params, firing)))
+
+    def _single(self, plan: InsertPlan, params: Sequence[object]) -> Outcome | SqlError:
+        """INSERT ... VALUES of one row, with what has to be made for it; that goes with a row that is refused."""
+        found = self.values(self._with_values(plan, params), [params])[0]
+        if plan.needs.files and isinstance(found, SqlError):
+            try:
+                raise found
+            finally:
+                del found  # as in `run`
+        return found
 
     def _fired(self, plan: InsertPlan, params: Sequence[object], firing: Firing) -> Outcome:
         """INSERT ... VALUES with the actions for its row."""

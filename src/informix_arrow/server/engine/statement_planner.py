@@ -95,16 +95,19 @@ class StatementPlanner:
             rights=self._rights,
         )
 
+        others, found, types = ctx.others, ctx.tables, self._types  # the context itself would hold itself
+
         def find_table(database: str | None, name: str) -> TableInfo | None:
             info = tables.find(database, name)
-            ctx.fixed = ctx.fixed and info is not None and info.kind == "S" and info.name == name
+            if info is None or info.kind != "S" or info.name != name:
+                others.append(name)
             if info is not None:
-                ctx.tables.update((table.duck, table) for table in tables.behind(info))
+                found.update((table.duck, table) for table in tables.behind(info))
             return info
 
         def find_type(name: str) -> ColumnType | None:
-            ctx.fixed = False
-            return self._types.find(name)
+            others.append(name)
+            return types.find(name)
 
         ctx.find_table, ctx.find_type = find_table, find_type
         return ctx

@@ -31,13 +31,15 @@ class ConstraintDef:
 @dataclass(slots=True)
 class Storage:
     """Storage clauses, which are kept for the catalogue: sizes in KB, `lock` R(ow), P(age) or T(able), `strategy` of
-    FRAGMENT BY as sysfragments has it (R round robin, E expression), fragments as (dbspace, expression)."""
+    FRAGMENT BY as sysfragments has it (R round robin, E expression), fragments as (dbspace, expression), `parts` the
+    number that each of these has beside those of tables."""
 
     extent: int = 16
     next: int = 16
     lock: str = "P"
     strategy: str = ""
     fragments: list[tuple[str, str]] = field(default_factory=list)
+    parts: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)

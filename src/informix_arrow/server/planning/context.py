@@ -95,7 +95,9 @@ class Context:
     server_name: str = ""  # DBSERVERNAME
     user: str = "informix"
     own: bool = False  # user routines are called: the text means something in this session only
-    fixed: bool = True  # nothing was found so far that not every database has: no table or type of users
+    others: list[str] = field(
+        default_factory=list
+    )  # names found that not every database has: tables and types of users
     sequences: dict[str, list[str]] = field(
         default_factory=dict
     )  # NEXTVAL and CURRVAL of each in the statement
@@ -103,6 +105,11 @@ class Context:
 
     rights: Rights | None = None  # None where everything is allowed
     watched: list[tuple[TableInfo, Source, bool]] = field(default_factory=list)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether nothing was found so far that not every database has."""
+        return not self.others
 
     def watch(self, info: TableInfo, source: Source, *, always: bool = True) -> None:
         """Want the privilege to read a table, or no more than its columns that will be named; without `always` none

@@ -14,8 +14,9 @@ from .scope import Ex, Output, Scope, offset_of
 from .translator import Nodes
 from .values.casting import Values
 
-QueryTranslator = Callable[[exp.Expression, Scope], tuple[str, Output]]
-RowsTranslator = Callable[[exp.Expression, Scope], tuple[str, tuple[Output, ...]]]
+Rows = Callable[["ExpressionTranslator", exp.Expression, Scope], tuple[str, tuple[Output, ...]]]
+"""Translates a subquery with what translates its expressions. It is no method of whoever has made that: each would hold
+the other, and both the session that they plan for, until Python's collector comes."""
 
 _NODES: Nodes = {
     **leaves.NODES,
@@ -35,11 +36,19 @@ class ExpressionTranslator:
     It is the `Translator` that the functions of the nodes are handed.
     """
 
-    def __init__(self, ctx: Context, query: QueryTranslator, rows: RowsTranslator) -> None:
+    def __init__(self, ctx: Context, rows: Rows) -> None:
         self.ctx = ctx
         self.values = Values(ctx)
-        self.query = query
-        self.rows = rows
+        self._rows = rows
+
+    def rows(self, node: exp.Expression, scope: Scope) -> tuple[str, tuple[Output, ...]]:
+        """A subquery with all its columns."""
+        return self._rows(self, node, scope)
+
+    def query(self, node: exp.Expression, scope: Scope) -> tuple[str, Output]:
+        """A subquery of one column."""
+        sql, outputs = self.rows(node, scope)
+        return sql, outputs[0]
 
     def expr(self, node: exp.Expression, scope: Scope) -> Ex:
         """Dispatch on the node; SqlError -201 for what has no meaning here."""

@@ -24,13 +24,9 @@ from .views import OF_VIEW
 class QueryTranslator:
     """Translates the queries of one statement."""
 
-    def __init__(self, ctx: Context) -> None:
+    def __init__(self, ctx: Context, expressions: ExpressionTranslator | None = None) -> None:
         self.ctx = ctx
-        self.expressions = ExpressionTranslator(ctx, self._one_column, self.query)
-
-    def _one_column(self, node: exp.Expression, scope: Scope) -> tuple[str, Output]:
-        sql, outputs = self.query(node, scope)
-        return sql, outputs[0]
+        self.expressions = expressions or ExpressionTranslator(ctx, _subquery)
 
     # ---- queries ----------------------------------------------------------------------------
     def query(
@@ -260,7 +256,7 @@ class QueryTranslator:
 
     def _amount(self, node: exp.Expression, scope: Scope) -> str:
         ex = self.ctx.hint(self.expressions.expr(node, scope), ColumnType.integer())
-        if ex.param < 0 and not ex.number:
+        if ex.param < 0 and (not ex.number or whole_number(node) is None):
             raise SqlError(-201, 0, offset_of(node) or 1)
         return ex.sql
 
@@ -420,6 +416,12 @@ def _columns_named(tree: exp.Expression) -> set[str] | None:
         if isinstance(node, exp.Column):
             found.add(node.name)
     return found
+
+
+def _subquery(
+    expressions: ExpressionTranslator, node: exp.Expression, scope: Scope
+) -> tuple[str, tuple[Output, ...]]:
+    return QueryTranslator(expressions.ctx, expressions).query(node, scope)
 
 
 def finish_types(outputs: tuple[Output, ...], duck_names: list[str]) -> list[ColumnType]:

@@ -450,7 +450,13 @@ def max_type_id(con: Writer, database: str) -> int:
 
 
 def max_tabid(con: Writer, database: str) -> int:
-    row = first_row(con, f"SELECT coalesce(max(tabid), 0) FROM {attached(database)}._ifx.tables")
+    """The highest number of a table, or of a fragment of one."""
+    row = first_row(
+        con,
+        "SELECT coalesce(max(greatest(tabid, coalesce(list_max("
+        "from_json(details::JSON -> '$.storage.parts', '[\"INTEGER\"]')), 0))), 0) "
+        f"FROM {attached(database)}._ifx.tables",
+    )
     return max(FIRST_USER_TABID - 1, int(row[0]) if row else 0)
 
 

@@ -65,7 +65,8 @@ DATABASE_NUMBER = '(SELECT number FROM "d_sysmaster"._ifx.databases WHERE name =
 """Where tables of a database are, as the number of a dbspace: it stands in front of their number in `partnum`."""
 PART = f"1048576 * {DATABASE_NUMBER} + "
 _LAST_SPACE = 2047
-"""The highest number of a dbspace: fragments are in those from there downwards."""
+"""The highest number of a dbspace: fragments of tables that were made before fragments had numbers of their own are in
+those from there downwards."""
 
 # Columns of systables that stand in one row of the hidden table.
 _TABLE_COLUMNS = {
@@ -208,14 +209,17 @@ VIEWS: dict[str, View] = {
         "flags INTEGER, dbspace NVARCHAR(128), levels SMALLINT, npused FLOAT, nrows FLOAT, clust FLOAT, "
         "partition NVARCHAR(128), version SMALLINT, nupdates FLOAT, ndeletes FLOAT, ninserts FLOAT",
         "SELECT 'T' AS fragtype, tabid, NULL::VARCHAR AS indexname, NULL::INTEGER AS colno, "
-        f"(1048576 * ({_LAST_SPACE + 1} - n) + tabid)::INTEGER AS partn, s->>'strategy' AS strategy, 'L' AS location, "
+        f"CASE WHEN ps[n] IS NULL THEN 1048576 * ({_LAST_SPACE + 1} - n) + tabid ELSE {PART}ps[n] END::INTEGER "
+        "AS partn, "
+        "s->>'strategy' AS strategy, 'L' AS location, "
         "NULL::VARCHAR AS servername, (n - 1)::INTEGER AS evalpos, encode(f[2]) AS exprtext, "
         "NULL::BLOB AS exprbin, NULL::BLOB AS exprarr, "
         "0::INTEGER AS flags, f[1] AS dbspace, 0::SMALLINT AS levels, 0::DOUBLE AS npused, 0::DOUBLE AS nrows, "
         "0::DOUBLE AS clust, f[1] AS partition, 0::SMALLINT AS version, 0::DOUBLE AS nupdates, 0::DOUBLE AS ndeletes, "
-        "0::DOUBLE AS ninserts FROM (SELECT tabid, s, unnest(fs) AS f, generate_subscripts(fs, 1) AS n FROM "
+        "0::DOUBLE AS ninserts FROM (SELECT tabid, s, ps, unnest(fs) AS f, generate_subscripts(fs, 1) AS n FROM "
         "(SELECT tabid, details::JSON->'storage' AS s, "
-        "from_json(details::JSON -> '$.storage.fragments', '[[\"VARCHAR\"]]') AS fs "
+        "from_json(details::JSON -> '$.storage.fragments', '[[\"VARCHAR\"]]') AS fs, "
+        "from_json(details::JSON -> '$.storage.parts', '[\"INTEGER\"]') AS ps "
         "FROM {db}._ifx.tables WHERE tabtype = 'T' AND tabid >= 100) WHERE s->>'strategy' <> '')",
     ),
     "syssyntable": (

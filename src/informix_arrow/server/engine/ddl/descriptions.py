@@ -46,6 +46,10 @@ def describe(
     duck = f"temp.main.{quote(name)}" if temporary else f"{attached(database)}.main.{quote(name)}"
     info = TableInfo(name, tabid, "T", tuple(infos), database, duck, temporary=temporary)
     if storage is not None:
+        if (
+            storage.strategy and not temporary
+        ):  # fragments have numbers of their own: partn tells them from all tables
+            storage = replace(storage, parts=[bench.new_tabid() for _ in storage.fragments])
         info = replace(info, storage=storage)
     for constraint in constraints:
         info = add_constraint(bench, info, constraint)
