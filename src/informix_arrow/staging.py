@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 WRITES = "informix_arrow_writes"
 PREFIX = "ifx_stage_"
-OLD = 24 * 3600.0  # seconds after which a staging table that is still there is nobody's
+OLD = (
+    24 * 3600.0
+)  # seconds after which a load that has begun no further part is nobody's, if nobody uses its tables
 _EXISTS = -310
 _SERIALS = {TypeCode.SERIAL: "INTEGER", TypeCode.SERIAL8: "INT8", TypeCode.BIGSERIAL: "BIGINT"}
 
@@ -114,12 +116,16 @@ def load(
     name = f"{PREFIX}{int(time.time()):08x}_{load}_{uuid.uuid4().hex[:8]}"
     data = batches if isinstance(batches, Dealt) else pa.RecordBatchReader.from_batches(schema, batches)
     try:
-        report = connection.write_arrow(name, data, mode="create", columns=names, types=types, **options)
+        # Made before it is filled, and locked while it is: whoever sweeps sees that it is used.
+        connection.write_arrow(name, schema.empty_table(), mode="create", columns=names, types=types)
+        with connection.transaction():
+            connection.execute(f"LOCK TABLE {name} IN EXCLUSIVE MODE")
+            report = connection.write_arrow(name, data, columns=names, **options)
     except BaseException:
         if not connection.closed:
             _drop(connection, [name])
         raise
-    return Staged(name, tuple(names.values()), report)
+    return Staged(name, tuple(names.values()), replace(report, transaction="own"))
 
 
 def take(
@@ -189,23 +195,31 @@ def commit(
 
 def drop(connection: Staging, load: str) -> None:
     """Drop all staging tables of a load that is not to be taken."""
-    _drop(connection, [name for name in _stages(connection) if name.split("_")[-2] == load])
+    _drop(connection, [name for name in _stages(connection) if _load_of(name) == load])
 
 
 def sweep(connection: Staging, older: float = OLD) -> list[str]:
-    """Drop staging tables of this user's that were begun ``older`` or more seconds ago; their names. One that somebody
-    still uses stays."""
+    """Drop the staging tables of this user's loads that have begun nothing for ``older`` or more seconds; their names.
+
+    A load is swept as a whole or not at all: while somebody uses one of its tables, those that are loaded wait for it,
+    however long that takes.
+    """
     now = time.time()
-    dropped = []
+    loads: dict[str, list[str]] = {}
     for name in _stages(connection):
-        if now - _begun(name) > older:
-            try:
-                _drop(connection, [name])
-            except Error as error:
-                if not connection._session.usable_after(error):
-                    raise
-            else:
-                dropped.append(name)
+        loads.setdefault(_load_of(name), []).append(name)
+    dropped: list[str] = []
+    for names in loads.values():
+        if now - max(map(_begun, names)) <= older:
+            continue
+        try:
+            with connection.transaction():
+                _drop(connection, names)
+        except Error as error:
+            if not connection._session.usable_after(error):
+                raise
+        else:
+            dropped += names
     return dropped
 
 
@@ -214,6 +228,10 @@ def _stages(connection: Staging) -> list[str]:
     with connection.execute(sql, (f"{PREFIX}%",)) as found:
         names = [str(row[0]).rstrip() for row in found.fetchall()]
     return [name for name in names if _begun(name) < float("inf")]
+
+
+def _load_of(name: str) -> str:
+    return name.split("_")[-2]
 
 
 def _begun(name: str) -> float:

@@ -1,0 +1,97 @@
+"""Loads in parts that take longer than the time after which staging tables are swept."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+import informix_arrow as ifx
+from informix_arrow import staging
+from informix_arrow.server import Server
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def conn(server: Server) -> Iterator[ifx.Connection]:
+    name = f"staging_long_{next(_numbers)}"
+    server.create_database(name)
+    with ifx.connect(server.url(name), autocommit=True) as connection:
+        connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, after INTEGER)")
+        yield connection
+    server.drop_database(name)
+
+
+def part(*ids: int) -> pa.Table:
+    return pa.table({"id": pa.array(ids, pa.int32()), "after": pa.array([7] * len(ids), pa.int32())})
+
+
+def begun(hours: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is begun from here on was begun so many hours ago."""
+    real = staging.time
+
+    class Clock:
+        monotonic = staticmethod(real.monotonic)
+
+        @staticmethod
+        def time() -> float:
+            return float(real.time()) - hours * 3600
+
+    monkeypatch.setattr(staging, "time", Clock)
+
+
+def stages(conn: ifx.Connection) -> int:
+    return conn.execute("SELECT COUNT(*) FROM systables WHERE tabname LIKE 'ifx_stage_%'").fetchall()[0][0]  # type: ignore[no-any-return]
+
+
+def loaded(conn: ifx.Connection, load: str, *ids: int) -> staging.Staged:
+    table = part(*ids)
+    return staging.load(conn, "orders", load, table.schema, table.to_batches())
+
+
+def test_parts_wait_for_those_that_were_begun_later(
+    conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        begun(30, earlier)
+        load = staging.begin(conn, "orders")
+        first = loaded(conn, load, 1)
+    with monkeypatch.context() as earlier:
+        begun(20, earlier)
+        second = loaded(conn, load, 2)
+    assert staging.sweep(conn) == []
+    assert staging.take(conn, "orders", [first, second], "a")
+    assert conn.execute("SELECT id FROM orders ORDER BY id").fetchall() == [(1,), (2,)]
+
+
+def test_parts_wait_for_one_that_is_still_loaded(conn: ifx.Connection, server: Server) -> None:
+    table = part(*range(2, 40_000))
+    swept: list[list[str]] = []
+
+    def slow() -> Iterator[pa.RecordBatch]:
+        yield from table.slice(0, 30_000).to_batches(max_chunksize=5000)
+        with ifx.connect(server.url(conn.database), autocommit=True) as other:
+            assert stages(other) == 2
+            swept.append(staging.sweep(other, older=-1.0))
+        yield from table.slice(30_000).to_batches()
+
+    load = staging.begin(conn, "orders")
+    first = loaded(conn, load, 1)
+    second = staging.load(conn, "orders", load, table.schema, slow())
+    assert swept == [[]]
+    assert staging.take(conn, "orders", [first, second], "a")
+    assert conn.execute("SELECT COUNT(*), SUM(after) FROM orders").fetchall() == [(39_999, 7 * 39_999)]
+
+
+def test_a_load_that_died_is_swept_as_a_whole(conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier:
+        begun(25, earlier)
+        load = staging.begin(conn, "orders")
+        for number in (1, 2):
+            loaded(conn, load, number)
+    fresh = loaded(conn, staging.begin(conn, "orders"), 3)  # begin() sweeps
+    assert stages(conn) == 1
+    assert staging.take(conn, "orders", [fresh], "b")
