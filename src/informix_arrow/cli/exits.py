@@ -79,8 +79,7 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         )
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output went away (``| head``). Python would complain at exit, when it flushes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()  # whoever read it went away (``| head``)
         return FAILED
     except Failure as failure:
         say(str(failure) if verbose else one_line(failure))
@@ -91,4 +90,15 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         if not isinstance(error, (Error, ArrowException, OSError, UnicodeError)):
             raise
         say(str(error) if verbose else one_line(error))
+        if isinstance(error, OSError):
+            try:
+                sys.stdout.flush()
+            except OSError:  # it was the output that had no room
+                _forget_output()
         return USAGE if isinstance(error, InterfaceError) else FAILED
+
+
+def _forget_output() -> None:
+    """What standard output still holds goes nowhere: Python would try once more as it ends, complain, and exit with
+    120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
