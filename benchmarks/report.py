@@ -167,6 +167,28 @@ def codec(lines: list[Line]) -> str:
     return "\n\n".join(parts) + "\n\n" if parts else ""
 
 
+def before(lines: list[Line], bench: str) -> str:
+    """The embedded server beside that of an earlier commit; empty when that was not measured."""
+    found = [line for some in group(lines, r"server beside another commit's: .*").values() for line in some]
+    if not found:
+        return ""
+    then, today = found[0]["commits"]
+    rows = [
+        f"| {line['subject'].partition(': ')[2]} | {seconds(line['before'])} | {seconds(line['today'])} "
+        f"| {seconds(line['least_before'])} | {seconds(line['least_today'])} | {line['ratio']:.2f} |"
+        for line in found
+    ]
+    return (
+        f"### The embedded server, then and today\n\nCPU of the server's process for one statement, in one run: "
+        f"commit {then} and commit {today} by turns, asked by the same client; medians, the least "
+        f"of {found[0]['rounds']} rounds, and the median of the rounds' ratios. "
+        f"`INFORMIX_ARROW_BENCH_BEFORE=<checkout of {then}> {bench.format('test_server_before.py')}`\n\n"
+        f"| what | {then} | {today} | least, {then} | least, {today} | ratio |\n|---|---:|---:|---:|---:|---:|\n"
+        + "\n".join(rows)
+        + "\n\n"
+    )
+
+
 def page(lines: list[Line], machine: Line) -> str:
     """docs/benchmarks.md."""
     bench = "python -m pytest benchmarks/{} --benchmark-only"
@@ -246,6 +268,7 @@ def page(lines: list[Line], machine: Line) -> str:
             "### Over a slow link\n\nThe round trips of one such operation, counted at the link.\n\n"
             "| what | who | median | round trips |\n|---|---|---:|---:|\n" + "\n".join(rows) + "\n\n"
         )
+    parts.append(before(lines, bench))
     fair = ", ".join(
         f"{line['who']} {line['fairness']:.2f}"
         for line in lines

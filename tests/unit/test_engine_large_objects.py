@@ -423,3 +423,49 @@ def test_objects_are_there_after_a_restart(tmp_path: object) -> None:
     assert db.session.lobs.read(locator, 0, 9) == b"kept"
     assert db.session.lobs.create("blob") != locator
     engine.close()
+
+
+def test_an_object_of_a_refused_row_goes_with_the_session_that_made_it(fresh_engine: Engine) -> None:
+    mine, other = connect(fresh_engine), connect(fresh_engine)
+    mine.run("create table c (id integer primary key, d blob, e clob, tail integer)")
+
+    def objects() -> int:
+        sql = "select count(distinct id) from d_stores_demo._ifx.lob_chunks"
+        ((count,),) = other.session.transaction.con.execute(sql).fetchall()
+        return int(count)
+
+    def made(db: Db, content: bytes) -> bytes:
+        locator = db.session.lobs.create("blob")
+        db.session.lobs.write(locator, 0, content)
+        return locator
+
+    insert = "insert into c (id, d, tail) values (?, ?, 77)"
+    kept, again, lost = made(mine, b"kept"), made(mine, b"again"), made(mine, b"lost" * 1000)
+    mine.run(insert, 1, kept)
+    for locator in (again, lost):
+        assert mine.fails(insert, 1, locator).sqlcode == -268
+    mine.run(insert, 2, again)  # a client may try with another key
+    foreign = made(other, b"foreign")
+    assert objects() == 4
+    mine.session.close()
+    assert objects() == 3
+    assert [other.session.lobs.read(d, 0, 9) for (d,) in other.rows("select d from c order by id")] == [
+        b"kept",
+        b"again",
+    ]
+    assert other.session.lobs.read(foreign, 0, 9) == b"foreign"
+
+    many = connect(fresh_engine)
+    rows = [(number, made(many, b"row")) for number in (1, 3, 4)]
+    assert [isinstance(each, SqlError) for each in many.many(insert, rows)] == [True, False, False]
+    unsure = connect(fresh_engine)
+    object_of_unsure = made(unsure, b"unsure")
+    assert unsure.fails(insert, 1, object_of_unsure).sqlcode == -268
+    other.session.begin()  # it may have been told of the object, and nobody sees what it does with that
+    unsure.session.close()
+    other.session.rollback()
+    assert other.session.lobs.read(object_of_unsure, 0, 9) == b"unsure"
+    before = objects()
+    many.session.close()
+    assert objects() == before - 1
+    assert other.rows("select id, tail from c order by id") == [(1, 77), (2, 77), (3, 77), (4, 77)]

@@ -3,12 +3,14 @@
 A column holds a locator (types/locators.py). The bytes themselves are rows of a hidden table of the same database, so
 that creating and writing them is part of the session's transaction and is undone by its rollback. Copying a locator
 shares the object: a write through one is seen through all. The objects that a table's rows name go when the table is
-dropped, unless another names them too (ddl/dropped_objects.py). One whose row was changed or deleted before is found by
-nobody and stays, taking room, until its database is dropped.
+dropped, unless another names them too (ddl/dropped_objects.py), those whose row was refused with the session that made
+them (refused_objects.py). One whose row was changed or deleted before is found by nobody and stays, taking room, until
+its database is dropped.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
@@ -44,12 +46,19 @@ class ClientFiles(Protocol):
 
 
 class LargeObjects:
-    """The large objects that a session can reach. Each call is atomic; outside a transaction it is committed."""
+    """The large objects that a session can reach. Each call is atomic; outside a transaction it is committed.
+
+    Attributes
+    ----------
+    made
+        The numbers of those that it has made by `create`, by database and kind.
+    """
 
     def __init__(self, transaction: Transaction, database: CurrentDatabase, numbers: Numbers) -> None:
         self._transaction = transaction
         self._database = database
         self._numbers = numbers
+        self.made: dict[tuple[str, Kind], array[int]] = {}
 
     # ---- addressing -------------------------------------------------------------------------
     def _place(self, locator: bytes) -> tuple[ObjectSql, int]:
@@ -124,6 +133,7 @@ class LargeObjects:
         number = self._numbers.new_lob(database)
         sql = ObjectSql(database)
         transaction.write(lambda: transaction.writer.execute_kept(sql.create, [number]))
+        self.made.setdefault((database, kind), array("q")).append(number)
         return make_locator(kind, number, database)
 
     def write(self, locator: bytes, offset: int, data: bytes) -> int:

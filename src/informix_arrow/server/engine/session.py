@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import threading
 import time
@@ -10,6 +11,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary, proxy
 
+import duckdb
 import pyarrow as pa
 
 from ...wire.describe import Column
@@ -46,6 +48,7 @@ from .positioned import Positioned, UpdateRows
 from .prepared import FewRows, Outcome, Prepared, QueryResult
 from .reading import TextReader
 from .references import References
+from .refused_objects import RefusedObjects
 from .rights import Rights
 from .row_changes import RowChanges
 from .row_inserts import Inserts, python_rows, takes_batches
@@ -149,6 +152,13 @@ class EngineSession:
             self.runner, self.values, self.transaction, self.isolation, references, self.routines
         )
         one_row = OneRow(self.environment, self.values, engine.serials, self.transaction, self.isolation)
+        self._refused = RefusedObjects(
+            self.transaction,
+            self.tables,
+            self.lobs,
+            partial(engine.sessions.temp_tables, beside=session_id),
+            partial(engine.sessions.busy, beside=session_id),
+        )
         self._inserts = Inserts(self.environment, self.runner, self.transaction, appender, one_row, triggers)
         self._modifier = Modifier(
             self.runner,
@@ -487,7 +497,11 @@ class EngineSession:
         if isinstance(plan, CallPlan):
             outcome = self.transaction.write(lambda: self.routines.execute(plan, params))
         elif isinstance(plan, InsertPlan):
-            outcome = self._inserts.run(plan, params)
+            try:
+                outcome = self._inserts.run(plan, params)
+            except SqlError:
+                self._refused.refused(plan.info)
+                raise
             self.schema.grew(plan.info, outcome.rows)
         elif isinstance(plan, ModifyPlan):
             outcome = self._modifier.run(plan, params)
@@ -531,6 +545,8 @@ class EngineSession:
             try:
                 found = self.transaction.write(lambda: self._inserts.values(plan, rows, stop_at_error))
                 self.schema.grew(plan.info, len(rows))
+                if any(isinstance(each, SqlError) for each in found):
+                    self._refused.refused(plan.info)
                 return found
             except SqlError as problem:
                 if len(rows) == 1 or self._is_final(problem, inside):
@@ -559,6 +575,8 @@ class EngineSession:
                 if outcome.inserted:
                     self.values.sqlerrd2 = 1
                 self.schema.grew(plan.info, outcome.inserted)
+                if outcome.errors:
+                    self._refused.refused(plan.info)
                 return outcome
             except SqlError as problem:
                 if self._is_final(problem, inside):
@@ -629,6 +647,10 @@ class EngineSession:
             self._duck.drop()
             if self.transaction.active:
                 self.transaction.rollback()
+            with contextlib.suppress(
+                SqlError, duckdb.Error
+            ):  # the database may have gone; then the objects have, too
+                self._refused.give_back()
         finally:
             self.capture.close()
             self.owner.release(committed=False)

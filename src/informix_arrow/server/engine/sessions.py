@@ -25,6 +25,8 @@ class KnownSession(Protocol):
         """The database that it has open."""
 
     @property
+    def in_transaction(self) -> bool: ...
+    @property
     def temp_tables(self) -> Mapping[str, TableInfo]: ...
     def let_go(self) -> None: ...
     def close(self) -> None: ...
@@ -61,6 +63,10 @@ class Sessions:
             if session.session_id != beside
             for info in list(session.temp_tables.values())
         ]
+
+    def busy(self, database: str, beside: int) -> bool:
+        """Whether a session that uses a database has a transaction open, but the one of the number `beside`."""
+        return any(s.in_transaction for s in self.using(database) if s.session_id != beside)
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of sysmaster's syssessions. Called from within DuckDB: no lock is taken."""
