@@ -314,6 +314,7 @@ static int module_exec(PyObject *module)
 static PyMethodDef module_methods[] = {
     {"rows", ia_rows, METH_VARARGS, ia_rows_doc},
     {"untrack", ia_untrack, METH_VARARGS, ia_untrack_doc},
+    {"untracked", ia_untracked, METH_VARARGS, ia_untracked_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -2,9 +2,11 @@
 become record batches by a plan (TYPES section 2)."""
 
 from collections.abc import Sequence
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 from typing_extensions import Buffer, CapsuleType
+
+_T = TypeVar("_T")
 
 NEED_MORE: Final = 0
 OTHER: Final = 1
@@ -78,4 +80,11 @@ def untrack(objects: list[Any], type: type, shared: tuple[object, ...]) -> None:
 
     Only for objects that cannot be changed, and that nothing in ``shared`` refers to: a cycle through one of them
     would never be found.
+    """
+
+def untracked(
+    type: type[_T], first: tuple[object, ...], values: list[Any], shared: tuple[object, ...]
+) -> list[_T]:
+    """``type(*first, value)`` for each value of a list, as :func:`untrack` leaves them: each at once, so that the
+    collector meets none of them.
     """

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from informix_arrow._decode import untrack
+from informix_arrow._decode import untrack, untracked
 
 
 class Pair:
@@ -91,3 +91,35 @@ def test_arguments_that_are_none() -> None:
     numbers: list[Any] = [1, 2]
     untrack(numbers, int, ())  # a class that the collector never looks at
     assert numbers == [1, 2]
+
+
+def test_objects_are_made_and_not_looked_at_from_the_first_on() -> None:
+    values: list[Any] = [(number, str(number)) for number in range(100)] + [([],)]
+    made = untracked(Pair, (SHARED,), values, (SHARED,))
+    assert [(one.shared, one.values) for one in made] == [(SHARED, value) for value in values]
+    assert [gc.is_tracked(one) for one in made] == [False] * 100 + [True]
+    assert untracked(Pair, (SHARED,), [], (SHARED,)) == []
+
+
+def test_a_class_may_keep_its_arguments_and_may_fail() -> None:
+    class Keeping:
+        def __init__(self, *arguments: object) -> None:
+            self.arguments = arguments
+
+    assert [one.arguments for one in untracked(Keeping, (0,), [1, 2, 3], ())] == [(0, 1), (0, 2), (0, 3)]
+
+    shrinking = [1, 2, 3]
+
+    class Failing:
+        def __init__(self, way: str, value: int) -> None:
+            if way == "shrink":
+                shrinking.clear()
+            elif value == 2:
+                raise LookupError(value)
+
+    with pytest.raises(LookupError, match="2"):
+        untracked(Failing, ("raise",), [1, 2, 3], ())
+    with pytest.raises(IndexError):
+        untracked(Failing, ("shrink",), shrinking, ())
+    with pytest.raises(TypeError):
+        untracked(Pair, (), [1], ())

@@ -26,8 +26,9 @@ static int ia_untrack_tuple(PyObject *tuple)
 #define IA_SHARED 4
 
 struct ia_shared {
-    PyObject *objects[IA_SHARED];
+    PyObject *objects[IA_SHARED]; /* the class first; borrowed */
     int count;
+    traverseproc traverse; /* of the class; NULL: the collector never looks at its objects */
 };
 
 /* One reference of an object: 1, which ends the walk, when it may lead anywhere. */
@@ -40,6 +41,27 @@ static int ia_untrack_visit(PyObject *object, void *argument)
     return !ia_is_atom(object);
 }
 
+static int ia_shared_from(struct ia_shared *shared, PyObject *type, PyObject *objects)
+{
+    const Py_ssize_t count = PyTuple_Size(objects);
+    if (count >= IA_SHARED) {
+        PyErr_Format(PyExc_ValueError, "at most %d shared objects are taken", IA_SHARED - 1);
+        return -1;
+    }
+    shared->objects[0] = type;
+    for (Py_ssize_t k = 0; k < count; k++) shared->objects[k + 1] = PyTuple_GetItem(objects, k);
+    shared->count = (int)count + 1;
+    shared->traverse = PyType_GetSlot((PyTypeObject *)type, Py_tp_traverse);
+    return 0;
+}
+
+static void ia_untrack_one(PyObject *object, struct ia_shared *shared)
+{
+    if ((PyObject *)Py_TYPE(object) == shared->objects[0] && shared->traverse && PyObject_GC_IsTracked(object) &&
+        shared->traverse(object, ia_untrack_visit, shared) == 0)
+        PyObject_GC_UnTrack(object);
+}
+
 PyDoc_STRVAR(ia_untrack_doc,
 "untrack(objects, type, shared) -> None\n--\n\n"
 "Take those of a list out of the cyclic garbage collector's sight that are of this class (not of one beneath it) and refer\n"
@@ -50,23 +72,68 @@ PyDoc_STRVAR(ia_untrack_doc,
 static PyObject *ia_untrack(PyObject *module, PyObject *args)
 {
     PyObject *list, *type, *objects;
+    struct ia_shared shared;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!O!:untrack", &PyList_Type, &list, &PyType_Type, &type, &PyTuple_Type, &objects))
+    if (!PyArg_ParseTuple(args, "O!O!O!:untrack", &PyList_Type, &list, &PyType_Type, &type, &PyTuple_Type, &objects) ||
+        ia_shared_from(&shared, type, objects))
         return NULL;
-    struct ia_shared shared = {{type}, 1 + (int)PyTuple_Size(objects)};
-    if (PyTuple_Size(objects) >= IA_SHARED) {
-        PyErr_Format(PyExc_ValueError, "untrack() takes at most %d shared objects", IA_SHARED - 1);
-        return NULL;
-    }
-    for (int k = 1; k < shared.count; k++) shared.objects[k] = PyTuple_GetItem(objects, k - 1);
-    const traverseproc traverse = PyType_GetSlot((PyTypeObject *)type, Py_tp_traverse);
-    for (Py_ssize_t i = 0, count = PyList_Size(list); traverse && i < count; i++) {
-        PyObject *const object = PyList_GetItem(list, i);
-        if ((PyObject *)Py_TYPE(object) == type && PyObject_GC_IsTracked(object) &&
-            traverse(object, ia_untrack_visit, &shared) == 0)
-            PyObject_GC_UnTrack(object);
-    }
+    for (Py_ssize_t i = 0, count = PyList_Size(list); i < count; i++) ia_untrack_one(PyList_GetItem(list, i), &shared);
     Py_RETURN_NONE;
+}
+
+/* The arguments of the next instance: those before it are used again where nobody has kept them. */
+static PyObject *ia_arguments(PyObject *before, PyObject *first, PyObject *value)
+{
+    const Py_ssize_t count = PyTuple_Size(first);
+    if (before == NULL || Py_REFCNT(before) != 1) {
+        Py_XDECREF(before);
+        before = PyTuple_New(count + 1);
+        for (Py_ssize_t k = 0; before && k < count; k++) {
+            PyObject *const argument = PyTuple_GetItem(first, k);
+            Py_INCREF(argument);
+            if (PyTuple_SetItem(before, k, argument)) Py_CLEAR(before);
+        }
+    }
+    Py_INCREF(value);
+    if (before == NULL)
+        Py_DECREF(value);
+    else if (PyTuple_SetItem(before, count, value))
+        Py_CLEAR(before);
+    return before;
+}
+
+PyDoc_STRVAR(ia_untracked_doc,
+"untracked(type, first, values, shared) -> list\n--\n\n"
+"type(*first, value) for each value of a list, as untrack() leaves them: each at once, so that the collector meets none.");
+
+static PyObject *ia_untracked(PyObject *module, PyObject *args)
+{
+    PyObject *type, *first, *values, *objects, *arguments = NULL;
+    struct ia_shared shared;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!:untracked", &PyType_Type, &type, &PyTuple_Type, &first, &PyList_Type, &values,
+                          &PyTuple_Type, &objects) ||
+        ia_shared_from(&shared, type, objects))
+        return NULL;
+    /* What a call of the class does, without a tuple of arguments for each. */
+    const newfunc make = PyType_GetSlot((PyTypeObject *)type, Py_tp_new);
+    const initproc init = PyType_GetSlot((PyTypeObject *)type, Py_tp_init);
+    if (make == NULL || init == NULL) {
+        PyErr_SetString(PyExc_TypeError, "untracked() takes a class that can be called");
+        return NULL;
+    }
+    const Py_ssize_t count = PyList_Size(values);
+    PyObject *made = PyList_New(count);
+    for (Py_ssize_t i = 0; made && i < count; i++) {
+        PyObject *const value = PyList_GetItem(values, i); /* IndexError when the class has made the list shorter */
+        arguments = value ? ia_arguments(arguments, first, value) : arguments;
+        PyObject *object = value && arguments ? make((PyTypeObject *)type, arguments, NULL) : NULL;
+        if (object && init(object, arguments, NULL)) Py_CLEAR(object);
+        if (object) ia_untrack_one(object, &shared);
+        if (object == NULL || PyList_SetItem(made, i, object)) Py_CLEAR(made);
+    }
+    Py_XDECREF(arguments);
+    return made;
 }
 
 #endif

@@ -100,6 +100,7 @@ class InformixExecutionContext(default.DefaultExecutionContext):
         result: Any = super()._setup_result_proxy()
         if type(result) is cursor.CursorResult:
             result.__class__ = InformixCursorResult
+            result._reset_memoizations()
         return result
 
     def handle_dbapi_exception(self, e: BaseException) -> None:

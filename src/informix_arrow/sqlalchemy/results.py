@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy.engine import CursorResult, MappingResult, Row, RowMapping, ScalarResult
 from sqlalchemy.util import HasMemoized_ro_memoized_attribute
 
-from .._decode import untrack
+from .._decode import untrack, untracked
 
 PART = 512
 """Rows that are made before the collector is told of them: fewer than it lets be made between two of its rounds."""
@@ -79,6 +79,25 @@ class InformixCursorResult(_InParts, CursorResult[Any]):
     __slots__ = ()
 
     _row_class = Row
+
+    @HasMemoized_ro_memoized_attribute
+    def _row_getter(self) -> tuple[Any, ...]:
+        parent: Any = super()
+        one, many, *others = parent._row_getter
+        metadata: Any = self._metadata
+        if (
+            metadata._tuplefilter is None
+            and metadata._effective_processors is None
+            and self._row_logging_fn is None
+            and not self._source_supports_scalars
+        ):
+            names = metadata._key_to_index
+            first, shared = (metadata, None, names), (metadata, names)
+
+            def many(rows: Sequence[Any]) -> list[Any]:
+                return untracked(Row, first, rows if isinstance(rows, list) else list(rows), shared)
+
+        return (one, many, *others)
 
     def scalars(self, index: Any = 0) -> ScalarResult[Any]:
         """As SQLAlchemy's."""
