@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,9 +60,9 @@ class Address:
         )
 
 
-@pytest.fixture(scope="session")
-def address() -> Iterator[Address]:
-    """An embedded server with its databases in memory."""
+@contextmanager
+def serving() -> Iterator[tuple[Address, int]]:
+    """An embedded server with its databases in memory, and the number of its process."""
     command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0"]
     environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
@@ -69,9 +70,16 @@ def address() -> Iterator[Address]:
             assert process.stdout is not None
             ready = re.fullmatch(r"listening on (\S+):(\d+)\n", process.stdout.readline())
             assert ready is not None
-            yield Address(ready[1], int(ready[2]))
+            yield Address(ready[1], int(ready[2])), process.pid
         finally:
             process.terminate()
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[Address]:
+    """An embedded server with its databases in memory."""
+    with serving() as (found, _):
+        yield found
 
 
 @pytest.fixture(scope="session")

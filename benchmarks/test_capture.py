@@ -1,5 +1,5 @@
 """Change capture: rows per second beside Debezium on the same changes, the client's CPU, the delay from COMMIT to the
-transaction in a client's hands, memory, and what logging costs loads.
+transaction in a client's hands, memory, what logging costs loads, and that it costs nothing where nobody captures.
 
 The changes are 1,000,000 inserted rows of five columns, in transactions of 10,000; INFORMIX_ARROW_BENCH_LARGE=1 lets
 Debezium read all of them too, not the first 100,000, and memory be measured over 10,000,000.
@@ -22,7 +22,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import informix_arrow as ifx
 
-from .conftest import Address
+from .conftest import Address, serving
 from .measuring import percentiles
 from .peers.debezium import follower
 from .tables import SEED, seed_table
@@ -207,4 +207,57 @@ def test_load(benchmark: BenchmarkFixture, address: Address, url: str, logged: s
         rows=rows,
         ns_per_row=stats.median / rows * 1e9,
         rows_per_second=rows / stats.median,
+    )
+
+
+def _cpu(pid: int) -> float:
+    """Nanoseconds that the threads of a process have had."""
+    return float(
+        sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    )
+
+
+@pytest.mark.parametrize("work", ["load", "single rows"])
+def test_what_capture_costs_others(benchmark: BenchmarkFixture, work: str) -> None:
+    """The server's CPU for a table that nobody captures, while another one is captured and while none is: in turns, on
+    one server, the least of many."""
+    if not Path("/proc/self/schedstat").exists():
+        pytest.skip("the system does not count the CPU of threads in nanoseconds")
+    rows = 100_000 if work == "load" else 2_000
+    data = seed_table(rows)
+    found: dict[str, list[float]] = {"no table": [], "another table": []}
+    with serving() as (address, pid), address.ours(autocommit=True) as conn, conn.cursor() as cursor:
+        url = f"informix://informix:in4mix@{address.host}:{address.port}/stores_demo?server=informix"
+        for name in ("loaded", "watched"):
+            conn.execute(f"CREATE TABLE {name} ({SEED})")
+        values = [tuple(row.values()) for row in data.to_pylist()] if work == "single rows" else []
+
+        def once() -> float:
+            conn.execute("TRUNCATE TABLE loaded")
+            at = _cpu(pid)
+            if work == "load":
+                conn.write_arrow("loaded", data)
+            else:
+                for row in values:
+                    cursor.execute("INSERT INTO loaded VALUES (?, ?, ?, ?, ?)", row)
+            return (_cpu(pid) - at) / rows
+
+        def pair() -> None:
+            once()  # plans are made anew when logging was switched
+            found["no table"].append(min(once() for _ in range(3)))
+            with ifx.capture(url, ["watched"], timeout=1):
+                once()
+                found["another table"].append(min(once() for _ in range(3)))
+            ifx.capture_off(url, ["watched"])
+
+        benchmark.group = f"what capture of another table costs: {work}"
+        benchmark.pedantic(pair, rounds=10, warmup_rounds=1)
+    benchmark.extra_info.update(
+        subject=benchmark.group,
+        who="the server's CPU per row",
+        rows=rows,
+        **{f"ns_{name.replace(' ', '_')}": min(each[1:]) for name, each in found.items()},
+        ratio_of_pairs=statistics.median(
+            b / a for a, b in zip(found["no table"][1:], found["another table"][1:], strict=True)
+        ),
     )
