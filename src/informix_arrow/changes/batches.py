@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from ..wire.types import TypeOptions
 OPERATIONS = ("insert", "update", "delete", "truncate")
 
 _OP_TYPE = pa.dictionary(pa.int8(), pa.utf8())
-_OP_NAMES = pa.array(OPERATIONS, pa.utf8())
 _OP_OF_RECORD = np.full(records.UPDATE_AFTER + 1, -1, np.int8)
 _OP_OF_RECORD[records.INSERT] = 0
 _OP_OF_RECORD[records.UPDATE_AFTER] = 1
@@ -32,6 +32,12 @@ _TRUNCATED = 3
 
 #: Names of the columns beside the table's own.
 EXTRA = ("_op", "_lsn", "_before")
+
+
+@cache
+def _op_names() -> pa.Array:
+    """Made when they are first needed: pyarrow imports pandas for its first array."""
+    return pa.array(OPERATIONS, pa.utf8())
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,7 @@ class TableBatches:
                 f"a change of {self.table}: an UPDBEF is followed by something that is not its UPDAFT"
             )
         rows = self._final(after)
-        operations = pa.DictionaryArray.from_arrays(pa.array(_OP_OF_RECORD[numbers]), _OP_NAMES)
+        operations = pa.DictionaryArray.from_arrays(pa.array(_OP_OF_RECORD[numbers]), _op_names())
         return pa.RecordBatch.from_arrays(
             [operations, after.column(1), *rows, self._befores(numbers, updates, before)], schema=self.schema
         )
@@ -150,7 +156,7 @@ class TableBatches:
 
     def truncated(self, lsn: int) -> pa.RecordBatch:
         """The one row that says that the table was emptied."""
-        operation = pa.DictionaryArray.from_arrays(pa.array([_TRUNCATED], pa.int8()), _OP_NAMES)
+        operation = pa.DictionaryArray.from_arrays(pa.array([_TRUNCATED], pa.int8()), _op_names())
         nulls = [pa.nulls(1, field.type) for field in list(self.schema)[2:]]
         return pa.RecordBatch.from_arrays(
             [operation, pa.array([lsn], pa.int64()), *nulls], schema=self.schema

@@ -39,6 +39,18 @@ class Memory:
     temp_directory: Path | None = None
 
 
+_known_settings: frozenset[str] = frozenset()
+
+
+def _settings(con: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """Names of the settings of this release of DuckDB; asked for once, as it takes 3 ms."""
+    global _known_settings
+    if not _known_settings:
+        rows = con.execute("SELECT name FROM duckdb_settings()").fetchall()
+        _known_settings = frozenset(name for (name,) in rows)
+    return _known_settings
+
+
 class Instance:
     """One DuckDB instance, open until `close`. Thread-safe, but for `root`.
 
@@ -64,9 +76,7 @@ class Instance:
         self.root = duckdb.connect(":memory:")
         self._made: str | None = None
         try:
-            self._settings = {
-                name for (name,) in self.root.execute("SELECT name FROM duckdb_settings()").fetchall()
-            }
+            self._settings = _settings(self.root)
             # A vacuum gives rows new ids, which locks and journals know.
             self.root.execute("SET max_vacuum_tasks = 0")
             self._limit("memory_limit", memory.limit)
