@@ -13,6 +13,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
 
 import informix_arrow as ifx
 from informix_arrow import aio, observing, otel
@@ -252,3 +253,24 @@ def test_passwords_in_statements_are_not_shown_even_where_values_are(url: str) -
         conn.execute(sql, ("Geheimnis7",)).fetchall()
     assert seen[0].statement == "SELECT id AS password, <hidden>"
     assert "Geheimnis" not in repr([(each.statement, each.parameters, str(each)) for each in seen])
+
+
+def test_a_sampler_sees_the_text_of_the_statement(url: str) -> None:
+    class Remembering(Sampler):
+        def should_sample(self, *args: object, **more: object) -> SamplingResult:
+            seen.append(args[4] if len(args) > 4 else more.get("attributes"))
+            return SamplingResult(Decision.DROP)
+
+        def get_description(self) -> str:
+            return "remembers what it was asked"
+
+    seen: list[object] = []
+    with ifx.connect(url) as conn:
+        otel.instrument(tracer_provider=TracerProvider(sampler=Remembering()))
+        try:
+            conn.execute("SELECT name FROM observed WHERE id = 1").fetchall()
+        finally:
+            otel.uninstrument()
+    [asked] = seen
+    assert isinstance(asked, dict)
+    assert asked["db.query.text"] == "SELECT name FROM observed WHERE id = ?"
