@@ -1,0 +1,102 @@
+"""Copies into files on a disk that is full: the error says so, what was there stays, and once there is room the same
+copy goes on."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.integration import copy_targets
+from tests.integration.copy_targets import held
+
+import informix_arrow as ifx
+from informix_arrow.server import Server
+
+_numbers = itertools.count(1)
+KINDS = [kind for kind in copy_targets.KINDS if kind not in ("informix", "postgresql")]
+SMALL, LARGE = 50, 110_000
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """A disk with room for 3 MB, and what makes more."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", path], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"a file system cannot be mounted here: {mounted.stderr.decode().strip()}")
+
+    def make_room() -> None:
+        subprocess.run(["mount", "-o", "remount,size=200m", path], check=True)
+
+    try:
+        yield path, make_room
+    finally:
+        subprocess.run(["umount", "--lazy", path], check=True)
+
+
+@pytest.fixture
+def conn(server: Server) -> Iterator[ifx.Connection]:
+    name = f"copy_disk_{next(_numbers)}"
+    server.create_database(name)
+    with ifx.connect(server.url(name), autocommit=True) as connection:
+        connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, after VARCHAR(64))")
+        yield connection
+    server.drop_database(name)
+
+
+def fill(conn: ifx.Connection, first: int, last: int) -> None:
+    """Rows that nothing packs."""
+    chosen = random.Random(first)
+    numbers = range(first, last)
+    data = {"id": pa.array(numbers, pa.int32()), "after": [chosen.randbytes(32).hex() for _ in numbers]}
+    conn.write_arrow("orders", pa.table(data))
+
+
+def rows(where: Any) -> list[tuple[int, str]]:
+    table = (
+        where.read_arrow("SELECT * FROM orders")
+        if isinstance(where, ifx.Connection)
+        else held(where, "orders")
+    )
+    return sorted(zip(table["id"].to_pylist(), table["after"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{}, {"mode": "merge", "key": "id"}], ids=["full", "merge"])
+def test_what_does_not_fit_is_told_and_goes_on_when_there_is_room(
+    conn: ifx.Connection,
+    server: Server,
+    disk: tuple[Path, Callable[[], None]],
+    kind: str,
+    options: dict[str, Any],
+) -> None:
+    place, make_room = disk
+    fill(conn, 0, SMALL)
+    with copy_targets.made(kind, place, server, "nowhere") as target:
+        ifx.copy(conn, target, ["orders"])
+        before = rows(target)
+        assert len(before) == SMALL
+        fill(conn, SMALL, LARGE)
+        with pytest.raises(ifx.CopyFailed) as failed:
+            ifx.copy(conn, target, ["orders"], **options)
+        told = str(failed.value).lower()
+        assert "orders: " in told
+        assert any(
+            words in told
+            for words in ("no space left", "disk is full", "out of disk", "database or disk is full")
+        ), told
+        assert rows(target) == before
+        make_room()
+        (report,) = ifx.copy(conn, target, ["orders"], **options)
+        now = rows(conn)
+        assert rows(target) == now
+        assert report.rows == LARGE
