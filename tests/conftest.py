@@ -24,7 +24,10 @@ with suppress(ImportError):  # environments of single tools do without
 
     # How long values take to draw is the machine's business: several workers share it, with the witnesses' JVMs.
     settings.register_profile(
-        "project", suppress_health_check=[HealthCheck.too_slow], derandomize=SEED is not None
+        "project",
+        suppress_health_check=[HealthCheck.too_slow],
+        deadline=None,
+        derandomize=SEED is not None,
     )
     settings.load_profile("project")
 
