@@ -64,7 +64,7 @@ static inline int64_t ia_log_record(const struct ia_log_run *run, const uint8_t 
 }
 
 /* Bytes that the run at the front of data takes for clients at most: its records, and what each becomes longer by. */
-static int64_t ia_log_space(const struct ia_log_run *run, const uint8_t *data, const uint8_t *end)
+static inline int64_t ia_log_space(const struct ia_log_run *run, const uint8_t *data, const uint8_t *end)
 {
     int64_t count = 0, bytes = 0, size;
     for (const uint8_t *p = data; count < run->most && bytes < run->room && (size = ia_log_size(p, end - p)) > 0; p += size) {
