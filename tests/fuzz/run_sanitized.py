@@ -51,7 +51,7 @@ def runtime(name: str) -> str:
 def build_modules(directory: Path) -> None:
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     include = f"-I{sysconfig.get_path('include')}"
-    for name in ("_decode", "_encode", "_bulk", "_unl", "_hash", "_changes", "_parquet"):
+    for name in ("_decode", "_encode", "_bulk", "_unl", "_hash", "_changes"):
         target = directory / f"{name}{suffix}"
         source = str(SOURCE / f"{name}.c")
         run([CC, *WARNINGS, *SANITIZE, "-shared", "-fPIC", include, source, "-o", str(target)])

@@ -9,8 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._parquet import total
-
 _WRAP = 1 << 64
 
 
@@ -77,16 +75,28 @@ def _is_summed(kind: pa.DataType) -> bool:
 
 def _sum(column: pa.Array) -> int:
     kind = column.type
+    column = column.drop_null()
+    if not len(column):
+        return 0
     if pa.types.is_boolean(kind):
-        return int(pc.sum(column).as_py() or 0)
-    validity, *buffers = column.buffers()
-    validity = validity if column.null_count else None
-    if len(buffers) == 2:
-        is_large = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
-        offsets, values = buffers
-        return total(8 if is_large else 4, True, len(column), column.offset, validity, values, offsets)
-    width = kind.bit_width // 8
-    return total(width, False, len(column), column.offset, validity, buffers[0], None)
+        return int(pc.sum(column).as_py())
+    if pa.types.is_large_string(kind) or pa.types.is_string(kind):
+        return _sum_of_bytes(column.cast(pa.large_binary()))
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return _sum_of_bytes(column.cast(pa.large_binary()))
+    bits: Any = kind.bit_width
+    words = np.frombuffer(column.buffers()[1], dtype=f"u{min(bits, 64) // 8}")
+    each = max(bits // 64, 1)
+    return int(words[column.offset * each : (column.offset + len(column)) * each].sum(dtype=np.uint64))
+
+
+def _sum_of_bytes(column: pa.Array) -> int:
+    offsets = np.frombuffer(column.buffers()[1], dtype="i8")[column.offset : column.offset + len(column) + 1]
+    data = column.buffers()[2]
+    content = (
+        np.frombuffer(data, dtype="u1")[offsets[0] : offsets[-1]] if data is not None else np.empty(0, "u1")
+    )
+    return int(content.sum(dtype=np.uint64)) + 257 * len(content)
 
 
 def _sum_of_entries(column: pa.DictionaryArray) -> int:
