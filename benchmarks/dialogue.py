@@ -20,6 +20,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
@@ -145,50 +146,43 @@ class Replay:
 
 def play(dialogue: Dialogue, client: socket.socket) -> None:
     """Serve one client. A fetch too many, sent on a guess, is told that there are no more rows."""
-    login, protocols, *rest = dialogue.turns
-    fetches: deque[bytes] = deque()
-    others: deque[bytes] = deque()
-    ends = Ends(dialogue.framing)
-    for turn in rest:
-        if not turn.fetch:
-            others.append(turn.reply)
-        elif not ends.reached(turn.request):  # else the recorded client had asked for too much
-            fetches.append(turn.reply)
-        ends.note(turn.request, turn.reply)
+    login, protocols, *_ = dialogue.turns
+    fetches: deque[tuple[bytes, bool]] = deque()
+    others: deque[tuple[bytes, bool]] = deque()
+    for turn, last in _without_surplus(dialogue):
+        (fetches if turn.fetch else others).append((turn.reply, last))
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    requests, ends = Requests(client, dialogue.framing), Ends(dialogue.framing)
+    requests = Requests(client, dialogue.framing)
     requests.login()
     client.sendall(login.reply)
     requests.next()
     client.sendall(protocols.reply)
+    ended: dict[bytes, bool] = {}  # whether a statement's cursor has sent its last row
     while others or fetches:
         request = requests.next()
-        if _is_fetch(request) and ends.reached(request):
+        fetch, statement = _is_fetch(request), request[2:4]
+        if fetch and ended.get(statement):
             client.sendall(dialogue.exhausted)
-            continue
-        reply = fetches.popleft() if _is_fetch(request) else others.popleft()
-        ends.note(request, reply)
-        client.sendall(reply)
+        else:
+            reply, ended[statement] = (fetches if fetch else others).popleft()
+            client.sendall(reply)
 
 
-class Ends:
-    """Which cursors, by the numbers of their statements, have sent their last row."""
-
-    def __init__(self, framing: Framing) -> None:
-        self._framing = framing
-        self._reached: set[bytes] = set()
-
-    def reached(self, request: bytes) -> bool:
-        """Whether the cursor that a group is for has no more rows."""
-        return request[2:4] in self._reached
-
-    def note(self, request: bytes, reply: bytes) -> None:
-        """A group was answered: a fetch may have come to the end, an OPEN begins anew."""
-        if request[:2] == b"\0\4":
-            over = isinstance(
-                m.parse_server_message(Reader(_done(reply, self._framing)), self._framing), m.Done
-            )
-            (self._reached.add if over else self._reached.discard)(request[2:4])
+@lru_cache(maxsize=1)
+def _without_surplus(dialogue: Dialogue) -> list[tuple[Turn, bool]]:
+    """The turns behind the login, without fetches that the recorded client sent in vain, and whether the reply to each
+    has a result's last row."""
+    found: list[tuple[Turn, bool]] = []
+    ended: dict[bytes, bool] = {}
+    for turn in dialogue.turns[2:]:
+        statement = turn.request[2:4]
+        if not (turn.fetch and ended.get(statement)):
+            behind = Reader(_done(turn.reply, dialogue.framing))
+            of_statement = turn.request[:2] == b"\0\4"
+            last = of_statement and isinstance(m.parse_server_message(behind, dialogue.framing), m.Done)
+            found.append((turn, last))
+            ended[statement] = last
+    return found
 
 
 def play_blindly(dialogue: Dialogue, client: socket.socket) -> None:

@@ -47,8 +47,8 @@ def test_two_parts_of_a_recorded_table(
     benchmark: BenchmarkFixture, address: Address, seeded: Callable[[int], str], connections: int
 ) -> None:
     sql = f"SELECT k, name, n, x, d FROM {seeded(ROWS)}"
-    each = PARTS // connections
-    recorded = record((address.host, address.port), lambda host, port: read([(host, port)], sql, each))
+    # Either may be done with its part, and take the other one, before the other has connected.
+    recorded = record((address.host, address.port), lambda host, port: read([(host, port)], sql))
     with contextlib.ExitStack() as stack:
         replays = [stack.enter_context(Replay(recorded)) for _ in range(connections)]
         addresses = [replay.address for replay in replays]
