@@ -46,6 +46,12 @@ class Certificates:
     ca_p12: Path  # PKCS#12: the authority's certificate alone, as a Java trust store holds it
 
 
+_SIGNS = x509.KeyUsage(
+    digital_signature=False, content_commitment=False, key_encipherment=False, data_encipherment=False,
+    key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
+)  # fmt: skip
+
+
 class _Authority:
     def __init__(self, name: str) -> None:
         self.key = ec.generate_private_key(ec.SECP256R1())
@@ -75,7 +81,12 @@ def _certificate(
     )
     if names:
         builder = builder.add_extension(x509.SubjectAlternativeName([_name(each) for each in names]), False)
-    return builder.sign(issuer_key or key, hashes.SHA256())
+    signer = issuer_key or key
+    # Python 3.13 takes no authority without either.
+    if issuer is None:
+        builder = builder.add_extension(_SIGNS, critical=True)
+    authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+    return builder.add_extension(authority, critical=False).sign(signer, hashes.SHA256())
 
 
 def _name(text: str) -> x509.GeneralName:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import duckdb
 from ..types.names import text
 
 _UNITS = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
+_PART = re.compile(r"(100|[1-9][0-9]?)%")
 
 _LATER = ("max_vacuum_tasks", "operator_memory_limit")
 """Settings that are changed when the configuration is locked: at the end, and for each connection."""
@@ -80,7 +82,7 @@ class Instance:
             # A vacuum gives rows new ids, which locks and journals know.
             self.root.execute("SET max_vacuum_tasks = 0")
             self._limit("memory_limit", memory.limit)
-            self._statement_limit = memory.statement_limit or self._half()
+            self._statement_limit = memory.statement_limit or self._share(0.5)
             if "operator_memory_limit" in self._settings:
                 self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")
             self.temporary = self._temporary(directory, memory)
@@ -91,16 +93,24 @@ class Instance:
 
     def _limit(self, name: str, value: str, setting: str = "") -> None:
         try:
-            self.root.execute(f"SET {setting or name} = {text(value)}")
+            try:
+                self.root.execute(f"SET {setting or name} = {text(value)}")
+            except duckdb.Error:
+                part = _PART.fullmatch(value)
+                if part is None:
+                    raise
+                # DuckDB 1 knows no parts of the machine's memory; its default is 80 % of it.
+                self.root.execute(f"SET {setting or name} = {text(self._share(int(part[1]) / 80))}")
         except duckdb.Error as problem:
             reason = str(problem).partition("\n")[0]
             raise ValueError(f"{name} is an amount such as '2GB', not {value!r}: {reason}") from None
 
-    def _half(self) -> str:
+    def _share(self, of_limit: float) -> str:
+        """A part of the limit as it is now."""
         row = self.root.execute("SELECT current_setting('memory_limit')").fetchone()
         assert row is not None
         number, unit = str(row[0]).split()
-        return f"{max(1, int(float(number) * 1024 ** _UNITS[unit] / 2 / 1024))}KiB"
+        return f"{max(1, int(float(number) * 1024 ** _UNITS[unit] * of_limit / 1024))}KiB"
 
     def _temporary(self, directory: Path | None, memory: Memory) -> str:
         if memory.temp_directory is not None:
@@ -123,8 +133,9 @@ class Instance:
         }
         if (
             "allowed_configs" in self._settings
-        ):  # from DuckDB 2.0 on; before, a lock would hold for these as well
-            settings["allowed_configs"] = f"[{', '.join(map(text, _LATER))}]"
+        ):  # from DuckDB 1.5 on; before, a lock would hold for these as well
+            later = [name for name in _LATER if name in self._settings]
+            settings["allowed_configs"] = f"[{', '.join(map(text, later))}]"
             settings["lock_configuration"] = "true"
         for name, value in settings.items():
             self.root.execute(f"SET {name} = {value}")
