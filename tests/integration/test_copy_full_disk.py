@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pytest
 from tests.integration import copy_targets
 from tests.integration.copy_targets import held
+from tests.small_disks import small_disk
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -26,21 +26,8 @@ SMALL, LARGE = 50, 110_000
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
     """A disk with room for 3 MB, and what makes more."""
-    path = tmp_path / "disk"
-    path.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", path], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"a file system cannot be mounted here: {mounted.stderr.decode().strip()}")
-
-    def make_room() -> None:
-        subprocess.run(["mount", "-o", "remount,size=200m", path], check=True)
-
-    try:
-        yield path, make_room
-    finally:
-        subprocess.run(["umount", "--lazy", path], check=True)
+    with small_disk(tmp_path / "disk", 3) as found:
+        yield found
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import logging
 import os
 import random
 import resource
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.small_disks import small_disk
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -26,21 +26,8 @@ Limited = tuple[Path, Callable[[], None]]
 
 @pytest.fixture
 def small_file_system(tmp_path: Path) -> Iterator[Limited]:
-    place = tmp_path / "small"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=30m", "tmpfs", place], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"a file system cannot be mounted here: {mounted.stderr.decode().strip()}")
-
-    def make_room() -> None:
-        subprocess.run(["mount", "-o", "remount,size=200m", place], check=True)
-
-    try:
-        yield place, make_room
-    finally:
-        subprocess.run(["umount", "--lazy", place], check=True)
+    with small_disk(tmp_path / "small", 30) as found:
+        yield found
 
 
 @pytest.fixture
