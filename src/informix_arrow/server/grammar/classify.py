@@ -43,7 +43,7 @@ class Control:
     options: tuple[str, ...] = ()
 
 
-Statement = (
+DdlStatement = (
     CreateTable
     | Drop
     | CreateIndex
@@ -60,12 +60,9 @@ Statement = (
     | CreateTrigger
     | DropTrigger
     | SetTriggers
-    | Routine
-    | DropRoutine
-    | ExecuteRoutine
-    | Control
-    | None
 )
+
+Statement = DdlStatement | Routine | DropRoutine | ExecuteRoutine | Control | None
 
 _OTHER = 0
 """Statement type of what has none in SERVER-BEHAVIOUR section 3: clients only need to see that it is no SELECT."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...errors import SqlError
+from ...grammar.classify import DdlStatement
 from ...grammar.ddl_nodes import (
     AlterTable,
     ConstraintDef,
@@ -21,7 +22,6 @@ from ...schema import stored_names
 from ...schema.catalog import TableInfo
 from ...schema.privileges import DBA, RESOURCE
 from ..rights import NO_PRIVILEGE, NOT_OWNER
-from .statements import DdlStatement
 from .workbench import Workbench
 
 _NOT_OWNER = {"INDEX": -320, "SYNONYM": -579, "SEQUENCE": -635}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...grammar.classify import DdlStatement
 from ...grammar.ddl_nodes import (
     AlterTable,
     CreateIndex,
@@ -21,25 +22,6 @@ from ...grammar.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
 from . import granting, indexes, sequences, synonyms, tables, triggers, views
 from .alter import alter
 from .workbench import Workbench
-
-DdlStatement = (
-    CreateTable
-    | Drop
-    | CreateIndex
-    | CreateView
-    | CreateSynonym
-    | Sequence
-    | AlterTable
-    | Rename
-    | Truncate
-    | CreateType
-    | DropType
-    | Grant
-    | Role
-    | CreateTrigger
-    | DropTrigger
-    | SetTriggers
-)
 
 
 def run(bench: Workbench, statement: DdlStatement) -> int:
