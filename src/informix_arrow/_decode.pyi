@@ -64,14 +64,18 @@ class Decoder:
         """Rows decoded so far, those of taken batches included."""
 
 def rows(
-    schema_capsule: object, array_capsule: object, first: int, count: int, ready: tuple[list[Any] | None, ...]
+    schema_capsule: object,
+    array_capsule: object,
+    first: int,
+    count: int,
+    ready: tuple[list[Any] | None, ...] | None,
 ) -> list[tuple[Any, ...]]:
     """Rows ``first`` to ``first + count`` of a record batch (the pair that ``__arrow_c_array__`` gives, which stays as
     it is) as tuples, with the values of ``to_pylist()``.
 
     ``ready`` has None for each column that is made here: int16, int32, int64, float32, float64, bool, utf8, date32 and
-    decimal128; and the ``count`` values of each other column as a list. ValueError for a column that is neither. Equal
-    dates may be one object.
+    decimal128; and the ``count`` values of each other column as a list; or is None where all columns are made here.
+    ValueError for a column that is neither. Equal dates may be one object.
     """
 
 def untrack(objects: list[Any], type: type, shared: tuple[object, ...]) -> None:

@@ -19,7 +19,7 @@ from .front.runner import ConnectionT
 from .identifiers import exact, exact_owner
 from .result import Result
 from .shaping.parameters import Values
-from .shaping.rows import NO_ROW, RowFactory, Rows
+from .shaping.rows import NO_ROW, NO_ROWS, RowFactory, Rows, Whole
 from .wire.assignment import Inexact
 from .wire.errors import NotSupportedError, QueryCanceled
 
@@ -55,9 +55,12 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         super().__init__(name, scrollable=scrollable, withhold=withhold, row_factory=chosen)
         self._connection = connection
         self._timeout: float | None = None
+        self._cursor: ServerCursor | None = None
+        # Its rows: all of them, where they are few and here, or what makes batches of them.
+        self._whole: Whole | None = None
         self._result: Result | None = None
-        self._batches: Iterator[pa.RecordBatch] = iter(())
-        self._rows = Rows()
+        self._batches: Iterator[pa.RecordBatch] | None = None
+        self._rows = NO_ROWS
 
     @property
     def connection(self) -> ConnectionT:
@@ -318,22 +321,37 @@ class Cursor(CursorBase, Generic[ConnectionT]):
 
     def _open(self, cursor: ServerCursor) -> None:
         """Begin to read a result; how its rows are made is known."""
+        self._cursor = cursor
+        exact = self._exact(cursor)
+        whole = None if exact else cursor.whole()
+        if whole is not None:
+            self._whole, self._rows = whole, Rows(self._make)
+            return
         self._result = result = Result(self._connection, cursor, self._timeout)
         lazy = {index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()}
-        self._batches, self._rows = result.batches(), Rows(self._make, {**lazy, **self._exact(cursor)})
+        self._batches, self._rows = result.batches(), Rows(self._make, {**lazy, **exact})
 
     def _drop_result(self) -> None:
-        result, self._result = self._result, None
-        if result is None:
+        if self._cursor is None:
             return
-        self._batches, self._rows = iter(()), Rows()
-        result.close()
+        result, self._result = self._result, None
+        self._cursor = self._whole = self._batches = None
+        self._rows = NO_ROWS
+        if result is not None:
+            result.close()
 
     def _require_rows(self) -> ServerCursor:
         self._require_open()
-        if self._result is None:
+        if self._cursor is None:
             raise nothing_to_fetch()
-        return self._result._cursor
+        return self._cursor
+
+    def _take_whole(self) -> Whole:
+        """The rows that are all here. ``InterfaceError`` where the connection would not be asked for others either."""
+        assert self._whole is not None
+        self._connection._link.require_idle()
+        whole, self._whole = self._whole, None
+        return whole
 
     def _next_row(self) -> Any:
         """The next row, ``NO_ROW`` at the end."""
@@ -344,6 +362,12 @@ class Cursor(CursorBase, Generic[ConnectionT]):
 
     def _more(self) -> bool:
         """Take the next batch; False at the end of the result."""
+        if self._whole is not None:
+            self._rows.add(self._take_whole())
+            return True
+        if self._batches is None:
+            self._connection._require_open()
+            return False
         batch = next(self._batches, None)
         if batch is None:
             return False
@@ -353,7 +377,9 @@ class Cursor(CursorBase, Generic[ConnectionT]):
     def _rest(self) -> Iterator[pa.RecordBatch]:
         """Batches of the rows of which none was handed out."""
         rest = self._rows.rest()
-        return itertools.chain(() if rest is None else (rest,), self._batches)
+        if self._whole is not None:
+            rest = self._take_whole().slice(0)
+        return itertools.chain(() if rest is None else (rest,), self._batches or ())
 
     def __iter__(self) -> Self:
         """The cursor itself: an iterator over the rows that are left."""

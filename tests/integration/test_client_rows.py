@@ -20,6 +20,16 @@ from informix_arrow.shaping.rows import NO_ROW, ROWS_AT_ONCE, Rows, row_class
 QUERY = "SELECT id, name, price, day FROM client_rows ORDER BY id"
 
 
+def test_rows_that_are_here_are_not_given_behind_the_end_of_the_connection(server: Server) -> None:
+    connection = dbapi.connect(server.url("stores_demo"))
+    cursor = connection.cursor()
+    cursor.execute("SELECT tabid, tabname FROM systables WHERE tabid = 1")
+    connection.close()
+    for fetch in (cursor.fetchall, cursor.fetchone, cursor.fetch_arrow_table):
+        with pytest.raises(ifx.InterfaceError, match="the connection is closed"):
+            fetch()
+
+
 @pytest.fixture
 def conn(server: Server) -> Iterator[ifx.Connection]:
     with dbapi.connect(server.url("stores_demo")) as connection:

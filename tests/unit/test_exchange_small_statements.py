@@ -16,6 +16,7 @@ from informix_arrow.exchange.session import Session, Settings, Transaction
 from informix_arrow.exchange.statement_cache import StatementCache
 from informix_arrow.exchange.steps import at_once
 from informix_arrow.exchange.transaction import rollback
+from informix_arrow.shaping.rows import NO_ROW, Rows
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error, OperationalError
 
@@ -109,6 +110,40 @@ def test_what_came_with_the_first_answer_is_read_without_the_server() -> None:
     assert batch is not None
     assert batch["id"].to_pylist() == [1, 2]
     assert at_once(batches.next(session)) is None
+
+
+def test_rows_of_a_small_result_are_made_without_a_record_batch() -> None:
+    peer, session = Peer(answer), caching()
+    cursor = opened(peer, session)
+    whole = cursor.whole()
+    assert whole is not None
+    assert whole.num_rows == 2
+    found = Rows()
+    found.add(whole)
+    assert [(row[0], row[-1]) for row in found.take()] == [(1, 12345), (2, 12345)]
+    assert found.one() is NO_ROW
+    assert at_once(Batches(cursor).next(session)) is None, "nobody gets them twice"
+
+
+def test_a_small_result_becomes_a_record_batch_where_one_is_wanted() -> None:
+    peer, session = Peer(answer), caching()
+    whole = opened(peer, session).whole()
+    assert whole is not None
+    found = Rows()
+    found.add(whole)
+    assert found.one()[0] == 1
+    rest = found.rest()
+    assert rest is not None
+    assert (rest["id"].to_pylist(), rest["sentinel"].to_pylist()) == ([2], [12345])
+
+
+def test_rows_are_not_taken_as_a_whole_where_there_is_more_to_them() -> None:
+    peer, session = Peer([select(3), rows(1), [*rows(2), m.Done()]]), caching()
+    assert opened(peer, session).whole() is None, "more are to come"
+    peer, session = Peer(answer), caching()
+    cursor = opened(peer, session)
+    assert at_once(Batches(cursor).next(session)) is not None
+    assert cursor.whole() is None, "a batch of them was made"
 
 
 def test_rows_that_are_still_to_come_are_not_all_here() -> None:

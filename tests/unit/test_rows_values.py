@@ -188,6 +188,9 @@ def test_a_batch_stays_as_it_is() -> None:
     capsules = BATCH.__arrow_c_array__()
     assert rows(*capsules, 1, 2, (None, None)) == [(2, "b"), (3, None)]
     assert rows(*capsules, 1, 2, (None, ["x", "y"])) == [(2, "x"), (3, "y")]
+    assert rows(*capsules, 1, 2, None) == [(2, "b"), (3, None)]
+    with pytest.raises(TypeError, match="None or a tuple"):
+        rows(*capsules, 1, 2, [None, None])  # type: ignore[arg-type]
     again = pa.RecordBatch._import_from_c_capsule(*capsules)
     assert again == BATCH
     with pytest.raises(ValueError, match="nobody has taken"):

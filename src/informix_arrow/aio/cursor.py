@@ -14,7 +14,7 @@ from ..front.cursor_base import CursorBase, nothing_to_fetch
 from ..front.runner import AsyncConnectionT
 from ..identifiers import exact, exact_owner
 from ..shaping.parameters import Values
-from ..shaping.rows import NO_ROW, RowFactory, Rows
+from ..shaping.rows import NO_ROW, NO_ROWS, RowFactory, Rows, Whole
 from ..wire.assignment import Inexact
 from ..wire.errors import NotSupportedError, QueryCanceled
 from .result import AsyncResult
@@ -60,13 +60,16 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         super().__init__(name, scrollable=scrollable, withhold=withhold, row_factory=chosen)
         self._connection = connection
         self._timeout: float | None = None
+        self._cursor: ServerCursor | None = None
+        # Its rows: all of them, where they are few and here, or what makes batches of them.
+        self._whole: Whole | None = None
         self._result: AsyncResult | None = None
         # asyncio only:
         self._batches: AsyncIterator[pa.RecordBatch] | None = None
         # blocking only:
-        # | self._batches: Iterator[pa.RecordBatch] = iter(())
+        # | self._batches: Iterator[pa.RecordBatch] | None = None
         # both:
-        self._rows = Rows()
+        self._rows = NO_ROWS
 
     @property
     def connection(self) -> AsyncConnectionT:
@@ -273,8 +276,10 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         cursor = self._require_rows()
         rest = self._rows.rest()
         batches = [] if rest is None else [rest]
-        assert self._batches is not None
-        batches += [batch async for batch in self._batches]
+        if self._batches is not None:
+            batches += [batch async for batch in self._batches]
+        elif self._whole is not None:
+            batches.append(self._take_whole().slice(0))
         return pa.Table.from_batches(batches, cursor.plan.schema)
 
     # blocking only:
@@ -370,30 +375,41 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
 
     def _open(self, cursor: ServerCursor) -> None:
         """Begin to read a result; how its rows are made is known."""
+        self._cursor = cursor
+        exact = self._exact(cursor)
+        whole = None if exact else cursor.whole()
+        if whole is not None:
+            self._whole, self._rows = whole, Rows(self._make)
+            return
         self._result = result = AsyncResult(self._connection, cursor, self._timeout)
         # asyncio only:
-        self._batches, self._rows = result.batches(), Rows(self._make, self._exact(cursor))
+        self._batches, self._rows = result.batches(), Rows(self._make, exact)
         # blocking only:
         # | lazy = {index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()}
-        # | self._batches, self._rows = result.batches(), Rows(self._make, {**lazy, **self._exact(cursor)})
+        # | self._batches, self._rows = result.batches(), Rows(self._make, {**lazy, **exact})
         # both:
 
     async def _drop_result(self) -> None:
-        result, self._result = self._result, None
-        if result is None:
+        if self._cursor is None:
             return
-        # asyncio only:
-        self._batches, self._rows = None, Rows()
-        # blocking only:
-        # | self._batches, self._rows = iter(()), Rows()
-        # both:
-        await result.close()
+        result, self._result = self._result, None
+        self._cursor = self._whole = self._batches = None
+        self._rows = NO_ROWS
+        if result is not None:
+            await result.close()
 
     def _require_rows(self) -> ServerCursor:
         self._require_open()
-        if self._result is None:
+        if self._cursor is None:
             raise nothing_to_fetch()
-        return self._result._cursor
+        return self._cursor
+
+    def _take_whole(self) -> Whole:
+        """The rows that are all here. ``InterfaceError`` where the connection would not be asked for others either."""
+        assert self._whole is not None
+        self._connection._link.require_idle()
+        whole, self._whole = self._whole, None
+        return whole
 
     async def _next_row(self) -> Any:
         """The next row, ``NO_ROW`` at the end."""
@@ -404,9 +420,12 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
 
     async def _more(self) -> bool:
         """Take the next batch; False at the end of the result."""
-        # asyncio only:
-        assert self._batches is not None
-        # both:
+        if self._whole is not None:
+            self._rows.add(self._take_whole())
+            return True
+        if self._batches is None:
+            self._connection._require_open()
+            return False
         batch = await anext(self._batches, None)
         if batch is None:
             return False
@@ -417,7 +436,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     # | def _rest(self) -> Iterator[pa.RecordBatch]:
     # |     """Batches of the rows of which none was handed out."""
     # |     rest = self._rows.rest()
-    # |     return itertools.chain(() if rest is None else (rest,), self._batches)
+    # |     if self._whole is not None:
+    # |         rest = self._take_whole().slice(0)
+    # |     return itertools.chain(() if rest is None else (rest,), self._batches or ())
     # |
     # both:
     def __aiter__(self) -> Self:
@@ -448,4 +469,5 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     # asyncio only:
     def _abandon(self) -> None:
         """Drop the result without a wait."""
-        self._result, self._batches, self._rows = None, None, Rows()
+        self._cursor = self._whole = self._result = self._batches = None
+        self._rows = NO_ROWS

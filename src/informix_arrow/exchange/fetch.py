@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from struct import Struct
 
 from .._decode import FULL, NEED_MORE, OTHER, Decoder
+from ..shaping.rows import Whole
 from ..wire import messages as m
 from ..wire.describe import Column, Plan
 from ..wire.errors import DataError, Error, InterfaceError, NotSupportedError, ProtocolError
@@ -107,6 +108,16 @@ class ServerCursor:
     def holds(self) -> bool:
         """Whether the server's cursor has to stay open when all its rows are here."""
         return self.lazy or self.objects is not None
+
+    def whole(self) -> Whole | None:
+        """Take all rows, where they are here, no batch of them was made, and C can make rows of them; else None."""
+        decoder, c_schema = self.decoder, self.shape.c_schema
+        if c_schema is None or decoder is None or not (self.ended and self.released):
+            return None
+        if self.ready or self.holds or self.error is not None:
+            return None
+        rows, self.decoder = decoder.rows, None
+        return Whole(self.shape.plan.schema, c_schema, decoder.take(), rows)
 
     def take_in(self, session: Session) -> Exchange[None]:
         """Read the rest of the fetch reply at the head of the line; its rows wait here for their reader."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from .._decode import Decoder
 from ..shaping.dbapi_types import DescriptionItem
 from ..shaping.dbapi_types import describe as describe_columns
 from ..shaping.finish import Finisher
+from ..shaping.rows import made_in_c
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import decoder_table
 from ..wire.describe import Column, Plan
@@ -85,6 +87,16 @@ class Shape:
         ops = enumerate(self.plan.ops)
         doubles = [index for index, op in ops if op.kind == Kind.DECIMAL_FLOAT64]
         return frozenset([index for index in doubles if self.columns[index].type.scale is None])
+
+    @cached_property
+    def c_schema(self) -> Any:
+        """The schema as a PyCapsule that :func:`.._decode.rows` reads, where it makes all values of the decoded batches
+        and nobody has to look at these before; None where somebody has to.
+        """
+        schema = self.plan.schema
+        if self.floating or not self.finisher.untouched or not all(map(made_in_c, schema.types)):
+            return None
+        return schema.__arrow_c_schema__()
 
     @cached_property
     def _ops(self) -> list[tuple[int, int, int, int]]:

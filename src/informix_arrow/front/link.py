@@ -261,6 +261,14 @@ class Link(LinkState):
         finally:
             self._busy = False
 
+    def require_idle(self) -> None:
+        """Refuse what :meth:`run_here` would."""
+        self.require_open()
+        if self._busy:
+            with self.lock:  # unless that is another thread's
+                if self._busy:
+                    raise InterfaceError(_BUSY)
+
     def run_here(self, exchange: Exchange[T]) -> T:
         """Run an exchange that needs nothing of the server: no time limit, nothing to interrupt, no step."""
         with self.lock:
@@ -382,13 +390,17 @@ class AsyncLink(LinkState):
             self._runner = None
             self.lock.release()
 
+    def require_idle(self) -> None:
+        """Refuse what :meth:`run_here` would."""
+        self.require_open()
+        if self._runner is not None and self._runner is asyncio.current_task():
+            raise InterfaceError(_BUSY)
+
     def run_here(self, exchange: Exchange[T]) -> T:
         """As :meth:`Link.run_here`. Another task's exchange may be waiting meanwhile: ``exchange`` must not touch what
         the session shares.
         """
-        self.require_open()
-        if self._runner is not None and self._runner is asyncio.current_task():
-            raise InterfaceError(_BUSY)
+        self.require_idle()
         return at_once(exchange)
 
     async def _take_lock(self, timeout: float | None) -> None:

@@ -49,6 +49,34 @@ NO_ROW = _NoRow()
 """What :meth:`Rows.one` gives when another batch is needed."""
 
 
+class Whole:
+    """All rows of a small result as the decoder hands them over, for C to make rows of: pyarrow is asked for a batch of
+    them only where somebody wants one.
+
+    Parameters
+    ----------
+    schema, c_schema
+        What they look like, for pyarrow and for C.
+    capsule
+        The rows, a PyCapsule ``arrow_array``.
+    num_rows
+        How many there are.
+    """
+
+    __slots__ = ("_capsules", "_schema", "num_rows")
+
+    def __init__(self, schema: pa.Schema, c_schema: object, capsule: object, num_rows: int) -> None:
+        self._schema, self._capsules, self.num_rows = schema, (c_schema, capsule), num_rows
+
+    def __arrow_c_array__(self) -> tuple[Any, Any]:
+        return self._capsules
+
+    def slice(self, first: int) -> pa.RecordBatch:
+        """The rows from ``first`` on, taken out of here."""
+        capsule = self._capsules[1]
+        return pa.RecordBatch._import_from_c_capsule(self._schema.__arrow_c_schema__(), capsule).slice(first)
+
+
 class Rows:
     """Rows being made of batches, in order.
 
@@ -63,7 +91,7 @@ class Rows:
     def __init__(self, make: MakeRow | None = None, lazy: Mapping[int, OpenLazily] | None = None) -> None:
         self._make = make
         self._lazy = lazy or {}
-        self._batch: pa.RecordBatch | None = None  # the batch that rows are being made of
+        self._batch: pa.RecordBatch | Whole | None = None  # the batch that rows are being made of
         self._capsules: tuple[Any, Any] | None = None  # the same, for C
         self._others: list[tuple[int, MakeValues]] | None = (
             None  # columns that are not made in C, and what makes them
@@ -74,15 +102,15 @@ class Rows:
         self._rows: Iterator[Any] = iter(())  # the same, made
         self.given = 0  # rows handed out so far
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch | Whole) -> None:
         """Take the next batch. Those before must be used up: :meth:`one` said :data:`NO_ROW`."""
         self._batch, self._offset, self._first = batch, 0, self.given
         self._capsules = batch.__arrow_c_array__()
-        if self._others is None:  # the first batch: all have one schema
+        if self._others is None and not isinstance(batch, Whole):  # the first batch: all have one schema
             self._others = [
                 (index, values_maker(kind))
                 for index, kind in enumerate(batch.schema.types)
-                if index in self._lazy or not _made_in_c(kind)
+                if index in self._lazy or not made_in_c(kind)
             ]
 
     def one(self) -> Any:
@@ -137,18 +165,29 @@ class Rows:
             return False
         assert self._capsules is not None
         first, count = self._offset, min(left, ROWS_AT_ONCE)
-        ready: list[list[Any] | None] = [None] * self._batch.num_columns
-        for index, make in self._others or ():
-            values = make(self._batch.column(index).slice(first, count))
-            open_lazily = self._lazy.get(index)
-            ready[index] = values if open_lazily is None else open_lazily(values)
-        self._tuples = iter(rows(*self._capsules, first, count, tuple(ready)))
+        ready = None if isinstance(self._batch, Whole) else self._ready(self._batch, first, count)
+        self._tuples = iter(rows(*self._capsules, first, count, ready))
         self._offset += count
         self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
         return True
 
+    def _ready(self, batch: pa.RecordBatch, first: int, count: int) -> tuple[list[Any] | None, ...] | None:
+        """The values of the columns that are not made in C; None where there are no such columns."""
+        if not self._others:
+            return None
+        ready: list[list[Any] | None] = [None] * batch.num_columns
+        for index, make in self._others:
+            values = make(batch.column(index).slice(first, count))
+            open_lazily = self._lazy.get(index)
+            ready[index] = values if open_lazily is None else open_lazily(values)
+        return tuple(ready)
 
-def _made_in_c(kind: pa.DataType) -> bool:
+
+NO_ROWS = Rows()
+"""Those of no result: nothing is ever added to them."""
+
+
+def made_in_c(kind: pa.DataType) -> bool:
     """Whether :func:`~.._decode.rows` makes values of it."""
     return str(kind) in _IN_C or _Types.is_decimal128(kind)
 
