@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -79,6 +79,7 @@ class Operation:
     round_trips: int = 0
     error: BaseException | None = None
     shows_values: bool = field(default=False, repr=False)
+    span: object = field(default=None, repr=False)  # of :mod:`.otel`, from its beginning to its end
     _since: float = field(default_factory=time.perf_counter, repr=False)
 
     def __post_init__(self) -> None:
@@ -90,8 +91,7 @@ class Operation:
             return
         self.kind = kind
         if statement is not None:
-            shown = without_secrets(statement)
-            self.statement = shown if self.shows_values else without_values(shown)
+            self.statement = without_secrets(statement) if self.shows_values else _shown(statement)
         if self.shows_values and not (statement is not None and holds_secret(statement)):
             self.parameters = parameters
 
@@ -117,6 +117,10 @@ Observer: TypeAlias = Callable[[Operation], object]
 
 _everywhere: list[Observer] = []
 
+#: Called with an operation that is known by then, when its first request has left and the answer is awaited: what is
+#: done here is done while the server works. Its end follows always.
+while_waiting: list[Observer] = []
+
 
 def add_observer(observer: Observer) -> None:
     """Let ``observer`` see every operation of every connection of this process, logins too."""
@@ -135,8 +139,8 @@ class Observers:
         self.own: list[Observer] = []
         self._target, self._shows_values = target, shows_values
 
-    def begin(self) -> Operation | None:
-        """An operation begins; None when nobody looks."""
+    def begin(self, database: str = "") -> Operation | None:
+        """An operation begins, in that database; None when nobody looks."""
         if (
             self.own
             or _everywhere
@@ -144,20 +148,29 @@ class Observers:
             or _load.isEnabledFor(logging.DEBUG)
             or _connect.isEnabledFor(logging.DEBUG)
         ):
-            return Operation(target=self._target, shows_values=self._shows_values)
+            return Operation(target=self._target, database=database, shows_values=self._shows_values)
         return None
 
     def end(self, operation: Operation, database: str, error: BaseException | None = None) -> None:
         """It is over."""
         operation.over(error)
         operation.database = database
-        log = {"connect": _connect, "load": _load}.get(operation.kind, _statement)
+        log = _LOGS.get(operation.kind, _statement)
         log.debug("%s", operation)
-        for observer in (*self.own, *_everywhere):
-            try:
-                observer(operation)
-            except Exception:  # noqa: BLE001 - a connection must not break because somebody looks at it
-                _log.exception("an observer of operations failed")
+        _call((*self.own, *_everywhere), operation)
+
+
+def begin_to_wait(operation: Operation) -> None:
+    """The first request of an operation has left."""
+    _call(while_waiting, operation)
+
+
+def _call(observers: Sequence[Observer], operation: Operation) -> None:
+    for observer in observers:
+        try:
+            observer(operation)
+        except Exception:  # noqa: BLE001 - a connection must not break because somebody looks at it
+            _log.exception("an observer of operations failed")
 
 
 def failure(error: BaseException) -> str:
@@ -173,6 +186,7 @@ _log = logging.getLogger("informix_arrow")
 _connect = logging.getLogger("informix_arrow.connect")
 _statement = logging.getLogger("informix_arrow.statement")
 _load = logging.getLogger("informix_arrow.load")
+_LOGS = {"connect": _connect, "load": _load}
 
 # Text in double quotes counts as a literal too, which it is without DELIMIDENT; a number does that is no part of a
 # name. Braces are a comment, but not behind SET, MULTISET and LIST.
@@ -191,6 +205,24 @@ def without_values(sql: str) -> str:
     """A statement without what it says of the data: ``?`` for each literal, no comments, at most 2,000 characters."""
     shown = _LITERALS.sub(_hidden, sql[: 2 * _MOST])
     return shown if len(sql) <= 2 * _MOST and len(shown) <= _MOST else f"{shown[:_MOST]} ..."
+
+
+# What statements look like is worked out once for each text, as a rule: as many texts as this, none of them long, none
+# with a secret in it.
+_KEPT = 512
+_kept: dict[str, str] = {}
+
+
+def _shown(sql: str) -> str:
+    """A statement as everybody may see it."""
+    found = _kept.get(sql)
+    if found is None:
+        found = without_values(without_secrets(sql))
+        if len(sql) <= _MOST and not holds_secret(sql):
+            if len(_kept) >= _KEPT:
+                _kept.clear()
+            _kept[sql] = found
+    return found
 
 
 # Where a password may stand: CREATE USER .. PASSWORD, SET ENCRYPTION PASSWORD, ENCRYPT_AES(.., ..), CONNECT .. USING.

@@ -9,7 +9,10 @@ made.
 
 from __future__ import annotations
 
+import os
 import re
+import threading
+import weakref
 from typing import TYPE_CHECKING
 
 from . import observing
@@ -41,60 +44,222 @@ __all__ = ["instrument", "instrument_pool", "uninstrument"]
 
 SYSTEM = "ibm.informix"
 _WORD = re.compile(r"\w+")
+_SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)  # buckets, as the conventions want them
+_KEPT = 512  # kinds of operations whose attributes are kept
 _installed: list[_Instrumentation] = []
 
 
+class _Bytes:
+    """What calls of one name have sent and received."""
+
+    __slots__ = ("labels", "received", "sent")
+
+    def __init__(self, labels: dict[str, str | int]) -> None:
+        self.labels = labels
+        self.sent = self.received = 0
+
+
+class _Meter:
+    """The instruments of one provider of meters, which knows each by its name and keeps the first for ever.
+
+    Bytes and pools are counted here and asked for when metrics are collected: a measurement costs as much as half a
+    span.
+    """
+
+    def __init__(self, provider: MeterProvider) -> None:
+        self.lock = threading.Lock()
+        self._bytes: dict[tuple[str, str, str, int], _Bytes] = {}
+        self._pools: list[tuple[weakref.ref[AnyPool], dict[str, str]]] = []
+        meter = provider.get_meter("informix_arrow")
+        self.duration = meter.create_histogram(
+            "db.client.operation.duration",
+            "s",
+            "Duration of calls that talk to the server",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        )
+        self.rows = meter.create_histogram(
+            "db.client.response.returned_rows", "{row}", "Rows received by a call"
+        )
+        meter.create_observable_counter(
+            "informix_arrow.bytes.sent", [self._sent], "By", "Bytes sent, before TLS"
+        )
+        meter.create_observable_counter(
+            "informix_arrow.bytes.received", [self._received], "By", "Bytes received, after TLS"
+        )
+        meter.create_observable_up_down_counter(
+            "db.client.connection.count", [self._connections], "{connection}"
+        )
+        meter.create_observable_up_down_counter(
+            "db.client.connection.pending_requests", [self._waiting], "{request}"
+        )
+        meter.create_observable_counter("db.client.connection.timeouts", [self._timeouts], "{timeout}")
+
+    def bytes_of(self, name: str, database: str, host: str, port: int) -> _Bytes:
+        """Where the bytes of such calls are added, with ``lock`` held."""
+        key = (name, database, host, port)
+        with self.lock:
+            if key not in self._bytes:
+                self._bytes[key] = _Bytes(_labels(*key))
+            return self._bytes[key]
+
+    def add_pool(self, pool: AnyPool, name: str) -> None:
+        """A pool's numbers from now on, as long as there is somebody who has it."""
+        with self.lock:
+            self._pools.append((weakref.ref(pool), {"db.client.connection.pool.name": name}))
+
+    def _sent(self, _: CallbackOptions) -> Iterable[Observation]:
+        return [metrics.Observation(each.sent, each.labels) for each in self._counted()]
+
+    def _received(self, _: CallbackOptions) -> Iterable[Observation]:
+        return [metrics.Observation(each.received, each.labels) for each in self._counted()]
+
+    def _counted(self) -> list[_Bytes]:
+        with self.lock:
+            return list(self._bytes.values())
+
+    def _connections(self, _: CallbackOptions) -> Iterable[Observation]:
+        for now, labels in self._numbers():
+            for state, number in (("idle", now.idle), ("used", now.in_use)):
+                yield metrics.Observation(number, {**labels, "db.client.connection.state": state})
+
+    def _waiting(self, _: CallbackOptions) -> Iterable[Observation]:
+        return [metrics.Observation(now.waiting, labels) for now, labels in self._numbers()]
+
+    def _timeouts(self, _: CallbackOptions) -> Iterable[Observation]:
+        return [metrics.Observation(now.timeouts, labels) for now, labels in self._numbers()]
+
+    def _numbers(self) -> list[tuple[PoolStatistics, dict[str, str]]]:
+        with self.lock:
+            self._pools = [each for each in self._pools if each[0]() is not None]
+            there = [(pool(), labels) for pool, labels in self._pools]
+        return [(pool.statistics, labels) for pool, labels in there if pool is not None]
+
+
+_meters: weakref.WeakKeyDictionary[MeterProvider, _Meter] = weakref.WeakKeyDictionary()
+_of_everybody: list[_Meter] = []  # that of the global provider, whether that has been chosen already or not
+_meters_lock = threading.Lock()
+
+
+def _meter_of(provider: MeterProvider | None) -> _Meter:
+    everybodys = metrics.get_meter_provider()
+    chosen = everybodys if provider is None else provider
+    with _meters_lock:
+        made = _meters.get(chosen)
+        if made is None and chosen is everybodys and _of_everybody:
+            made = _of_everybody[0]
+        if made is None:
+            made = _meters[chosen] = _Meter(chosen)
+        if chosen is everybodys and not _of_everybody:
+            _of_everybody.append(made)
+        return made
+
+
+def _after_fork() -> None:
+    """A thread that is not here may have held them."""
+    global _meters_lock
+    _meters_lock = threading.Lock()
+    for meter in list(_meters.values()):
+        meter.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class _Known:
+    """What all operations of one kind, statement and database have in common."""
+
+    __slots__ = ("bytes", "database", "labels", "name", "returns", "title", "told")
+
+    def __init__(self, operation: Operation, host: str, port: int, meter: _Meter) -> None:
+        self.database = operation.database
+        self.name = name = _name(operation)
+        self.title = f"{name} {operation.database}".strip()
+        self.returns = operation.kind == "fetch" or name == "SELECT"
+        self.bytes = meter.bytes_of(name, operation.database, host, port)
+        self.labels = self.bytes.labels
+        self.told = dict(self.labels)
+        if operation.statement is not None:
+            about = "db.collection.name" if operation.kind == "load" else "db.query.text"
+            self.told[about] = operation.statement
+
+
 class _Instrumentation:
-    """Makes a span and measurements of each operation."""
+    """Makes a span and measurements of each operation.
+
+    A span is made when the first request has left, and begins when the operation began: making it takes no time while
+    the server works. All attributes that are known by then are there at once, for samplers to see.
+    """
 
     def __init__(self, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None) -> None:
         self._tracer = trace.get_tracer("informix_arrow", tracer_provider=tracer_provider)
-        meter = metrics.get_meter("informix_arrow", meter_provider=meter_provider)
-        self._duration = meter.create_histogram(
-            "db.client.operation.duration", "s", "Duration of calls that talk to the server"
-        )
-        self._rows = meter.create_histogram(
-            "db.client.response.returned_rows", "{row}", "Rows received by a call"
-        )
-        self._sent = meter.create_counter("informix_arrow.bytes.sent", "By", "Bytes sent, before TLS")
-        self._received = meter.create_counter(
-            "informix_arrow.bytes.received", "By", "Bytes received, after TLS"
-        )
+        self._meter = _meter_of(meter_provider)
+        self._kept: dict[tuple[str, str | None, str, str, int], _Known] = {}
+
+    def begin(self, operation: Operation) -> None:
+        """It waits for the server's first answer; of a login the database is not known yet."""
+        if operation.kind != "connect":
+            known = self._known(operation)
+            operation.span = (known, self._start(operation, known, known.told))
 
     def __call__(self, operation: Operation) -> None:
-        name = _name(operation)
-        common: dict[str, str | int] = {"db.system.name": SYSTEM, "db.operation.name": name}
-        if operation.database:
-            common["db.namespace"] = operation.database
-        if operation.target is not None:
-            common["server.address"] = operation.target.host
-            common["server.port"] = operation.target.port
-        error = operation.error
-        if error is not None:
-            common["error.type"] = type(error).__name__
-            if isinstance(error, Error) and error.sqlcode is not None:
-                common["db.response.status_code"] = str(error.sqlcode)
-        returned = operation.rows if operation.kind == "fetch" or name == "SELECT" else None
-        began = int(operation.began * 1e9)
-        told = dict(common)  # all at once, and for samplers to see: set_attribute takes a lock each time
-        if operation.statement is not None:
-            told["db.collection.name" if operation.kind == "load" else "db.query.text"] = operation.statement
+        begun: tuple[_Known, trace.Span] | None = operation.span  # type: ignore[assignment]
+        if begun is not None and begun[0].database == operation.database:
+            known = begun[0]
+        else:
+            known = self._known(operation)
+        labels, returned = known.labels, operation.rows if known.returns else None
+        if operation.error is not None:
+            labels = {**labels, **_failure(operation.error)}
+        if begun is None:
+            span = self._start(operation, known, {**known.told, **labels})
+        else:
+            span = begun[1]
+            if known is not begun[0]:  # DATABASE
+                span.update_name(known.title)
+                span.set_attributes(known.told)
+            if labels is not known.labels:
+                span.set_attributes(labels)
         if returned is not None:
-            told["db.response.returned_rows"] = returned
-        span = self._tracer.start_span(
-            f"{name} {operation.database}".strip(),
+            span.set_attribute("db.response.returned_rows", returned)
+        if operation.error is not None:
+            span.set_status(trace.Status(trace.StatusCode.ERROR, observing.failure(operation.error)))
+        span.end(int((operation.began + operation.seconds) * 1e9))
+        operation.span = None
+        meter, counted = self._meter, known.bytes
+        meter.duration.record(operation.seconds, labels)
+        if returned is not None:
+            meter.rows.record(returned, labels)
+        with meter.lock:
+            counted.sent += operation.bytes_sent
+            counted.received += operation.bytes_received
+
+    def _start(self, operation: Operation, known: _Known, attributes: dict[str, str | int]) -> trace.Span:
+        return self._tracer.start_span(
+            known.title,
             kind=trace.SpanKind.CLIENT,
-            attributes=told,
-            start_time=began,
+            attributes=attributes,
+            start_time=int(operation.began * 1e9),
         )
-        if error is not None and span.is_recording():
-            span.set_status(trace.Status(trace.StatusCode.ERROR, observing.failure(error)))
-        span.end(began + int(operation.seconds * 1e9))
-        self._duration.record(operation.seconds, common)
-        if returned is not None:
-            self._rows.record(returned, common)
-        self._sent.add(operation.bytes_sent, common)
-        self._received.add(operation.bytes_received, common)
+
+    def _known(self, operation: Operation) -> _Known:
+        target = operation.target
+        host, port = ("", 0) if target is None else (target.host, target.port)
+        key = (operation.kind, operation.statement, operation.database, host, port)
+        known = self._kept.get(key)
+        if known is None:
+            known = _Known(operation, host, port, self._meter)
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[key] = known
+        return known
+
+
+def _failure(error: BaseException) -> dict[str, str | int]:
+    told: dict[str, str | int] = {"error.type": type(error).__name__}
+    if isinstance(error, Error) and error.sqlcode is not None:
+        told["db.response.status_code"] = str(error.sqlcode)
+    return told
 
 
 def instrument(
@@ -107,36 +272,34 @@ def instrument(
     uninstrument()
     made = _Instrumentation(tracer_provider, meter_provider)
     observing.add_observer(made)
+    observing.while_waiting.append(made.begin)
     _installed.append(made)
 
 
 def uninstrument() -> None:
     """The opposite; nothing where nothing was instrumented."""
     while _installed:
-        observing.remove_observer(_installed.pop())
+        made = _installed.pop()
+        observing.while_waiting.remove(made.begin)
+        observing.remove_observer(made)
 
 
 def instrument_pool(pool: AnyPool, name: str, *, meter_provider: MeterProvider | None = None) -> None:
     """Metrics of a :class:`Pool` or an :class:`AsyncPool` under ``name``: ``db.client.connection.count`` by state
     (idle, used), ``.pending_requests``, ``.timeouts``. They are asked for when metrics are collected.
     """
-    meter = metrics.get_meter("informix_arrow", meter_provider=meter_provider)
-    labels = {"db.client.connection.pool.name": name}
+    _meter_of(meter_provider).add_pool(pool, name)
 
-    def count(_: CallbackOptions) -> Iterable[Observation]:
-        now = pool.statistics
-        for state, number in (("idle", now.idle), ("used", now.in_use)):
-            yield metrics.Observation(number, {**labels, "db.client.connection.state": state})
 
-    def waiting(_: CallbackOptions) -> Iterable[Observation]:
-        yield metrics.Observation(pool.statistics.waiting, labels)
-
-    def timeouts(_: CallbackOptions) -> Iterable[Observation]:
-        yield metrics.Observation(pool.statistics.timeouts, labels)
-
-    meter.create_observable_up_down_counter("db.client.connection.count", [count], "{connection}")
-    meter.create_observable_up_down_counter("db.client.connection.pending_requests", [waiting], "{request}")
-    meter.create_observable_counter("db.client.connection.timeouts", [timeouts], "{timeout}")
+def _labels(name: str, database: str, host: str, port: int) -> dict[str, str | int]:
+    """The attributes of metrics; a span has them too."""
+    found: dict[str, str | int] = {"db.system.name": SYSTEM, "db.operation.name": name}
+    if database:
+        found["db.namespace"] = database
+    if host:
+        found["server.address"] = host
+        found["server.port"] = port
+    return found
 
 
 def _name(operation: Operation) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from opentelemetry.context import Context
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
@@ -274,3 +277,146 @@ def test_a_sampler_sees_the_text_of_the_statement(url: str) -> None:
     [asked] = seen
     assert isinstance(asked, dict)
     assert asked["db.query.text"] == "SELECT name FROM observed WHERE id = ?"
+
+
+def metrics_of(reader: InMemoryMetricReader) -> dict[str, list[Any]]:
+    """The points of each metric."""
+    return {
+        metric.name: list(metric.data.data_points)
+        for resource in reader.get_metrics_data().resource_metrics  # type: ignore[union-attr]
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+    }
+
+
+@pytest.fixture
+def spans() -> Iterator[tuple[TracerProvider, InMemorySpanExporter]]:
+    tracers, exporter = TracerProvider(), InMemorySpanExporter()
+    tracers.add_span_processor(SimpleSpanProcessor(exporter))
+    yield tracers, exporter
+    otel.uninstrument()
+
+
+def test_each_pool_has_its_numbers_as_long_as_it_is_there(url: str) -> None:
+    reader = InMemoryMetricReader()
+    meters = MeterProvider(metric_readers=[reader])
+
+    def pools() -> dict[str, int]:
+        return {
+            point.attributes["db.client.connection.pool.name"]: point.value
+            for point in metrics_of(reader).get("db.client.connection.count", [])
+            if point.attributes["db.client.connection.state"] == "idle"
+        }
+
+    day, night = ifx.Pool(url, min_size=1, max_size=2), ifx.Pool(url, min_size=2, max_size=2)
+    with day, night:
+        otel.instrument_pool(day, "day", meter_provider=meters)
+        otel.instrument_pool(night, "night", meter_provider=meters)
+        assert pools() == {"day": 1, "night": 2}
+    del night
+    gc.collect()
+    assert pools() == {"day": 0}
+
+
+def test_bytes_are_counted_on_when_it_is_instrumented_again(url: str) -> None:
+    reader = InMemoryMetricReader()
+    meters = MeterProvider(metric_readers=[reader])
+
+    def of_pings() -> tuple[int, int, Any]:
+        found = metrics_of(reader)
+        [sent], [received], [duration] = (
+            [point for point in found[name] if point.attributes["db.operation.name"] == "PING"]
+            for name in (
+                "informix_arrow.bytes.sent",
+                "informix_arrow.bytes.received",
+                "db.client.operation.duration",
+            )
+        )
+        return sent.value, received.value, duration
+
+    with ifx.connect(url) as conn:
+        try:
+            otel.instrument(meter_provider=meters)
+            conn.ping()
+            once = of_pings()
+            otel.instrument(meter_provider=meters)
+            conn.ping()
+            twice = of_pings()
+        finally:
+            otel.uninstrument()
+        conn.ping()
+    assert of_pings()[:2] == twice[:2] == (2 * once[0], 2 * once[1])
+    assert min(once[:2]) > 0
+    assert twice[2].count == 2
+    assert twice[2].explicit_bounds[0] == 0.001  # not 5 s
+    assert twice[2].attributes["db.namespace"] == "stores_demo"
+
+
+def test_a_span_is_made_while_the_server_works(
+    url: str, spans: tuple[TracerProvider, InMemorySpanExporter]
+) -> None:
+    begun: list[tuple[str, int]] = []
+    at: list[int] = []
+    tracers, exporter = spans
+
+    class Beginnings(SpanProcessor):
+        def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+            begun.append((span.name, at[-1]))
+
+    tracers.add_span_processor(Beginnings())
+    with ifx.connect(url, autocommit=True) as conn:
+        otel.instrument(tracer_provider=tracers)
+        observing.while_waiting.insert(0, lambda operation: at.append(operation.bytes_received))
+        try:
+            assert conn.execute("SELECT id, sentinel FROM observed").fetchall() == []
+        finally:
+            del observing.while_waiting[0]
+    assert begun[0] == ("SELECT stores_demo", 0)
+    span = exporter.get_finished_spans()[0]
+    assert span.attributes is not None
+    assert span.attributes["db.response.returned_rows"] == 0
+    assert span.start_time is not None
+    assert span.end_time is not None
+    assert span.end_time > span.start_time
+
+
+def test_a_span_is_of_the_database_that_is_open_at_its_end(
+    url: str, spans: tuple[TracerProvider, InMemorySpanExporter]
+) -> None:
+    with ifx.connect(url, autocommit=True) as conn:
+        otel.instrument(tracer_provider=spans[0])
+        conn.execute("DATABASE sysmaster")
+        conn.execute("SELECT tabid FROM systables WHERE tabid = 1").fetchall()
+    found = [(span.name, (span.attributes or {})["db.namespace"]) for span in spans[1].get_finished_spans()]
+    assert found[:2] == [("DATABASE sysmaster", "sysmaster"), ("SELECT sysmaster", "sysmaster")]
+
+
+def test_who_fails_while_the_server_works_harms_nothing(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    def fails(_: Operation) -> None:
+        raise ValueError
+
+    seen: list[Operation] = []
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.add_observer(seen.append)
+        observing.while_waiting.append(fails)
+        try:
+            assert conn.execute("SELECT id, sentinel FROM observed").fetchall() == []
+        finally:
+            observing.while_waiting.remove(fails)
+    assert [(each.kind, each.error) for each in seen][:1] == [("execute", None)]
+    assert "observer" in caplog.text
+
+
+def test_texts_with_secrets_are_not_kept() -> None:
+    observing._kept.clear()
+    for sql in (
+        "CREATE USER u WITH PASSWORD 'Geheimnis8'",
+        "SELECT 'Geheimnis9', ENCRYPT_AES('a', 'b') FROM t",
+    ):
+        operation = Operation()
+        operation.tell("execute", sql)
+        assert "Geheimnis" not in str(operation)
+    assert not observing._kept
+    for number in range(observing._KEPT + 3):
+        Operation().tell("execute", f"SELECT {number} FROM t")
+    assert 0 < len(observing._kept) <= observing._KEPT

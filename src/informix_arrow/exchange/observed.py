@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from ..observing import Operation
+from ..observing import Operation, begin_to_wait, while_waiting
 from .session import Session
 from .steps import Exchange, Receive, Send
 
@@ -13,10 +13,13 @@ T = TypeVar("T")
 
 def observed(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
     """The same exchange; its steps are counted into ``operation``."""
-    asked = False
+    asked, early = False, bool(while_waiting)
     try:
         step = next(exchange)
         while True:
+            if early and asked and isinstance(step, Receive) and operation.kind != "other":
+                early = False
+                begin_to_wait(operation)
             try:
                 received = yield step
             except GeneratorExit:

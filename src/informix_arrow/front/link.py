@@ -278,7 +278,7 @@ class Link(LinkState):
             return at_once(exchange)
 
     def _run(self, exchange: Exchange[T], call: Call) -> T:
-        operation = self.observers.begin()
+        operation = self.observers.begin(self.session.database)
         if operation is None:
             return self._carry_out(interruptible(self.session, call, exchange), call)
         call.operation = operation
@@ -420,7 +420,7 @@ class AsyncLink(LinkState):
             raise _in_use(timeout)
 
     async def _run(self, exchange: Exchange[T], call: Call) -> T:
-        operation = self.observers.begin()
+        operation = self.observers.begin(self.session.database)
         if operation is None:
             return await self._carry_out(interruptible(self.session, call, exchange), call)
         call.operation = operation
