@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from .bulk.report import WriteReport
+from .bulk.report import WriteReport, add_text
 from .bulk.source import Dealt
 from .bulk.target import bare_name, check_table, describe_table, map_columns, quote
 from .cursor import Cursor
@@ -37,8 +37,9 @@ WRITES = "informix_arrow_writes"
 PREFIX = "ifx_stage_"
 OLD = (
     24 * 3600.0
-)  # seconds after which a load that has begun no further part is nobody's, if nobody uses its tables
-_EXISTS = -310
+)  # seconds without a part that begins or ends, and nobody at its tables: then a load is nobody's
+_LONG = 3600.0  # seconds after which a part that ends says so
+_EXISTS, _NO_TABLE = -310, -206
 _SERIALS = {TypeCode.SERIAL: "INTEGER", TypeCode.SERIAL8: "INT8", TypeCode.BIGSERIAL: "BIGINT"}
 
 
@@ -113,7 +114,8 @@ def load(
     pairs = map_columns(schema, _columns(connection, table), columns, table)
     names = {source: column.name for source, column in pairs}
     types = {column.name: _declared(column) for _, column in pairs}
-    name = f"{PREFIX}{int(time.time()):08x}_{load}_{uuid.uuid4().hex[:8]}"
+    begun, name = time.time(), _name(load)
+    began = name
     data = batches if isinstance(batches, Dealt) else pa.RecordBatchReader.from_batches(schema, batches)
     try:
         # Made before it is filled, and locked while it is: whoever sweeps sees that it is used.
@@ -121,9 +123,13 @@ def load(
         with connection.transaction():
             connection.execute(f"LOCK TABLE {name} IN EXCLUSIVE MODE")
             report = connection.write_arrow(name, data, columns=names, **options)
+            if time.time() - begun > _LONG:
+                # From here on nobody holds it. Its name tells whoever sweeps when that began.
+                began, name = name, _name(load)
+                connection.execute(f"RENAME TABLE {began} TO {name}")
     except BaseException:
         if not connection.closed:
-            _drop(connection, [name])
+            _drop(connection, {began, name})
         raise
     return Staged(name, tuple(names.values()), replace(report, transaction="own"))
 
@@ -184,7 +190,16 @@ def commit(
             for part in staged:
                 names = ", ".join(quote(name, delimident) for name in part.columns)
                 sql = f"INSERT INTO {table} ({names}) SELECT {names} FROM {part.name}"
-                taken = (connection.execute(sql, timeout=left())).rowcount
+                try:
+                    taken = (connection.execute(sql, timeout=left())).rowcount
+                except Error as error:
+                    if error.sqlcode == _NO_TABLE and not _there(connection, part.name):
+                        add_text(
+                            error,
+                            f"{part.name}, where a part was staged, is gone. Another load sweeps what was not used, "
+                            "while no part began or ended, for a day. Nothing was taken: load it again.",
+                        )
+                    raise
                 if taken != part.rows:
                     raise InternalError(
                         f"{part.rows:,} rows were loaded into {part.name}, and {taken:,} of them are there: nothing "
@@ -199,7 +214,8 @@ def drop(connection: Staging, load: str) -> None:
 
 
 def sweep(connection: Staging, older: float = OLD) -> list[str]:
-    """Drop the staging tables of this user's loads that have begun nothing for ``older`` or more seconds; their names.
+    """Drop the staging tables of this user's loads of which no part has begun or ended for ``older`` or more seconds (a
+    part that ends within an hour counts by its beginning); their names.
 
     A load is swept as a whole or not at all: while somebody uses one of its tables, those that are loaded wait for it,
     however long that takes.
@@ -230,6 +246,11 @@ def _stages(connection: Staging) -> list[str]:
     return [name for name in names if _begun(name) < float("inf")]
 
 
+def _name(load: str) -> str:
+    """Of a staging table that is begun now, or that is as if it were."""
+    return f"{PREFIX}{int(time.time()):08x}_{load}_{uuid.uuid4().hex[:8]}"
+
+
 def _load_of(name: str) -> str:
     return name.split("_")[-2]
 
@@ -257,7 +278,7 @@ def _declared(column: Column) -> str:
     return f"{text} NOT NULL" if column.type.not_null else text
 
 
-def _drop(connection: Staging, names: Sequence[str]) -> None:
+def _drop(connection: Staging, names: Iterable[str]) -> None:
     for name in names:
         connection.execute(f"DROP TABLE IF EXISTS {name}")
 

@@ -95,3 +95,51 @@ def test_a_load_that_died_is_swept_as_a_whole(conn: ifx.Connection, monkeypatch:
     fresh = loaded(conn, staging.begin(conn, "orders"), 3)  # begin() sweeps
     assert stages(conn) == 1
     assert staging.take(conn, "orders", [fresh], "b")
+
+
+def test_a_part_that_took_a_day_waits_for_its_commit(
+    conn: ifx.Connection, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = part(1, 2)
+
+    def slow() -> Iterator[pa.RecordBatch]:
+        yield from table.slice(0, 1).to_batches()
+        monkeypatch.undo()  # 30 hours later
+        yield from table.slice(1).to_batches()
+
+    begun(30, monkeypatch)
+    load = staging.begin(conn, "orders")
+    one = staging.load(conn, "orders", load, table.schema, slow())
+    with ifx.connect(server.url(conn.database), autocommit=True) as other:
+        assert staging.sweep(other) == []
+    assert staging.take(conn, "orders", [one], "a")
+    assert conn.execute("SELECT id, after FROM orders ORDER BY id").fetchall() == [(1, 7), (2, 7)]
+    assert stages(conn) == 0
+
+
+def test_a_part_that_fails_after_a_day_leaves_no_table(
+    conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying() -> Iterator[pa.RecordBatch]:
+        yield from part(1).to_batches()
+        monkeypatch.undo()
+        raise ValueError("mine")
+
+    begun(30, monkeypatch)
+    load = staging.begin(conn, "orders")
+    with pytest.raises(ValueError, match="mine"):
+        staging.load(conn, "orders", load, part().schema, dying())
+    assert stages(conn) == 0
+
+
+def test_what_was_swept_before_its_commit_is_said(
+    conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        begun(25, earlier)
+        load = staging.begin(conn, "orders")
+        parts = [loaded(conn, load, 1), loaded(conn, load, 2)]
+    assert len(staging.sweep(conn)) == 2
+    with pytest.raises(ifx.ProgrammingError, match=r"is gone\. Another load sweeps"):
+        staging.take(conn, "orders", parts, "a")
+    assert conn.execute("SELECT COUNT(*) FROM orders").fetchall() == [(0,)]
