@@ -29,7 +29,14 @@ _HARMLESS = "SELECT tabid FROM systables WHERE tabid = 1"
 def interruptible(session: Session, call: Call, exchange: Exchange[T]) -> Exchange[T]:
     """``exchange`` as the call ``call``, after what earlier calls have left to be done."""
     last, session.call = session.call, call
-    if last is not None and last.sent:
+    late = last is not None and last.sent
+    if late or session.orphans or call.wanted is not None:
+        return _tidied(session, call, exchange, late)
+    return exchange
+
+
+def _tidied(session: Session, call: Call, exchange: Exchange[T], late: bool) -> Exchange[T]:
+    if late:
         call.sent = True  # no second byte on top of the first
         yield from absorb(session)
         call.sent = False

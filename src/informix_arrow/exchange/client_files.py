@@ -12,6 +12,7 @@ import io
 import re
 import struct
 from collections.abc import MutableMapping
+from functools import lru_cache
 from typing import Any
 
 from ..shaping.parameters import sql_tokens
@@ -19,6 +20,7 @@ from ..wire import messages as m
 from ..wire.errors import Error, NotSupportedError, OperationalError, ProtocolError
 from .object_sources import ClientFiles, OpenFile, Source
 from .session import Session
+from .statement_cache import LONGEST_TEXT
 from .steps import ConnectionLost, Exchange, Send
 from .stream import next_message
 
@@ -240,6 +242,10 @@ def asks_for_files(sql: str) -> bool:
 
 def _caller_of_client_files(sql: str) -> str:
     """The function of ``sql`` that works on files of the client, "" without one."""
+    return _remembered(sql) if len(sql) <= LONGEST_TEXT else _find_caller(sql)
+
+
+def _find_caller(sql: str) -> str:
     name = ""
     if _FUNCTION.search(sql):
         for token in sql_tokens(sql):
@@ -248,3 +254,6 @@ def _caller_of_client_files(sql: str) -> str:
             elif name and token.lower() in ("'client'", '"client"'):
                 return name
     return ""
+
+
+_remembered = lru_cache(maxsize=512)(_find_caller)

@@ -41,7 +41,7 @@ from .turns import ask, queue, settle
 NO_MORE_ROWS = 100  # SQLCODE of "not found"
 
 # Isolation under which rows that were read are not locked any more; "" is the default of a database that is not ANSI.
-_LOCKLESS = ("", "DIRTY READ", "COMMITTED READ", "COMMITTED READ LAST COMMITTED")
+LOCKLESS = ("", "DIRTY READ", "COMMITTED READ", "COMMITTED READ LAST COMMITTED")
 
 _TUPLE, _DONE, _COST, _EOT = b"\x00\x0e", b"\x00\x0f", b"\x00\x37", b"\x00\x0c"
 
@@ -154,7 +154,7 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[object | None
         elif not cursor.ended:
             yield from settle(session)
             yield from heed(session)
-            yield from _request(session, cursor)
+            yield from request(session, cursor)
         elif cursor.decoder is not None and cursor.decoder.rows:
             cursor.ready.append(cursor.decoder.take())
             cursor.decoder = None
@@ -209,32 +209,17 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
 
     With ``ahead``, the next fetch is requested when more rows seem to come.
     """
-    buffer = session.buffer
     decoder = cursor.decoder
     if decoder is not None and not cursor.ended:
-        before = decoder.total_rows
-        try:
-            position, status = decoder.feed(buffer.data, buffer.start, buffer.end)
-        except DataError as error:
-            error.statement = cursor.sql
-            if decoder.rows:  # the rows before it are as good as any
-                cursor.ready.append(decoder.take())
-            cursor.fail(error)
-            cursor.answered = True
-            return False
-        cursor.reply_bytes += position - buffer.start
-        buffer.start = position
-        cursor.reply_rows += decoder.total_rows - before
-        cursor.answered = cursor.answered or cursor.reply_rows > 0
+        status = decode(session, cursor, decoder)
         if status == FULL:
-            cursor.ready.append(decoder.take())
             return False
         if status == NEED_MORE:
             yield from receive(session)
-            if ahead and cursor.in_flight == 1 and not cursor.last and _more_likely(session):
-                yield from _request(session, cursor)
+            if ahead and cursor.in_flight == 1 and not cursor.last and more_likely(session):
+                yield from request(session, cursor)
             return False
-        if status == OTHER and _pass_end(session):
+        if status == OTHER and pass_end(session):
             cursor.answered = cursor.last = True
             yield from _reply_ended(session, cursor, ahead)
             return True
@@ -268,6 +253,30 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
     return False
 
 
+def decode(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
+    """Decode the rows that are here, and what to do next: ``NEED_MORE`` bytes, look at the message that is no row
+    (``OTHER``), or do the same again (``FULL``). A value that cannot be converted waits for the rows' reader.
+    """
+    buffer = session.buffer
+    before = decoder.total_rows
+    try:
+        position, status = decoder.feed(buffer.data, buffer.start, buffer.end)
+    except DataError as error:
+        error.statement = cursor.sql
+        if decoder.rows:  # the rows before it are as good as any
+            cursor.ready.append(decoder.take())
+        cursor.fail(error)
+        cursor.answered = True
+        return FULL
+    cursor.reply_bytes += position - buffer.start
+    buffer.start = position
+    cursor.reply_rows += decoder.total_rows - before
+    cursor.answered = cursor.answered or cursor.reply_rows > 0
+    if status == FULL:
+        cursor.ready.append(decoder.take())
+    return status
+
+
 def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchange[None]:
     """The SQ_EOT of a fetch reply was read."""
     session.owed.popleft()
@@ -285,7 +294,7 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
     if cursor.ended and not cursor.released and not cursor.holds:
         yield from release(session, cursor)
     elif ahead and not cursor.ended and not cursor.in_flight and not wanted(session):
-        yield from _request(session, cursor)
+        yield from request(session, cursor)
 
 
 def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
@@ -319,7 +328,7 @@ def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
     return True
 
 
-def _pass_end(session: Session) -> bool:
+def pass_end(session: Session) -> bool:
     """Pass over ``DONE [COST] EOT``, the end of nearly every result, if that is what comes next and is here as a whole.
     All three have fixed sizes, so nothing need be parsed.
     """
@@ -384,10 +393,10 @@ def _holds_no_locks(session: Session, cursor: ServerCursor) -> bool:
     """
     unlocking = cursor.prepared is not None and not cursor.prepared.locks
     plain = unlocking and not (session.ansi or cursor.stepwise or cursor.read.hold)
-    return plain and session.settings.isolation_now in _LOCKLESS
+    return plain and session.settings.isolation_now in LOCKLESS
 
 
-def _request(session: Session, cursor: ServerCursor) -> Exchange[None]:
+def request(session: Session, cursor: ServerCursor) -> Exchange[None]:
     """Send one more fetch; its reply is owed to the cursor."""
     data = group(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
     session.owed.append(cursor)
@@ -395,7 +404,7 @@ def _request(session: Session, cursor: ServerCursor) -> Exchange[None]:
     yield Send(outgoing(session, data))
 
 
-def _more_likely(session: Session) -> bool:
+def more_likely(session: Session) -> bool:
     """Whether the bytes at hand look like rows of a reply that is not the cursor's last.
 
     Only a guess, by whether they begin with a tuple and do not end with ``DONE [COST] EOT``: when it is

@@ -58,6 +58,9 @@ class Parameters:
             source.close()
 
 
+NO_PARAMETERS = Parameters(())
+
+
 def needs_targets(values: Sequence[object]) -> bool:
     """Whether values can only be sent when the types of their targets are known."""
     return any(is_object_value(value) or is_container(value) for value in values)
@@ -101,6 +104,8 @@ def bind_row(session: Session, values: Sequence[object], targets: Targets) -> Pa
     Raises ``DataError``, ``NotSupportedError`` or ``ProgrammingError`` naming the parameter (1-based) that
     cannot be sent; errors of file objects pass through. Nothing was sent then.
     """
+    if not values:
+        return NO_PARAMETERS
     encoding = session.framing.encoding
     bound: list[m.BoundValue] = []
     sources: list[Source] = []

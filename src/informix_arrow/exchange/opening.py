@@ -10,12 +10,14 @@ from ..wire.code_sets import is_multibyte
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import InterfaceError
 from ..wire.message_base import Message
+from .assigned import assigned_placeholders
 from .cancel import heed, wanted
 from .fetch import ReadOptions, ServerCursor, turn
 from .large_objects import ObjectReader
 from .lob_parameters import Parameters, send_bound
 from .session import Session
 from .shape import Shape
+from .statement_cache import Opening
 from .steps import Exchange, Send
 from .stream import encoded_for, group, outgoing
 from .turns import ask, read_reply, settle
@@ -108,25 +110,35 @@ def open_cursor(session: Session, cursor: ServerCursor, parameters: Parameters) 
         yield from cursor.close(session)
         session.passed_on = failure
         raise failure
-    yield from _check_opened(session, cursor)
+    yield from check_opened(session, cursor)
 
 
 def _open_plainly(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
     """The usual way to open, whose bytes are the same each time but for the values."""
-    prepared, statement = cursor.prepared, m.Id(cursor.statement_id)
+    prepared = cursor.prepared
     opening = None if prepared is None else prepared.opening
-    if opening is None or opening[0] != cursor.fetch_bytes:
-        name = m.CursorName(session.next_cursor_name())
-        head = b"".join([message.encode(session.framing) for message in (statement, name)])
-        tail = group(session, (m.Open(), statement, m.Fetch(cursor.fetch_bytes)))
-        opening = (cursor.fetch_bytes, head, tail)
+    if opening is None or opening.options is not cursor.read:
+        opening = _opening(session, cursor, opening)
         if prepared is not None:
             prepared.opening = opening
-    _, before, after = opening
     binding = b""
     if parameters.values:
         binding = encoded_for(session, m.Bind(parameters.values))
-    yield from _open_and_fetch(session, cursor, b"".join((before, binding, after)))
+    yield from _open_and_fetch(session, cursor, b"".join((opening.before, binding, opening.after)))
+
+
+def _opening(session: Session, cursor: ServerCursor, last: Opening | None) -> Opening:
+    """How to open it: by the same bytes as the ``last`` time, where as much is fetched."""
+    read, prepared = cursor.read, cursor.prepared
+    if last is not None and last.fetch_bytes == cursor.fetch_bytes:
+        before, after = last.before, last.after
+    else:
+        statement, name = m.Id(cursor.statement_id), m.CursorName(session.next_cursor_name())
+        before = b"".join([message.encode(session.framing) for message in (statement, name)])
+        after = group(session, (m.Open(), statement, m.Fetch(cursor.fetch_bytes)))
+    usual = not (cursor.holds or read.isolation or read.lock_wait is not None or prepared is None)
+    usual = usual and not (prepared and assigned_placeholders(prepared.text).numbers)
+    return Opening(read, cursor.shape, cursor.fetch_bytes, before, after, usual)
 
 
 def _open_and_fetch(session: Session, cursor: ServerCursor, data: bytes) -> Exchange[None]:
@@ -140,10 +152,11 @@ def _open_and_fetch(session: Session, cursor: ServerCursor, data: bytes) -> Exch
         yield from session.owed[0].take_in(session)
     while not cursor.answered:
         yield from turn(session, cursor, ahead=True)
-    yield from _check_opened(session, cursor)
+    yield from check_opened(session, cursor)
 
 
-def _check_opened(session: Session, cursor: ServerCursor) -> Exchange[None]:
+def check_opened(session: Session, cursor: ServerCursor) -> Exchange[None]:
+    """Raise the error of the server that came in place of the first rows."""
     # A value that cannot be converted waits for the rows' reader: how early it shows depends on the network.
     if cursor.error is not None and cursor.error.sqlcode is not None:
         yield from cursor.close(session)

@@ -189,7 +189,7 @@ def enter(session: Session, wishes: Wishes, kind: int, text: str) -> Exchange[Re
         )
     updates = session.transaction is Transaction.OPEN and for_update(kind, text)
     plain = not wishes.isolation and wishes.lock_wait is None and not session.ansi and not updates
-    if plain and _as_set(settings):
+    if plain and as_set(settings):
         return ReadScope()
     isolation = ISOLATIONS.get(wishes.isolation, "")
     if updates:
@@ -236,7 +236,7 @@ def _enter_ansi(session: Session, scope: ReadScope, wishes: Wishes, kind: int, t
 def leave(session: Session, scope: ReadScope) -> list[Group]:
     """Groups that put the session right again, to be sent behind the cursor's CLOSE; nobody waits for the answers."""
     settings, groups = session.settings, list[Group]()
-    if scope.wish == _NO_WISH and not scope.reads_alone and _as_set(settings):
+    if scope.wish == _NO_WISH and not scope.reads_alone and as_set(settings):
         return groups
     if any(scope.wish):
         settings.wishes.remove(scope.wish)
@@ -270,7 +270,7 @@ def _kept(session: Session, isolation: str) -> str:
     return _retaining(session, isolation) if retained else isolation
 
 
-def _as_set(settings: Settings) -> bool:
+def as_set(settings: Settings) -> bool:
     """Whether no open result has changed how the session reads."""
     return settings.isolation_now == settings.isolation and settings.lock_mode_now == settings.lock_mode
 

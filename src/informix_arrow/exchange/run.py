@@ -11,12 +11,14 @@ from ..wire import messages as m
 from ..wire.assignment import Inexact, finest
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
+from .again import is_plain, run_again
 from .cancel import heed
 from .checked import known_targets
 from .client_files import refuse_unregistered
 from .database import adopt, codec_for, database_locale
 from .fetch import ReadOptions, ServerCursor
 from .lob_parameters import (
+    NO_PARAMETERS,
     Parameters,
     Targets,
     ask_targets,
@@ -70,7 +72,9 @@ def run(
     refuse_unregistered(sql, session.files)
     chosen = session.inexact if inexact is None else inexact
     bound = None
-    if not needs_targets(values):
+    if not values:
+        bound = NO_PARAMETERS
+    elif not needs_targets(values):
         bound = bind_row(session, _loosened(values, chosen), (None,) * len(values))
     return _run(session, parse(sql), parameters, values, bound, options, need_rows, chosen)
 
@@ -94,8 +98,11 @@ def _run(
     tell(session, "execute", statement.sql, values)
     try:
         # Contents are used up by the attempt, so what has any is not tried on a statement that may be stale.
-        prepared = yield from acquire(session, text, count, anew=bound is None)
+        kept = None if bound is None else session.statements.take(text)
+        prepared = kept or (yield from acquire(session, text, count, anew=bound is None))
         try:
+            if kept is not None and bound is not None and is_plain(session, kept, options, bound, inexact):
+                return (yield from run_again(session, statement.sql, kept, options, bound))
             return (
                 yield from _execute_prepared(
                     session, statement, prepared, values, bound, options, need_rows, inexact

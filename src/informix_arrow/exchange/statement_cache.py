@@ -53,6 +53,18 @@ _HARMLESS = frozenset(
 STALE = frozenset({-208, -258, -267, -285, -410, -710})
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Opening:
+    """How a query's cursor, of which there is one at a time, was opened the last time, and its first rows fetched."""
+
+    options: object  # how its rows are read
+    shape: Shape  # of the rows
+    fetch_bytes: int  # of one fetch
+    before: bytes  # what is sent before SQ_BIND
+    after: bytes  # what is sent behind it
+    usual: bool  # nothing else is to be done for it, and no value is assigned to anything
+
+
 @dataclass(slots=True, eq=False)
 class Prepared:
     """A statement that the server knows, and what was found out about it."""
@@ -71,9 +83,8 @@ class Prepared:
     shapes: dict[tuple[TypeOptions, str], Shape] = field(default_factory=dict)
     #: Whether its cursor may hold locks when its rows are used up; None = not known yet.
     locks: bool | None = None
-    #: How its cursor, of which there is one at a time, is opened and its first rows fetched: bytes of one fetch, what
-    #: is sent before SQ_BIND and what after it.
-    opening: tuple[int, bytes, bytes] | None = None
+    #: How its cursor is opened.
+    opening: Opening | None = None
     #: What closes that cursor.
     closing: bytes = b""
     #: How rows of a load went in by it the last time: "put" or "pipeline"; "" when none did.

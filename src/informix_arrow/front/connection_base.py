@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..dsn import Parameters
+from ..exchange.fetch import ReadOptions
 from ..exchange.session import Session, Transaction
 from ..observing import Observer
 from ..shaping.rows import RowFactory
@@ -47,6 +48,7 @@ class ConnectionBase:
             self._parameters
         )  # with what another connection can be opened; whoever opens this one says so
         self._link = link
+        self._read_options: dict[tuple[object, ...], ReadOptions] = {}  # of cursors, by their settings
 
     def add_observer(self, observer: Observer) -> None:
         """Let ``observer`` be called with an :class:`~informix_arrow.observing.Operation` after each call that talks to

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from operator import is_
 from typing import Any, Literal
 
 from ..exchange.client_files import refuse_in_pipeline
@@ -60,6 +59,19 @@ class CursorBase:
         ``timedelta``; with ``intervals = "month_day_nano"`` ``pyarrow.MonthDayNano``.
     """
 
+    # Of the class until somebody sets them: a cursor is made for each statement, by many programs.
+    _closed = False
+    arraysize: int = 1
+    rowcount: int = -1
+    lastrowid: int | None = None
+    lobs: Literal["inline", "skip", "lazy"] = "inline"
+    floating_decimals: Literal["float64", "string", "decimal"] = "float64"
+    intervals: Literal["native", "month_day_nano"] = "native"
+    nested: Literal["arrow", "text"] = "arrow"
+    char_padding: Literal["strip", "keep"] = "strip"
+    encoding_errors: Literal["strict", "replace", "binary"] | None = None
+    integer_aggregates: bool = False
+
     def __init__(
         self,
         name: str = "",
@@ -76,19 +88,7 @@ class CursorBase:
         self.row_factory = row_factory
         self._description: tuple[DescriptionItem, ...] | None = None
         self._make: MakeRow | None = None
-        self._closed = False
-        self._read: tuple[tuple[object, ...], ReadOptions] | None = None
-        self.arraysize = 1
-        self.rowcount = -1
-        self.lastrowid: int | None = None
         self.messages: list[tuple[type[errors.Warning], errors.Warning]] = []
-        self.lobs: Literal["inline", "skip", "lazy"] = "inline"
-        self.floating_decimals: Literal["float64", "string", "decimal"] = "float64"
-        self.intervals: Literal["native", "month_day_nano"] = "native"
-        self.nested: Literal["arrow", "text"] = "arrow"
-        self.char_padding: Literal["strip", "keep"] = "strip"
-        self.encoding_errors: Literal["strict", "replace", "binary"] | None = None
-        self.integer_aggregates = False
 
     @property
     def name(self) -> str:
@@ -183,9 +183,10 @@ class CursorBase:
         return call_procedure(connection._session, name, values, self._options(connection), inexact=chosen)
 
     def _options(self, connection: AnyRunner) -> ReadOptions:
-        """How rows are read, as the settings have it; what they said last time is kept."""
+        """How rows are read, as the settings have it; the same object for the same settings."""
+        if self._name:
+            return self._made_options(connection)
         settings = (
-            connection._parameters,
             self.lobs,
             self.floating_decimals,
             self.intervals,
@@ -193,13 +194,15 @@ class CursorBase:
             self.char_padding,
             self.encoding_errors,
             self.integer_aggregates,
+            self._withhold,
+            self._scrollable,
         )
-        kept = self._read
-        if kept is not None and all(map(is_, kept[0], settings)):
-            return kept[1]
-        options = self._made_options(connection)
-        self._read = settings, options
-        return options
+        known = connection._read_options
+        try:
+            return known[settings]
+        except (KeyError, TypeError):  # the latter for a wrong value, about which the next line speaks
+            options = known[settings] = self._made_options(connection)
+            return options
 
     def _made_options(self, connection: AnyRunner) -> ReadOptions:
         types = type_options(

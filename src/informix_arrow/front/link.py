@@ -17,7 +17,7 @@ from ..exchange.cancel import drop, interruptible, note, verdict, why_lost
 from ..exchange.observed import observed
 from ..exchange.session import Session
 from ..exchange.steps import Call, Exchange, at_once
-from ..observing import Observers, Target
+from ..observing import Observers, Operation, Target
 from ..transport.aio import AsyncTransport
 from ..transport.blocking import BlockingTransport
 from ..transport.tls import TlsSettings
@@ -229,12 +229,13 @@ class Link(LinkState):
 
         Whoever gets no result of an exchange that has state (a batch of a result) must take that state for broken.
         """
-        timeout = self.limit(timeout)
-        call = Call(timeout, since=time.monotonic())
+        if timeout is not None or self._call_timeout is not None:
+            timeout = self.limit(timeout)
         if timeout is None:
             # Python lets no signal in where ``with`` takes a lock: one that Ctrl-C left taken would stay so for ever.
             with self.lock:
-                return self._run_alone(exchange, call)
+                return self._run_alone(exchange, Call())
+        call = Call(timeout, since=time.monotonic())
         lock: Any = self.lock
         mine = lock._is_owned()
         try:
@@ -251,13 +252,17 @@ class Link(LinkState):
             lock.release()
 
     def _run_alone(self, exchange: Exchange[T], call: Call) -> T:
-        self.require_open()
+        if self._closed:
+            self.require_open()
         if self._busy:
             # The same thread, from within an exchange: the rows of an executemany(), a signal handler.
             raise InterfaceError(_BUSY)
         self._busy = True
         try:
-            return self._run(exchange, call)
+            operation = self.observers.begin(self.session.database)
+            if operation is None:
+                return self._carry_out(interruptible(self.session, call, exchange), call)
+            return self._observed(exchange, call, operation)
         finally:
             self._busy = False
 
@@ -277,10 +282,7 @@ class Link(LinkState):
                 raise InterfaceError(_BUSY)
             return at_once(exchange)
 
-    def _run(self, exchange: Exchange[T], call: Call) -> T:
-        operation = self.observers.begin(self.session.database)
-        if operation is None:
-            return self._carry_out(interruptible(self.session, call, exchange), call)
+    def _observed(self, exchange: Exchange[T], call: Call, operation: Operation) -> T:
         call.operation = operation
         error: BaseException | None = None
         try:
@@ -294,8 +296,10 @@ class Link(LinkState):
             del error  # it knows this frame
 
     def _carry_out(self, exchange: Exchange[T], call: Call) -> T:
+        if self._trace is not None:
+            exchange = self._traced(exchange, call)
         try:
-            result = self.transport.run(self._traced(exchange, call), call)
+            result = self.transport.run(exchange, call)
         except BaseException as error:
             better: BaseException | None = None
             try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from ..bulk.api import WriteKeywords
 from ..bulk.report import WriteReport
 from ..dsn import Parameters
+from ..exchange.fetch import ReadOptions
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
 from ..shaping.rows import RowFactory
@@ -23,6 +24,7 @@ class AnyRunner(Protocol):
 
     row_factory: RowFactory
     _parameters: Parameters
+    _read_options: dict[tuple[object, ...], ReadOptions]
 
     @property
     def closed(self) -> bool: ...

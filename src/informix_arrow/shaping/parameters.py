@@ -89,11 +89,12 @@ class Statement:
             return self._named(parameters)
         if parameters is None:
             parameters = ()
-        _refuse_what_is_no_row(parameters)
-        if not isinstance(parameters, Sequence):
-            raise InterfaceError(
-                f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
-            )
+        if type(parameters) is not tuple and type(parameters) is not list:
+            _refuse_what_is_no_row(parameters)
+            if not isinstance(parameters, Sequence):
+                raise InterfaceError(
+                    f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
+                )
         wanted = max(map(int, self.keys), default=0) if self.style == ":1" else self.count
         if wanted != len(parameters):
             raise ProgrammingError(

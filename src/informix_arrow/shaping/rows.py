@@ -41,6 +41,9 @@ ROWS_AT_ONCE = 1024
 _FEW = 64  # rows for which looking for the fastest way costs more than it gains
 
 
+_NONE: Iterator[Any] = iter(())
+
+
 class _NoRow:
     """The type of :data:`NO_ROW`: a row may be anything that a factory makes, None too."""
 
@@ -98,8 +101,8 @@ class Rows:
         )
         self._offset = 0  # its rows already in _tuples
         self._first = 0  # number of its first row
-        self._tuples: Iterator[tuple[Any, ...]] = iter(())
-        self._rows: Iterator[Any] = iter(())  # the same, made
+        self._tuples: Iterator[tuple[Any, ...]] = _NONE
+        self._rows: Iterator[Any] = _NONE  # the same, made
         self.given = 0  # rows handed out so far
 
     def add(self, batch: pa.RecordBatch | Whole) -> None:
@@ -130,9 +133,13 @@ class Rows:
         """The next ``count`` rows, fewer when there are not as many here; None: all that are here."""
         taken: list[Any] = []
         try:
-            while count is None or len(taken) < count:
+            if count is None:
+                taken += self._rows
+                while self._piece():
+                    taken += self._rows
+            while count is not None and len(taken) < count:
                 before = len(taken)
-                taken += self._rows if count is None else itertools.islice(self._rows, count - before)
+                taken += itertools.islice(self._rows, count - before)
                 if len(taken) == before and not self._piece():
                     break
         except BaseException:
@@ -144,7 +151,7 @@ class Rows:
     def _go_back(self) -> None:
         """A row could not be made: what follows it must not pass for what comes next, so it is tried again."""
         self._offset = self.given - self._first
-        self._tuples = self._rows = iter(())
+        self._tuples = self._rows = _NONE
 
     def rest(self) -> pa.RecordBatch | None:
         """Take the part of the batch of which no row was handed out; None when there is nothing left."""

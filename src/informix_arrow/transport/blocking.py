@@ -30,6 +30,8 @@ from .tls import TlsSettings, explain
 
 T = TypeVar("T")
 
+_OFTEN = (Send, Receive)
+
 #: Seconds of one wait; without end there are many. Ctrl-C ends a wait only where the system call can be
 #: interrupted: never on Windows, and nowhere once a library (Polars, for one) has set up its own signal handler.
 WAKE = 0.5
@@ -135,7 +137,7 @@ class BlockingTransport:
     # ---- steps -----------------------------------------------------------------------------------------------
 
     def _do(self, step: Step) -> int:
-        if not isinstance(step, Receive | Send):
+        if not isinstance(step, _OFTEN):
             return self._do_rarely(step)
         link = self._socket
         if link is None:

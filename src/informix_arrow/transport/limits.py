@@ -26,14 +26,16 @@ class Limits:
         For a run without ``call``: how long it may take in all (``login_timeout``).
     """
 
+    __slots__ = ("_call", "_deadline", "_grace_ends", "_read_timeout", "_whole")
+
     def __init__(self, call: Call | None, read_timeout: float | None, whole: float | None = None) -> None:
         self._call = call
         self._read_timeout = read_timeout
         self._whole = whole
         allowed = whole if call is None else call.timeout
-        began = time.monotonic() if call is None else call.since
-        self._deadline = math.inf if allowed is None else began + allowed
-        self._grace_ends = math.inf
+        self._deadline = self._grace_ends = math.inf
+        if allowed is not None:
+            self._deadline = (time.monotonic() if call is None else call.since) + allowed
 
     def not_counted(self, seconds: float) -> None:
         """A person has used the time, who was asked a question in a login (PAM)."""

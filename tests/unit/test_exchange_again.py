@@ -1,0 +1,146 @@
+"""A query that was run before is run once more in one piece: it must be as if it had gone the long way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from informix_arrow.exchange import run as running
+from informix_arrow.exchange.batches import Batches
+from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
+from informix_arrow.exchange.run import run
+from informix_arrow.exchange.session import Session, Settings, Transaction
+from informix_arrow.exchange.statement_cache import StatementCache
+from informix_arrow.wire import messages as m
+from informix_arrow.wire.errors import Error
+
+from .exchange_peer import Group, Peer, new_session, rows, select
+
+SQL = "SELECT id, name, sentinel FROM t WHERE id > ?"
+OPTIONS = ReadOptions()
+SPOILT = m.Tuple(0, b"\0\0\0\1" + b"\xff" + b"n1")  # a name longer than its tuple
+
+#: What the server says to the second OPEN; the first gets two rows.
+ANSWERS: dict[str, list[list[m.Message]]] = {
+    "rows": [[*rows(3, 4, 5), m.Done(rows=3), m.Cost()]],
+    "no row": [[m.Done(), m.Cost()]],
+    "no costs": [[*rows(3), m.Done(rows=1)]],
+    "no end": [[*rows(3)], [*rows(4), m.Done(rows=2)]],
+    "many rows": [[*rows(*range(400))], [*rows(7), m.Done(rows=401)]],
+    "costs first": [[m.Cost(), *rows(3), m.Done(rows=1)]],
+    "an event": [[*rows(3), m.XactStat(1, 0, 0), m.Done(rows=1)]],
+    "closed": [[*rows(3), m.Close()]],
+    "an error": [[m.Err(-271, -107, 0, "t")]],
+    "an error behind a row": [[*rows(3), m.Err(-271, -107, 0, "t")]],
+    "not found": [[m.Err(100, 0, 0, "")]],
+    "a stale statement": [[m.Err(-710, 0, 0, "t")]],
+    "a spoilt row": [[*rows(3), SPOILT, m.Done(rows=2)]],
+    "what does not belong here": [[*rows(3), *select(9)]],
+}
+
+
+@dataclass
+class Seen:
+    """What a run of the query was, from outside and from within."""
+
+    rows: list[tuple[int, int]] = field(default_factory=list)
+    error: tuple[type, str] | None = None
+    groups: list[str] = field(default_factory=list)
+    state: tuple[object, ...] = ()
+
+
+class Server:
+    """Answers the second OPEN by what a test says."""
+
+    def __init__(self, script: list[list[m.Message]]) -> None:
+        self.script = [[*rows(1, 2), m.Done(rows=2), m.Cost()], *script]
+
+    def __call__(self, group: Group) -> list[m.Message]:
+        if isinstance(group[0], m.Prepare):
+            return select(3)
+        if any(isinstance(message, m.Fetch) for message in group):
+            return self.script.pop(0) if self.script else [m.Done()]
+        return []
+
+
+def second_run(script: list[list[m.Message]], piece: int, **state: object) -> Seen:
+    session = new_session(autocommit=True, statements=StatementCache(8))
+    peer = Peer(Server(script))
+    seen = Seen()
+    _read(peer, session, Seen())
+    for name, value in state.items():
+        setattr(session, name, value)
+    peer.groups.clear()
+    peer.piece = piece
+    _read(peer, session, seen)
+    seen.state = (
+        session.own,
+        len(session.owed),
+        bytes(session.outbox),
+        len(session.cursors),
+        len(session.statements),
+        len(session.buffer),
+        session.transaction,
+    )
+    seen.groups = [*peer.names(), "and then"]
+    peer.groups.clear()
+    if seen.error is None or session.usable_after(Error("")):
+        _read(peer, session, Seen())
+    seen.groups += peer.names()
+    return seen
+
+
+def _read(peer: Peer, session: Session, seen: Seen) -> None:
+    try:
+        cursor = peer.run(run(session, SQL, 1, (0,), OPTIONS))
+        assert isinstance(cursor, ServerCursor)
+        batches = Batches(cursor)
+        while (batch := peer.run(batches.next(session))) is not None:
+            seen.rows += zip(batch["id"].to_pylist(), batch["sentinel"].to_pylist(), strict=True)
+    except Error as error:
+        seen.error = (type(error), str(error))
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("piece", [1, 5, 31, 1 << 20])
+def test_the_short_way_is_the_long_way(answer: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[bool] = []
+
+    def watched(*arguments: object) -> bool:
+        taken.append(is_plain(*arguments))  # type: ignore[arg-type]
+        return taken[-1]
+
+    is_plain = running.is_plain
+    monkeypatch.setattr(running, "is_plain", watched)
+    short = second_run(ANSWERS[answer], piece)
+    assert taken[0], "the query went the long way"
+    monkeypatch.setattr(running, "is_plain", lambda *_: False)
+    assert short == second_run(ANSWERS[answer], piece)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"ansi": True},
+        {"transaction": Transaction.OPEN},
+        {"settings": Settings("REPEATABLE READ", "", "REPEATABLE READ", "")},
+    ],
+    ids=["ansi", "transaction", "isolation"],
+)
+def test_it_is_the_long_way_in_other_sessions_too(
+    state: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = second_run(ANSWERS["rows"], 1 << 20, **state)
+    monkeypatch.setattr(running, "is_plain", lambda *_: False)
+    assert short == second_run(ANSWERS["rows"], 1 << 20, **state)
+
+
+def test_a_network_that_breaks_is_told_by_both() -> None:
+    session = new_session(autocommit=True, statements=StatementCache(8))
+    peer = Peer(Server([]))
+    _read(peer, session, Seen())
+    peer.answers, peer.hang_up, seen = [], True, Seen()
+    _read(peer, session, seen)
+    assert seen.error is not None
+    assert "closed the connection" in seen.error[1]
