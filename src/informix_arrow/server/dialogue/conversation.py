@@ -39,7 +39,7 @@ from .interrupts import Interrupts
 from .large_objects import LargeObjects
 from .layout import Layout
 from .pam import Dialogue
-from .peer import Peer
+from .peer import Peer, PeerGone
 from .preparing import Preparing
 from .replies import Replies, log
 from .row_puts import RowPuts
@@ -166,12 +166,14 @@ class Conversation:
 
     def serve(self, messages: Sequence[m.Message], encoding: str) -> None:
         """Answer messages whose text was decoded as `encoding`. ProtocolError for one that no client may
-        send."""
+        send; PeerGone when the client has gone: what it sent ahead is not begun."""
         self._layout.text_encoding = encoding
         agenda, replies, puts = self._agenda, self._replies, self._puts
         agenda.messages = messages = list(messages)
         at = 0
         while at < len(messages) and not self.ended:
+            if self._peer.leaving:
+                raise PeerGone("the client closed the connection")
             agenda.at = at
             message = messages[at]
             kind = type(message)
@@ -185,8 +187,6 @@ class Conversation:
                 replies.failed = False
                 self._fast_path.end_group()
                 replies.reply(message)
-                if self._peer.leaving:  # what is queued is not executed for somebody who is gone
-                    self._peer.flush()
             elif kind is m.Execute and not replies.failed and self._executions.gathers():
                 at = self._executions.execute_run(messages, at)
                 continue

@@ -14,9 +14,8 @@ class Peer(Protocol):
     """What the parts of a conversation need of the connection.
 
     ``inbox[pos:]`` is what has not been parsed yet. `asking` is set while a statement waits for the client, which
-    is no idleness. `leaving` is set when the client has closed its end: whoever answers requests that were sent ahead
-    calls `flush` after each of them, so that those of a client which is gone are not served. `received` is when bytes
-    came last, by the monotonic clock.
+    is no idleness. `leaving` is set, by another thread, when the client has gone: what it had sent ahead is not served.
+    `received` is when bytes came last, by the monotonic clock.
     """
 
     inbox: bytes

@@ -1,7 +1,7 @@
 """The listening socket: accepts sessions, gives each its thread, and watches all of them for urgent bytes.
 
 A session's thread cannot look at its socket while the engine works for it. The listener's thread can: it
-polls every session's socket for urgent data (the interrupt, SQLI section 2) and for a connection that broke,
+polls every session's socket for urgent data (the interrupt, SQLI section 2) and for a client that has gone,
 and for nothing else.
 """
 
@@ -24,7 +24,7 @@ _JOIN_SECONDS = 10.0
 _RETRY_MILLISECONDS = 250
 """How long accepting pauses when the process has no file descriptor left."""
 _LEFT = getattr(select, "POLLRDHUP", 0)
-"""The client sends nothing more; where poll cannot tell (only Linux can), the session finds out when it reads."""
+"""The client has closed its end; where poll cannot tell (only Linux can), the session finds out when it reads."""
 _URGE_MILLISECONDS = 20
 """How often an interrupt is repeated until the statement has ended."""
 
@@ -36,7 +36,7 @@ class Servant(Protocol):
     def take_urgent(self) -> bool: ...
     def abort(self) -> bool: ...
     def urge(self) -> bool: ...
-    def client_left(self) -> None: ...
+    def client_left(self) -> bool: ...
 
 
 S = TypeVar("S", bound=Servant)
@@ -191,7 +191,8 @@ class Listener(Generic[S]):
             self._urged.add(fd)
         if events & _LEFT:
             self._poll.modify(fd, select.POLLPRI)
-            session.client_left()
+            if session.client_left():
+                self._urged.add(fd)
         if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
             self._poll.unregister(fd)  # it would be reported for ever
             if session.abort():

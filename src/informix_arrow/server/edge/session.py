@@ -81,7 +81,7 @@ class LoginRefused(Exception):
 class Session:
     """Serves one connected socket until either side ends it; see `run`.
 
-    `take_urgent`, `urge` and `abort` may come from other threads.
+    `take_urgent`, `urge`, `client_left` and `abort` may come from other threads.
     """
 
     def __init__(self, sock: socket.socket, settings: Settings, engine: Engine) -> None:
@@ -160,13 +160,15 @@ class Session:
         interrupts = self._interrupts
         return interrupts is not None and interrupts.urge()
 
-    def client_left(self) -> None:
-        """The client sends nothing more: what it has sent is still answered as long as it takes the answers, but no
-        lock is waited for."""
+    def client_left(self) -> bool:
+        """The client has closed its end, and nobody waits for answers any more: its statement is stopped, and what it
+        had sent ahead is not begun. True when the engine must be urged.
+        """
         self._stream.leaving = True
-        session = self._engine_session
+        session, interrupts = self._engine_session, self._interrupts
         if session is not None:
             session.client_left()
+        return interrupts is not None and interrupts.request()
 
     def abort(self) -> bool:
         """End the session: its connection is closed, its statement stopped. True when the engine must be
@@ -258,6 +260,8 @@ class Session:
         """Receive and answer until either side ends it."""
         stream = self._stream
         while not conversation.ended and not self._aborted:
+            if stream.leaving:
+                raise PeerGone("the client closed the connection")
             if not stream.holding:
                 framing = conversation.framing
                 with self._engine.revival.at_work():

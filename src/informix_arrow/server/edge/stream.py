@@ -66,8 +66,8 @@ class Stream:
     and takes it: a plain read that comes upon it would throw it away. `urgency` is held around that and around
     every read: whoever takes the byte has heeded it before anything behind it is read. `patience` is how many
     seconds the peer may do nothing while it is waited for, None for ever. `cutter` may cut the connection behind
-    some byte. `received` is when bytes came last. `leaving` is set when the peer has closed its end: replies leave
-    one by one then, so that a connection which is gone is noticed before the next of its requests is served.
+    some byte. `received` is when bytes came last. `leaving` is set by the watcher when the peer has closed its end:
+    nothing of what it had sent ahead is served then.
     """
 
     def __init__(
