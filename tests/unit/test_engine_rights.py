@@ -174,6 +174,30 @@ def test_each_statement_takes_the_privilege_of_its_name(
     assert bob._attempt(sql, ()) is None
 
 
+@pytest.mark.parametrize(
+    ("then", "without", "privilege"),
+    [
+        ("WHEN MATCHED THEN UPDATE SET t.b = 'x', t.c = 5", -273, "UPDATE (b, c)"),
+        ("WHEN MATCHED THEN DELETE", -274, "DELETE"),
+        ("WHEN NOT MATCHED THEN INSERT VALUES (u.a, 'x', 4)", -275, "INSERT"),
+    ],
+)
+def test_merge_takes_the_privileges_of_all_that_it_does(
+    ann: Db, login: Login, then: str, without: int, privilege: str
+) -> None:
+    ann.run("CREATE TABLE u (a INT, tail INT)")
+    ann.run("INSERT INTO u VALUES (1, 1)")
+    ann.run("INSERT INTO u VALUES (2, 2)")
+    ann.run("GRANT SELECT ON t TO bob")
+    ann.run("GRANT UPDATE (b) ON t TO bob")
+    bob = login("bob")
+    merge = f"MERGE INTO t USING u ON t.a = u.a {then}"
+    assert code(bob, merge) == (without, "t")
+    ann.run(f"GRANT {privilege} ON t TO bob")
+    bob.run(merge)
+    assert ann.rows("SELECT a, c FROM t") != [(1, 3)]
+
+
 def test_a_plan_that_was_kept_does_not_outlive_its_privilege(ann: Db, login: Login) -> None:
     bob = login("bob")
     ann.run("GRANT SELECT, INSERT ON t TO bob")

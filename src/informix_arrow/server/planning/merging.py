@@ -37,6 +37,7 @@ def merge(work: Translation, tree: exp.Merge) -> ModifyPlan:
         if rows is not None if isinstance(then, exp.Insert) else change is not None:
             raise SqlError(-201, 0, 1)  # each at most once
         if isinstance(then, exp.Insert):
+            work.require(info, "i")
             there = f"SELECT 1 FROM {info.duck} AS {quote(alias)} WHERE {on}"
             inserted, rows = _rows(work, then, info, source_scope, f"{source} WHERE NOT EXISTS ({there})")
             continue
@@ -48,6 +49,9 @@ def merge(work: Translation, tree: exp.Merge) -> ModifyPlan:
                     raise no_column(left.name)
                 made.append(work.assigned(right, scope, column.type))
                 sets.append(Column(column.name, column.type))
+            work.require(info, "u", [column.name for column in sets])
+        else:
+            work.require(info, "d")
     plan = modify(work, "", info, tuple(sets))
     plan.merges, plan.whole, plan.alias = True, False, alias
     if change is not None:
