@@ -13,5 +13,7 @@ RUN --mount=from=build,source=/wheels,target=/wheels \
 USER informix
 VOLUME /data
 EXPOSE 9088
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+    CMD ["python", "-c", "import socket; socket.create_connection(('127.0.0.1', 9088), 5)"]
 # A server beyond loopback wants a password of its own: INFORMIX_ARROW_PASSWORD. SIGTERM ends it cleanly.
 ENTRYPOINT ["informix-arrow", "serve", "--host", "0.0.0.0", "--port", "9088", "--directory", "/data"]

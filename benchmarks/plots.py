@@ -35,10 +35,11 @@ def draw(lines: list[Line], machine: Line) -> None:
     def save(figure: Any, name: str, command: str) -> None:
         figure.text(
             0.01,
-            0.01,
+            -0.01,  # beneath the name of the axis
             f"{command} · {machine.get('cpu', {}).get('brand_raw', '')} · {note}",
             fontsize=6,
             color="grey",
+            verticalalignment="top",
         )
         figure.savefig(PLOTS / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
         plt.close(figure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -75,8 +76,19 @@ def informix_server_options():
 """
 
 
+HOW_TO = Path(__file__).parents[2] / "docs" / "howto" / "testing.md"
+WHAT_IS_TESTED = """
+def store_order(connection, total):
+    connection.execute("INSERT INTO orders VALUES (0, ?)", (total,))
+
+
+"""
+
+
 def test_the_fixtures_are_found_and_work(tmp_path: Path) -> None:
     (tmp_path / "test_user.py").write_text(TESTS)
+    documented = re.findall(r"```python\n(def test_.*?)```", HOW_TO.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "test_documented.py").write_text(WHAT_IS_TESTED + "\n\n".join(documented))
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     command = [
@@ -91,7 +103,7 @@ def test_the_fixtures_are_found_and_work(tmp_path: Path) -> None:
         [*command, "."], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "6 passed" in run.stdout
+    assert "7 passed" in run.stdout
 
 
 def test_the_entry_point_is_the_plugin() -> None:
