@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.integration.copy_targets import held, kind_of
 
 import informix_arrow as ifx
 from informix_arrow.copies.checks import Checks
+from informix_arrow.copies.parquet import FolderChange
 from informix_arrow.copies.state import Rows, State, changes
 from informix_arrow.copies.targets import open_target
 from informix_arrow.server import Server
@@ -603,3 +605,31 @@ def test_two_copies_into_one_folder_do_not_meet(filled: ifx.Connection, tmp_path
     progress: Callable[[int, int], object] = again
     (report,) = ifx.copy(filled, target, ["orders"], progress=progress)
     assert report.target_rows == 3
+
+
+def test_the_next_table_is_read_while_one_is_brought_to_the_disk(
+    filled: ifx.Connection, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the one connection that there is; the reports come in the order of the tables."""
+    filled.execute("CREATE TABLE later (id INTEGER, after VARCHAR(20))")
+    filled.execute("INSERT INTO later VALUES (7, 'x')")
+    begun = threading.Event()
+    real = FolderChange.commit
+
+    def late(change: FolderChange, *arguments: Any) -> State:
+        if change._folder.name == "orders":
+            assert begun.wait(60)
+        else:
+            begun.set()
+        return real(change, *arguments)
+
+    monkeypatch.setattr(FolderChange, "commit", late)
+    sessions: set[int] = set()
+    reports = ifx.copy(
+        server.url(filled.database),
+        f"{tmp_path}/lake/",
+        ["orders", "later"],
+        progress=lambda rows, size: sessions.add(server.sessions),
+    )
+    assert [(each.table, each.rows) for each in reports] == [("orders", 3), ("later", 1)]
+    assert max(sessions) == 2  # that one, and the one of this test

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import io
 import itertools
 import random
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from informix_arrow.copies import tables
+import informix_arrow as ifx
+from informix_arrow.copies import files, folders, tables
 from informix_arrow.copies.checks import Checks
+from informix_arrow.copies.folders import Syncing
 from informix_arrow.copies.overlapping import Abandoned, Ahead, overlapped
+from informix_arrow.copies.state import Rows
 from informix_arrow.copies.tables import TableWriter
 
 DAY = dt.date(2026, 1, 31)
@@ -188,3 +193,133 @@ def test_the_first_error_of_either_side_ends_both() -> None:
 
     with pytest.raises(OSError, match="writing"):
         overlapped(_batches(1000), fails, room=20_000)
+
+
+# ---- how columns are encoded --------------------------------------------------------------------
+
+
+def _encodings(data: bytes) -> dict[str, set[str]]:
+    told = pq.read_metadata(io.BytesIO(data))
+    group = told.row_group(0)
+    return {
+        group.column(place).path_in_schema: {*group.column(place).encodings, group.column(place).compression}
+        for place in range(told.num_columns)
+    }
+
+
+def test_the_first_rows_say_how_columns_are_encoded() -> None:
+    """Numbers by their differences where these are small, by a dictionary where few are far from each other; texts
+    without a dictionary where each is another one; for who cannot unpack numbers, none is packed."""
+    chosen, count = random.Random(7), 20_000
+    far = [chosen.randrange(2**40) for _ in range(9)]
+    table = pa.table(
+        {
+            "id": pa.array(range(count), pa.int64()),
+            "few": pa.array([chosen.choice(far) for _ in range(count)], pa.int64()),
+            "nothing": pa.nulls(count, pa.int32()),
+            "day": pa.array([DAY - dt.timedelta(n // 900) for n in range(count)], pa.date32()),
+            "at": pa.array(
+                [dt.datetime(2026, 1, 1) + dt.timedelta(seconds=n) for n in range(count)], "timestamp[s]"
+            ),
+            "code": [str(n % 40) for n in range(count)],
+            "text": [f"{chosen.random()}" for _ in range(count)],
+            "extremes": pa.array([(-1) ** n * (2**63 - 1) for n in range(count)], pa.int64()),
+            "after": pa.array(range(count), pa.int32()),
+        }
+    )
+    data = written(table)
+    found = _encodings(data)
+    packed = {name for name, used in found.items() if "DELTA_BINARY_PACKED" in used}
+    assert packed == {"id", "day", "at", "extremes", "after"}  # differences wrap, in the file as well
+    assert {name for name, used in found.items() if "RLE_DICTIONARY" in used} == {
+        "few",
+        "nothing",
+        "code",
+    }
+    assert {name for name, used in found.items() if "SNAPPY" in used} == packed
+    assert_is_read(data, table)
+    file = pa.BufferOutputStream()
+    with TableWriter(file, table.schema, packed=False) as writer:
+        writer.write(table.to_batches()[0])
+    plain = bytes(file.getvalue())
+    assert not any("DELTA_BINARY_PACKED" in used for used in _encodings(plain).values())
+    assert_is_read(plain, table)
+
+
+class _Memory:
+    """A table of files in memory."""
+
+    has_empty_files = packed = True
+    partition_by: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    def __init__(self, schema: pa.Schema, damage: Callable[[bytes], bytes] = lambda data: data) -> None:
+        self.schema = schema
+        self.kept: dict[str, bytes] = {}
+        self.synced = False
+        self._damage = damage
+
+    @contextmanager
+    def create(self, name: str) -> Iterator[Any]:
+        with io.BytesIO() as file:
+            yield file
+            self.kept[name] = self._damage(file.getvalue())
+
+    def open(self, name: str) -> Any:
+        return io.BytesIO(self.kept[name])
+
+    def sync(self) -> None:
+        self.synced = True
+
+    def commit(self, state: Any, adding: Any, removing: Any) -> Any:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("readers", [1, 3])
+def test_each_row_group_is_read_back(readers: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(tables, "GROUP_BYTES", 8000)
+    monkeypatch.setattr(files, "READERS", readers)
+    table = pa.table({"n": pa.array(range(8000), pa.int64()), "after": ["x"] * 8000})
+
+    def copied(other: int | None) -> _Memory:
+        """With another value in that row of what is stored."""
+
+        def damage(data: bytes) -> bytes:
+            assert pq.read_metadata(io.BytesIO(data)).num_row_groups > 5
+            if other is None:
+                return data
+            numbers = [-1 if n == other else n for n in range(8000)]
+            out = pa.BufferOutputStream()
+            pq.write_table(table.set_column(0, "n", pa.array(numbers, pa.int64())), out, row_group_size=500)
+            return bytes(out.getvalue())
+
+        change, checks = _Memory(table.schema, damage), Checks(table.schema)
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for batch in table.to_batches(max_chunksize=100):
+                checks.add(batch)
+                yield batch
+
+        assert len(files.written("t", change, Rows(table.schema, batches(), checks))) == 1
+        return change
+
+    assert copied(None).synced
+    for other in (3, 4000, 7999):
+        with pytest.raises(ifx.OperationalError, match="the column n is not what was read"):
+            copied(other)
+
+
+def test_what_cannot_be_brought_to_the_disk_is_told(tmp_path: Path, monkeypatch: Any) -> None:
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    syncing = Syncing()
+    with syncing.create(tmp_path / "a") as file:
+        file.write(b"x")
+    syncing.wait()
+    monkeypatch.setattr(folders, "_sync", full)
+    with syncing.create(tmp_path / "b") as file:
+        file.write(b"x")
+    with pytest.raises(OSError, match="No space left") as told:
+        syncing.wait()
+    assert told.value.filename == str(tmp_path / "b")

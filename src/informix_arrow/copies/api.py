@@ -190,8 +190,10 @@ def copy(
         there = open_target(target, _names(partition_by))
         kept = None if rejects is None else Rejects(rejects)
         try:
-            run = _Run(connection, there, plan, progress or (lambda rows, size: None), kept)
-            with closing(run), ThreadPoolExecutor(jobs, "copy") as pool:
+            run = _Run(connection, there, plan, progress or (lambda rows, size: None), kept, jobs)
+            if own is not None:
+                run.lend(own)
+            with closing(run), ThreadPoolExecutor(jobs + there.overlapping, "copy") as pool:
                 futures = [pool.submit(run.table, name) for name in chosen]
                 try:
                     found = []
@@ -262,6 +264,7 @@ class _Run:
         plan: _Plan,
         progress: Callable[[int, int], object],
         rejects: Rejects | None,
+        jobs: int,
     ) -> None:
         settings = connection._settings()
         self._settings = replace(settings, autocommit=True)
@@ -272,40 +275,56 @@ class _Run:
         self._where = f"{connection.server_name or settings.server}/{connection.database}"
         self._idle: list[Connection] = []
         self._lock = threading.Lock()
+        self._jobs = threading.Semaphore(jobs)
         self._id = uuid.uuid4().hex
         self.stopped = False
 
     def table(self, name: str) -> TableCopy:
         """Copy one table; its error is in what is returned."""
-        began = time.monotonic()
-        try:
-            with self._connection() as connection:
-                copied = self._copy(connection, name)
-        except (Error, pa.ArrowException, OSError) as error:
-            copied = TableCopy(name, self._plan.mode, error=error)
-        return replace(copied, seconds=round(time.monotonic() - began, 3))
+        with _Turn(self._jobs) as turn:
+            began = time.monotonic()
+            try:
+                with self._connection(turn) as connection:
+                    copied = self._copy(connection, name, turn)
+            except (Error, pa.ArrowException, OSError) as error:
+                copied = TableCopy(name, self._plan.mode, error=error)
+            return replace(copied, seconds=round(time.monotonic() - began, 3))
 
     @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        """One that another table was read by, or a new one; after an error it is not used again."""
+    def _connection(self, turn: _Turn) -> Iterator[Connection]:
+        """One that another table was read by, or a new one; after an error it is not used again.
+
+        It is free for others when the turn is over, or this block.
+        """
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
             connection = open_plain(self._settings)
+
+        def free() -> None:
+            with self._lock:
+                self._idle.append(connection)
+
+        turn.then = free
         try:
             yield connection
         except BaseException:
-            connection.close()
+            if not turn.over:
+                turn.then = connection.close
             raise
-        with self._lock:
-            self._idle.append(connection)
+        finally:
+            turn.end()
+
+    def lend(self, connection: Connection) -> None:
+        """A connection that tables may be read by; it is closed at the end."""
+        self._idle.append(connection)
 
     def close(self) -> None:
         """Close the connections that tables were read by."""
         while self._idle:
             self._idle.pop().close()
 
-    def _copy(self, connection: Connection, name: str) -> TableCopy:
+    def _copy(self, connection: Connection, name: str, turn: _Turn) -> TableCopy:
         plan = self._plan
         folder = TableName.parse(name).name
         source = f"{self._where}/{name}"
@@ -324,7 +343,7 @@ class _Run:
             key = [_column(name, columns, each).name for each in plan.key]
             sieve = Sieve(name, lambda: self._primary_key(name), key, self._target.misfits, self._rejects)
             batches = self._counted(result.batches(), checks, highest, sieve)
-            rows = Rows(result.schema, batches, checks)
+            rows = Rows(result.schema, _then(batches, result, turn), checks)
 
             def state() -> State:
                 sieve.keep()
@@ -444,6 +463,40 @@ class _Run:
             fitting = sieve.fitting(batch)
             checks.add(fitting)
             yield fitting
+
+
+class _Turn:
+    """A table's turn to be read, of which there are as many at a time as jobs."""
+
+    def __init__(self, jobs: threading.Semaphore) -> None:
+        self._jobs = jobs
+        self.then: Callable[[], object] = lambda: None
+        self.over = False
+
+    def __enter__(self) -> _Turn:
+        self._jobs.acquire()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """The next table may be read."""
+        if not self.over:
+            self.over = True
+            try:
+                self.then()
+            finally:
+                self._jobs.release()
+
+
+def _then(
+    batches: Iterator[pa.RecordBatch], result: Result | PartitionedResult, turn: _Turn
+) -> Iterator[pa.RecordBatch]:
+    """The rows; once the last has come, the connection is for others."""
+    yield from batches
+    result.close()
+    turn.end()
 
 
 class _Reading:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _WRAP = 1 << 64
+_UNSIGNED = {8: pa.uint8(), 16: pa.uint16(), 32: pa.uint32(), 64: pa.uint64()}
 
 
 class Checks:
@@ -38,6 +39,13 @@ class Checks:
                 if column.type != field.type:
                     column = column.cast(field.type)
                 self._sums[place] = (self._sums[place] + _sum(column)) % _WRAP
+
+    def join(self, other: Checks) -> None:
+        """Take what others have summed into account."""
+        self.rows += other.rows
+        for place, (count, total) in enumerate(zip(other._counts, other._sums, strict=True)):
+            self._counts[place] += count
+            self._sums[place] = (self._sums[place] + total) % _WRAP
 
     def differences(self, other: Checks) -> list[str]:
         """What is not the same, in words; [] when all is."""
@@ -75,28 +83,42 @@ def _is_summed(kind: pa.DataType) -> bool:
 
 def _sum(column: pa.Array) -> int:
     kind = column.type
+    t = pa.types
+    if t.is_boolean(kind):
+        return int(pc.sum(column, min_count=0).as_py())
+    if t.is_string(kind) or t.is_large_string(kind) or t.is_binary(kind) or t.is_large_binary(kind):
+        return _sum_of_bytes(column)
+    bits: Any = kind.bit_width
+    if bits <= 64:
+        return int(pc.sum(column.view(_UNSIGNED[bits]), min_count=0).as_py())
     column = column.drop_null()
     if not len(column):
         return 0
-    if pa.types.is_boolean(kind):
-        return int(pc.sum(column).as_py())
-    if pa.types.is_large_string(kind) or pa.types.is_string(kind):
-        return _sum_of_bytes(column.cast(pa.large_binary()))
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        return _sum_of_bytes(column.cast(pa.large_binary()))
-    bits: Any = kind.bit_width
-    words = np.frombuffer(column.buffers()[1], dtype=f"u{min(bits, 64) // 8}")
-    each = max(bits // 64, 1)
+    words = np.frombuffer(column.buffers()[1], dtype="u8")
+    each = bits // 64
     return int(words[column.offset * each : (column.offset + len(column)) * each].sum(dtype=np.uint64))
 
 
 def _sum_of_bytes(column: pa.Array) -> int:
-    offsets = np.frombuffer(column.buffers()[1], dtype="i8")[column.offset : column.offset + len(column) + 1]
-    data = column.buffers()[2]
-    content = (
-        np.frombuffer(data, dtype="u1")[offsets[0] : offsets[-1]] if data is not None else np.empty(0, "u1")
-    )
-    return int(content.sum(dtype=np.uint64)) + 257 * len(content)
+    length = pc.sum(pc.binary_length(column), min_count=0).as_py()
+    start, end = _ends(column)
+    if end - start != length:  # NULLs have bytes, too, which are none of the values'
+        column = column.drop_null()
+        start, end = _ends(column)
+    if start == end:
+        return 0
+    content = pa.Array.from_buffers(pa.uint8(), end - start, [None, column.buffers()[2]], offset=start)
+    return int(pc.sum(content).as_py()) + 257 * int(length)
+
+
+def _ends(column: pa.Array) -> tuple[int, int]:
+    """Where the bytes of the first value begin, and those of the last one end."""
+    kind = column.type
+    wide = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    if not len(column):
+        return 0, 0
+    offsets = np.frombuffer(column.buffers()[1], dtype="i8" if wide else "i4")
+    return int(offsets[column.offset]), int(offsets[column.offset + len(column)])
 
 
 def _sum_of_entries(column: pa.DictionaryArray) -> int:

@@ -80,6 +80,8 @@ class Server(Protocol):
 class Database:
     """See the module."""
 
+    overlapping = False  # tables of a database may refer to each other
+
     def __init__(self, server: Server) -> None:
         self._server = server
         self._seen: dict[str, str | None] = {}

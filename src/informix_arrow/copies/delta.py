@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -22,7 +22,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 
 from ..wire.errors import NotSupportedError, OperationalError
 from .files import stored
-from .folders import locked, synced, write_whole
+from .folders import Syncing, locked, write_whole
 from .state import State
 
 APPLICATION = "informix-arrow"
@@ -73,10 +73,12 @@ class DeltaChange:
     """See `files`."""
 
     has_empty_files = False
+    packed = True
     partition_by: Sequence[str] = ()
 
     def __init__(self, folder: Path, schema: pa.Schema, *, whole: bool) -> None:
         self._folder = folder
+        self._syncing = Syncing()
         self._delta = _opened(folder)
         self._whole = whole
         self.schema = schema
@@ -90,10 +92,11 @@ class DeltaChange:
             actions = pa.table(self._delta.get_add_actions(flatten=True))
             self.files = tuple(unquote(path) for path in actions["path"].to_pylist())
 
-    @contextmanager
-    def create(self, name: str) -> Iterator[Any]:
-        with synced(self._folder / name) as file:
-            yield file
+    def create(self, name: str) -> AbstractContextManager[Any]:
+        return self._syncing.create(self._folder / name)
+
+    def sync(self) -> None:
+        self._syncing.wait()
 
     def open(self, name: str) -> AbstractContextManager[Any]:
         return open(self._folder / name, "rb")

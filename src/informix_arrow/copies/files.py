@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from types import TracebackType
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from .rejects import Misfit
 
 FILE_BYTES = 1 << 30  # of Arrow data in a file
+READERS = min(4, os.cpu_count() or 1)  # threads that read a file back
 MOST_FILES = 32  # open at a time, for folders that are named after values
 
 
@@ -40,9 +44,13 @@ class Change(Protocol):
     schema: pa.Schema
     partition_by: Sequence[str]
     has_empty_files: bool
+    packed: bool  # whether all who read such tables understand packed numbers: see `encodings`
 
     def create(self, name: str) -> AbstractContextManager[Any]:
-        """A new file, to be written to; it is on the disk when the block ends."""
+        """A new file, to be written to; it can be read when the block ends."""
+
+    def sync(self) -> None:
+        """The new files are on the disk."""
 
     def open(self, name: str) -> AbstractContextManager[Any]:
         """A file of the table, or a new one, to be read."""
@@ -66,6 +74,8 @@ class Tables(Protocol):
 
 class FileTarget:
     """See the module."""
+
+    overlapping = True
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -152,6 +162,7 @@ def written(table: str, change: Change, rows: Rows, *, empty: bool = False, own:
         rows.batches, lambda batches: _write(table, change, batches, rows.schema, schema, empty=empty)
     )
     reconcile(table, rows.checks, there)
+    change.sync()
     return names
 
 
@@ -162,8 +173,7 @@ def _write(
     there = Checks(schema)
 
     def closed(name: str) -> None:
-        for batch in _read(change, [name], schema):
-            there.add(batch)
+        there.join(_found(change, name, schema))
 
     run = uuid.uuid4().hex[:12]
     with _Writing(change, stored, run, closed) as writing:
@@ -228,7 +238,7 @@ class _File:
         self.size = 0
         self._stack = ExitStack()
         self._writer = self._stack.enter_context(
-            TableWriter(self._stack.enter_context(change.create(name)), schema)
+            TableWriter(self._stack.enter_context(change.create(name)), schema, packed=change.packed)
         )
 
     def write(self, rows: pa.RecordBatch) -> None:
@@ -292,15 +302,37 @@ def _columns(change: Change, name: str, columns: Sequence[str] | None) -> pa.Tab
     return found if columns is None else found.select(list(columns))
 
 
-def _read(change: Change, names: Iterable[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    for name in names:
-        with change.open(name) as file:
-            told = pq.read_metadata(file)
-            by_dictionary = texts_by_dictionary(told)
-            file.seek(0)
-            with pq.ParquetFile(file, metadata=told, read_dictionary=by_dictionary) as parquet:
-                for batch in parquet.iter_batches(batch_size=1 << 16, use_threads=False):
-                    yield hive.whole(name, batch, schema, change.partition_by)
+def _found(change: Change, name: str, schema: pa.Schema) -> Checks:
+    """The sums over a file, whose row groups are read by several threads."""
+    with change.open(name) as file:
+        told = pq.read_metadata(file)
+    by_dictionary = texts_by_dictionary(told)
+    waiting = iter(range(told.num_row_groups))
+    lock = threading.Lock()
+
+    def some() -> Checks:
+        checks = Checks(schema)
+        with (
+            change.open(name) as file,
+            pq.ParquetFile(file, metadata=told, read_dictionary=by_dictionary) as parquet,
+        ):
+            while True:
+                with lock:
+                    group = next(waiting, None)
+                if group is None:
+                    return checks
+                for batch in parquet.iter_batches(1 << 16, [group], use_threads=False):
+                    checks.add(hive.whole(name, batch, schema, change.partition_by))
+
+    count = min(READERS, told.num_row_groups)
+    if count <= 1:
+        return some()
+    whole = Checks(schema)
+    with ThreadPoolExecutor(count - 1, "copy-check") as pool:
+        others = [pool.submit(some) for _ in range(count - 1)]
+        for each in (some(), *(other.result() for other in others)):
+            whole.join(each)
+    return whole
 
 
 def _counted(batches: Sequence[pa.RecordBatch], checks: Checks) -> Iterator[pa.RecordBatch]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,13 +38,35 @@ def locked(folder: Path) -> Callable[[], None]:
     return lambda: os.close(handle)
 
 
-@contextmanager
-def synced(path: Path) -> Iterator[Any]:
-    """A new file, open for writing; on the disk when the block ends well."""
-    with naming(path), open(path, "wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
+class Syncing:
+    """New files, which are brought to the disk by a thread each while other work goes on."""
+
+    def __init__(self) -> None:
+        self._begun: list[Future[None]] = []
+
+    @contextmanager
+    def create(self, path: Path) -> Iterator[Any]:
+        """A new file, open for writing; whole when the block ends well."""
+        with naming(path), open(path, "wb") as file:
+            yield file
+        done: Future[None] = Future()
+        self._begun.append(done)
+        threading.Thread(target=_bring, args=(path, done), name="copy-sync", daemon=True).start()
+
+    def wait(self) -> None:
+        """All of them are on the disk."""
+        while self._begun:
+            self._begun.pop().result()
+
+
+def _bring(path: Path, done: Future[None]) -> None:
+    try:
+        with naming(path):
+            _sync(path)
+    except BaseException as error:  # noqa: BLE001 - raised by who waits
+        done.set_exception(error)
+    else:
+        done.set_result(None)
 
 
 def write_whole(path: Path, text: str) -> None:

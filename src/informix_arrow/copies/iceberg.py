@@ -97,6 +97,7 @@ class IcebergChange:
     """See `files`."""
 
     has_empty_files = False
+    packed = False  # Iceberg's own readers for Spark understand it in their newest releases only
     partition_by: Sequence[str] = ()
 
     def __init__(self, begun: Transaction, table: Table | None, schema: pa.Schema, *, whole: bool) -> None:
@@ -120,6 +121,9 @@ class IcebergChange:
     def create(self, name: str) -> AbstractContextManager[Any]:
         made: AbstractContextManager[Any] = self._begun._table.io.new_output(self._path(name)).create()
         return made
+
+    def sync(self) -> None:
+        """Whoever stores them sees to that."""
 
     def open(self, name: str) -> AbstractContextManager[Any]:
         made: AbstractContextManager[Any] = self._begun._table.io.new_input(self._path(name)).open()

@@ -18,7 +18,7 @@ import pyarrow as pa
 from ..wire.errors import OperationalError
 from . import hive
 from .files import stored
-from .folders import locked, remove_empty, sync_folders, synced, write_whole
+from .folders import Syncing, locked, remove_empty, sync_folders, write_whole
 from .state import State
 
 STATE = "_informix_arrow.json"
@@ -68,11 +68,13 @@ class FolderChange:
     """See `files`."""
 
     has_empty_files = True  # or nobody would know the columns of a table without rows
+    packed = True
 
     def __init__(
         self, folder: Path, files: Sequence[str], schema: pa.Schema, partition_by: Sequence[str] = ()
     ) -> None:
         self._folder = folder
+        self._syncing = Syncing()
         self.partition_by: Sequence[str] = partition_by
         self.files = files
         self.schema = schema
@@ -81,8 +83,11 @@ class FolderChange:
     def create(self, name: str) -> Iterator[Any]:
         path = self._folder / (name + NEW)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with synced(path) as file:
+        with self._syncing.create(path) as file:
             yield file
+
+    def sync(self) -> None:
+        self._syncing.wait()
 
     def open(self, name: str) -> AbstractContextManager[Any]:
         return open(self._folder / (name if name in self.files else name + NEW), "rb")

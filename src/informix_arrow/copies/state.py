@@ -123,6 +123,9 @@ class Rows:
 class Target(Protocol):
     """Where tables are copied to."""
 
+    overlapping: bool
+    """Whether a table's last rows may still be on their way into it when the next table is begun."""
+
     def state(self, table: str) -> State | None:
         """Of a table's last copy, finished if it was interrupted; None when there was none.
 

@@ -9,19 +9,26 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .encodings import options
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-GROUP_BYTES = 16 << 20
+GROUP_BYTES = 8 << 20
 """Of Arrow data in a row group: enough for dictionaries to pay, and little to do yet when the last rows have come."""
 
 
 class TableWriter:
-    """A file that rows are added to, which are cast to its schema."""
+    """A file that rows are added to, which are cast to its schema.
 
-    def __init__(self, file: Any, schema: pa.Schema) -> None:
-        self._writer = pq.ParquetWriter(file, schema, compression="zstd", compression_level=1)
+    Whole numbers are ``packed`` only for readers that are known to understand it (`encodings`).
+    """
+
+    def __init__(self, file: Any, schema: pa.Schema, *, packed: bool = True) -> None:
+        self._file = file
+        self._writer: pq.ParquetWriter | None = None
         self._schema = schema
+        self._packed = packed
         self._group: list[pa.RecordBatch] = []
         self._held = 0
 
@@ -33,8 +40,12 @@ class TableWriter:
             self._flush()
 
     def _flush(self) -> None:
-        whole = pa.Table.from_batches(self._group, self._group[0].schema).cast(self._schema)
-        self._writer.write_table(whole, row_group_size=max(len(whole), 1))
+        given = self._group[0].schema if self._group else self._schema
+        whole = pa.Table.from_batches(self._group, given).cast(self._schema)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._file, self._schema, **options(whole, packed=self._packed))
+        if self._group:
+            self._writer.write_table(whole, row_group_size=max(len(whole), 1))
         self._group, self._held = [], 0
 
     def __enter__(self) -> Self:
@@ -44,11 +55,13 @@ class TableWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None:
-            with suppress(Exception):  # the first error counts, which may be the same
-                self._writer.close()
+            if self._writer is not None:
+                with suppress(Exception):  # the first error counts, which may be the same
+                    self._writer.close()
             return
-        if self._group:
+        if self._group or self._writer is None:
             self._flush()
+        assert self._writer is not None
         self._writer.close()
 
 

@@ -1,0 +1,65 @@
+"""How columns of a Parquet file are encoded and compressed, decided by a look at the first rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+SAMPLE = 4096  # rows that are looked at
+FEW = 4 * SAMPLE  # rows for which a look costs as much as it saves
+BLOCK = 32  # values whose differences are packed with the same number of bits
+LEVEL = 1  # of zstd
+
+
+def options(rows: pa.Table, *, packed: bool) -> dict[str, Any]:
+    """Keywords of ``pyarrow.parquet.ParquetWriter`` for a file that begins with these rows.
+
+    Values that are few different ones are kept by a dictionary and compressed by zstd. Whole numbers, dates and times
+    are ``packed`` by their differences (DELTA_BINARY_PACKED) where that takes about as much room as a dictionary: it is
+    twice as fast. Where nearly every value differs, no dictionary is tried.
+    """
+    if len(rows) < FEW or any(pa.types.is_nested(field.type) for field in rows.schema):
+        return {"compression": "zstd", "compression_level": LEVEL}  # what is nested would be told by paths
+    sample = rows.slice(0, SAMPLE)
+    by_dictionary, differences = [], {}
+    for name, column in zip(rows.schema.names, sample.columns, strict=True):
+        values = column.drop_null()
+        different = len(pc.unique(values))
+        if packed and _is_whole(column.type) and _packs(values, different):
+            differences[name] = "DELTA_BINARY_PACKED"
+        elif 4 * different <= 3 * len(values) or len(values) < BLOCK:
+            by_dictionary.append(name)
+    codecs = {name: "snappy" if name in differences else "zstd" for name in rows.schema.names}
+    levels = {name: LEVEL for name, codec in codecs.items() if codec == "zstd"}
+    return {
+        "use_dictionary": by_dictionary,
+        "column_encoding": differences or None,
+        "compression": codecs,
+        "compression_level": levels or None,
+    }
+
+
+def _is_whole(kind: pa.DataType) -> bool:
+    t = pa.types
+    return bool(t.is_signed_integer(kind) or t.is_date32(kind) or t.is_time(kind) or t.is_timestamp(kind))
+
+
+def _packs(values: pa.ChunkedArray, different: int) -> bool:
+    """Whether differences of values take about as many bits as numbers of entries, or as the values do."""
+    if values.type in (pa.timestamp("s"), pa.time32("s")):  # which Parquet does not have
+        values = values.cast(pa.timestamp("ms") if pa.types.is_timestamp(values.type) else pa.time32("ms"))
+    if not pa.types.is_integer(values.type):
+        values = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
+    numbers = values.cast(pa.int64()).to_numpy()
+    blocks = len(numbers) // BLOCK
+    if not blocks:
+        return False
+    if 4 * different > 3 * len(numbers):
+        return True
+    steps = np.diff(numbers[: blocks * BLOCK], prepend=numbers[:1]).reshape(blocks, BLOCK)
+    spans = (steps.max(axis=1).astype(np.uint64) - steps.min(axis=1).astype(np.uint64)).astype(np.float64)
+    bits = float(np.ceil(np.log2(spans + 1)).mean())
+    return bool(bits <= 1.5 * float(np.log2(max(different, 1))) + 2)
