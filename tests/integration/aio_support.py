@@ -84,12 +84,13 @@ class CancelAt:
                 waiting = next(steps) if throw is None else steps.throw(throw)
             except StopIteration as stop:
                 return stop.value
+            finally:
+                throw = None  # else what is raised here holds itself, and all that its frames hold, by this name
             self.suspensions += 1
             if self.suspensions == self._count:
                 task = asyncio.current_task()
                 assert task is not None
                 task.cancel()
-            throw = None
             try:
                 yield waiting
             except BaseException as error:  # noqa: BLE001 - the coroutine's to deal with

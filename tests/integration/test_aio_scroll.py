@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from collections.abc import Iterator
 
 import pytest
 
@@ -77,6 +79,15 @@ def test_parameters_may_have_names_and_rows_other_forms(url: str) -> None:
     run(main)
 
 
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """What goes, goes with its last reference."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collector")
 def test_a_cancelled_fetch_moves_nothing_and_a_dropped_cursor_is_closed(url: str) -> None:
     async def main() -> None:
         async with aio.connect(url) as conn:

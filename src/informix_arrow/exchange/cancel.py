@@ -103,7 +103,7 @@ def note(call: Call, error: BaseException) -> None:
 def verdict(call: Call, error: BaseException) -> BaseException:
     """What the caller gets for ``error``, which left the exchange of ``call``: itself, or what it stands for."""
     if call.broken is not None:
-        return call.broken
+        return call.take_broken()
     if isinstance(error, CommitUnknown):
         return error  # whatever ended the wait: this is what has to be known
     if not isinstance(error, Error) or not (call.unanswered or isinstance(error, QueryCanceled)):

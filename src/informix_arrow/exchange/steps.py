@@ -127,3 +127,12 @@ class Call:
     unanswered: bool = False  # the grace is over: the server did not react
     operation: Operation | None = None  # for those who look at it
     broken: BaseException | None = None  # what struck a wait; raised when the exchange has ended
+
+    def take_broken(self) -> BaseException:
+        """``broken``, to be raised. The error comes to know the frames that know this call: were it still named here,
+        all that they hold, a cursor for one, would wait for the collector of garbage.
+        """
+        assert self.broken is not None
+        taken = [self.broken]
+        self.broken = None
+        return taken.pop()

@@ -318,7 +318,7 @@ class Link(LinkState):
             raise last.pop() from error
         if call.broken is not None:
             drop(self.session, result)
-            raise call.broken
+            raise call.take_broken()
         return result
 
     def _forked(self) -> None:
@@ -455,7 +455,7 @@ class AsyncLink(LinkState):
             raise last.pop() from error
         if call.broken is not None:
             drop(self.session, result)
-            raise call.broken
+            raise call.take_broken()
         return result
 
     @property
