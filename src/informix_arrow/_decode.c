@@ -302,7 +302,7 @@ static int add_kernels(PyObject *module)
 
 static int module_exec(PyObject *module)
 {
-    if (ia_module_add_errors(module) || ia_module_add_type(module, &decoder_spec))
+    if (ia_module_add_errors(module) || ia_module_add_decimal(module) || ia_module_add_type(module, &decoder_spec))
         return -1;
     if (add_kernels(module))
         return -1;

@@ -44,10 +44,23 @@ def test_objects_of_plain_values_are_not_looked_at() -> None:
     assert not tracked("text")
 
 
+class Amount(Decimal):
+    """Has a dict, too."""
+
+
 @pytest.mark.parametrize(
     "values",
-    [([1],), ({},), (Pair, 1), ((1, []),), (Pair(1, 2),), [1], {}],
-    ids=["a list", "a dict", "a class", "a tuple in it", "an object", "a list itself", "a dict itself"],
+    [([1],), ({},), (Pair, 1), ((1, []),), (Pair(1, 2),), (Amount(1),), [1], {}],
+    ids=[
+        "a list",
+        "a dict",
+        "a class",
+        "a tuple in it",
+        "an object",
+        "a Decimal of a class beneath",
+        "a list itself",
+        "a dict itself",
+    ],
 )
 def test_what_could_lead_to_a_cycle_stays(values: object) -> None:
     assert tracked(values)

@@ -16,6 +16,7 @@
 struct ia_module_state {
     PyObject *protocol_error;
     PyObject *data_error;
+    PyObject *decimal; /* decimal.Decimal, where a module asks for it */
 };
 
 static inline int ia_module_add_errors(PyObject *module)
@@ -28,6 +29,17 @@ static inline int ia_module_add_errors(PyObject *module)
     state->data_error = PyObject_GetAttrString(errors, "DataError");
     Py_DECREF(errors);
     return state->protocol_error && state->data_error ? 0 : -1;
+}
+
+static inline int ia_module_add_decimal(PyObject *module)
+{
+    struct ia_module_state *state = PyModule_GetState(module);
+    PyObject *decimal = PyImport_ImportModule("decimal");
+    if (!decimal)
+        return -1;
+    state->decimal = PyObject_GetAttrString(decimal, "Decimal");
+    Py_DECREF(decimal);
+    return state->decimal ? 0 : -1;
 }
 
 static inline int ia_module_add_type(PyObject *module, PyType_Spec *spec)
@@ -43,6 +55,7 @@ static inline int ia_module_traverse(PyObject *module, visitproc visit, void *ar
     struct ia_module_state *state = PyModule_GetState(module);
     Py_VISIT(state->protocol_error);
     Py_VISIT(state->data_error);
+    Py_VISIT(state->decimal);
     return 0;
 }
 
@@ -51,6 +64,7 @@ static inline int ia_module_clear(PyObject *module)
     struct ia_module_state *state = PyModule_GetState(module);
     Py_CLEAR(state->protocol_error);
     Py_CLEAR(state->data_error);
+    Py_CLEAR(state->decimal);
     return 0;
 }
 

@@ -6,18 +6,21 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* Whether an object has no references that the collector would follow. */
-static int ia_is_atom(PyObject *object)
+#include "module.h"
+
+/* Whether an object has no references that lead anywhere. Since Python 3.13 the collector looks at a Decimal, too, which
+ * refers to its class and nothing else; one of a class beneath it may have a dict. */
+static int ia_is_atom(PyObject *object, const PyObject *decimal)
 {
-    return !(PyType_GetFlags(Py_TYPE(object)) & Py_TPFLAGS_HAVE_GC);
+    return !(PyType_GetFlags(Py_TYPE(object)) & Py_TPFLAGS_HAVE_GC) || (PyObject *)Py_TYPE(object) == decimal;
 }
 
 /* Whether a tuple is out of sight; it is taken out when it holds atoms only. */
-static int ia_untrack_tuple(PyObject *tuple)
+static int ia_untrack_tuple(PyObject *tuple, const PyObject *decimal)
 {
     if (PyObject_GC_IsTracked(tuple)) {
         for (Py_ssize_t k = 0, width = PyTuple_Size(tuple); k < width; k++)
-            if (!ia_is_atom(PyTuple_GetItem(tuple, k))) return 0;
+            if (!ia_is_atom(PyTuple_GetItem(tuple, k), decimal)) return 0;
         PyObject_GC_UnTrack(tuple);
     }
     return 1;
@@ -28,6 +31,7 @@ static int ia_untrack_tuple(PyObject *tuple)
 struct ia_shared {
     PyObject *objects[IA_SHARED]; /* the class first; borrowed */
     int count;
+    const PyObject *decimal;
     traverseproc traverse; /* of the class; NULL: the collector never looks at its objects */
 };
 
@@ -35,13 +39,13 @@ struct ia_shared {
 static int ia_untrack_visit(PyObject *object, void *argument)
 {
     const struct ia_shared *const shared = argument;
-    if (PyTuple_CheckExact(object)) return !ia_untrack_tuple(object);
+    if (PyTuple_CheckExact(object)) return !ia_untrack_tuple(object, shared->decimal);
     for (int k = 0; k < shared->count; k++)
         if (object == shared->objects[k]) return 0;
-    return !ia_is_atom(object);
+    return !ia_is_atom(object, shared->decimal);
 }
 
-static int ia_shared_from(struct ia_shared *shared, PyObject *type, PyObject *objects)
+static int ia_shared_from(struct ia_shared *shared, PyObject *module, PyObject *type, PyObject *objects)
 {
     const Py_ssize_t count = PyTuple_Size(objects);
     if (count >= IA_SHARED) {
@@ -51,6 +55,7 @@ static int ia_shared_from(struct ia_shared *shared, PyObject *type, PyObject *ob
     shared->objects[0] = type;
     for (Py_ssize_t k = 0; k < count; k++) shared->objects[k + 1] = PyTuple_GetItem(objects, k);
     shared->count = (int)count + 1;
+    shared->decimal = ((const struct ia_module_state *)PyModule_GetState(module))->decimal;
     shared->traverse = PyType_GetSlot((PyTypeObject *)type, Py_tp_traverse);
     return 0;
 }
@@ -73,9 +78,8 @@ static PyObject *ia_untrack(PyObject *module, PyObject *args)
 {
     PyObject *list, *type, *objects;
     struct ia_shared shared;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!O!O!:untrack", &PyList_Type, &list, &PyType_Type, &type, &PyTuple_Type, &objects) ||
-        ia_shared_from(&shared, type, objects))
+        ia_shared_from(&shared, module, type, objects))
         return NULL;
     for (Py_ssize_t i = 0, count = PyList_Size(list); i < count; i++) ia_untrack_one(PyList_GetItem(list, i), &shared);
     Py_RETURN_NONE;
@@ -110,10 +114,9 @@ static PyObject *ia_untracked(PyObject *module, PyObject *args)
 {
     PyObject *type, *first, *values, *objects, *arguments = NULL;
     struct ia_shared shared;
-    (void)module;
     if (!PyArg_ParseTuple(args, "O!O!O!O!:untracked", &PyType_Type, &type, &PyTuple_Type, &first, &PyList_Type, &values,
                           &PyTuple_Type, &objects) ||
-        ia_shared_from(&shared, type, objects))
+        ia_shared_from(&shared, module, type, objects))
         return NULL;
     /* What a call of the class does, without a tuple of arguments for each. */
     const newfunc make = PyType_GetSlot((PyTypeObject *)type, Py_tp_new);
