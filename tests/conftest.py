@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,6 +35,23 @@ with suppress(ImportError):  # environments of single tools do without
 
 #: SQLAlchemy's suite has a pytest of its own (tests/ecosystem); random work is only worth its time when there is much.
 collect_ignore = ["sqlalchemy_suite"] if SECONDS else ["soak", "sqlalchemy_suite"]
+
+#: What a file of tests takes from the embedded server, by import or as a fixture.
+_OF_SERVER = re.compile(
+    r"^(from|import) (informix_arrow\.(server|demo|sqlalchemy)|duckdb|sqlalchemy|sqlglot)\b"
+    r"|^from informix_arrow import .*\bserver\b"
+    r"|^from (\.|tests\.integration\.)(engine_support|aio_support|raw|copy_targets) "
+    r"|\bserver_process\b|[(,] *server: |\bfresh_engine\b",
+    re.MULTILINE,
+)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Python 3.10 has the client alone, as the embedded server needs DuckDB 2: tests of the server, or with one, begin
+    with 3.11."""
+    if sys.version_info >= (3, 11) or collection_path.suffix != ".py":
+        return None
+    return bool(_OF_SERVER.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

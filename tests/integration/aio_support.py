@@ -85,7 +85,9 @@ class CancelAt:
             except StopIteration as stop:
                 return stop.value
             finally:
-                throw = None  # else what is raised here holds itself, and all that its frames hold, by this name
+                throw = (
+                    None  # else what is raised here holds itself, and all that its frames hold, by this name
+                )
             self.suspensions += 1
             if self.suspensions == self._count:
                 task = asyncio.current_task()

@@ -11,14 +11,20 @@ client like any other, which is handed in below.
 from __future__ import annotations
 
 import select as _select
+import sys as _sys
 
 if not hasattr(_select, "poll"):
     raise ImportError(
         "the embedded server needs poll(), which this operating system (Windows, for one) does not have: run "
         "`informix-arrow serve` in a container or under WSL, and connect to it from here"
     )
+if _sys.version_info < (3, 11):
+    raise ImportError(
+        f"the embedded server needs Python 3.11 or later, as DuckDB 2 does, and this is {_sys.version.split()[0]}: "
+        "start it with another Python (`informix-arrow serve`) and connect to it from here"
+    )
 try:
-    import duckdb as _duckdb  # noqa: F401 (whether they are there)
+    import duckdb as _duckdb
     import sqlglot as _sqlglot  # noqa: F401
 except ModuleNotFoundError as missing:
     if missing.name is None or missing.name.partition(".")[0] not in {"duckdb", "sqlglot"}:
@@ -26,6 +32,11 @@ except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f"the embedded server needs {missing.name}: pip install 'informix-arrow[server]'", name=missing.name
     ) from missing
+if int(_duckdb.__version__.partition(".")[0]) < 2:
+    raise ImportError(
+        f"the embedded server needs DuckDB 2.0 or later, and this is {_duckdb.__version__}: "
+        "pip install --upgrade 'informix-arrow[server]'"
+    )
 
 from ..loading import load as _load
 from .edge.directory import DirectoryFormatUnknown, DirectoryInUse

@@ -61,9 +61,7 @@ class DuckTransaction:
         con.execute(self._parsed.of(con, sql), values)
         types = [str(column[1]) for column in con.description or ()]
         rows = con.fetchmany(most)
-        if len(rows) == most and hasattr(
-            con, "abort"
-        ):  # from DuckDB 2.0 on; before, nothing waits for the rest
+        if len(rows) == most:  # the rest may wait
             con.abort()
         return types, rows
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ import duckdb
 from ..types.names import text
 
 _UNITS = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
-_PART = re.compile(r"(100|[1-9][0-9]?)%")
 
 _LATER = ("max_vacuum_tasks", "operator_memory_limit")
 """Settings that are changed when the configuration is locked: at the end, and for each connection."""
@@ -39,18 +37,6 @@ class Memory:
     limit: str = "50%"
     statement_limit: str | None = None
     temp_directory: Path | None = None
-
-
-_known_settings: frozenset[str] = frozenset()
-
-
-def _settings(con: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Names of the settings of this release of DuckDB; asked for once, as it takes 3 ms."""
-    global _known_settings
-    if not _known_settings:
-        rows = con.execute("SELECT name FROM duckdb_settings()").fetchall()
-        _known_settings = frozenset(name for (name,) in rows)
-    return _known_settings
 
 
 class Instance:
@@ -78,13 +64,11 @@ class Instance:
         self.root = duckdb.connect(":memory:")
         self._made: str | None = None
         try:
-            self._settings = _settings(self.root)
             # A vacuum gives rows new ids, which locks and journals know.
             self.root.execute("SET max_vacuum_tasks = 0")
             self._limit("memory_limit", memory.limit)
-            self._statement_limit = memory.statement_limit or self._share(0.5)
-            if "operator_memory_limit" in self._settings:
-                self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")
+            self._statement_limit = memory.statement_limit or self._half()
+            self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")
             self.temporary = self._temporary(directory, memory)
             self._lock(directory, self.temporary)
         except BaseException:
@@ -93,24 +77,16 @@ class Instance:
 
     def _limit(self, name: str, value: str, setting: str = "") -> None:
         try:
-            try:
-                self.root.execute(f"SET {setting or name} = {text(value)}")
-            except duckdb.Error:
-                part = _PART.fullmatch(value)
-                if part is None:
-                    raise
-                # DuckDB 1 knows no parts of the machine's memory; its default is 80 % of it.
-                self.root.execute(f"SET {setting or name} = {text(self._share(int(part[1]) / 80))}")
+            self.root.execute(f"SET {setting or name} = {text(value)}")
         except duckdb.Error as problem:
             reason = str(problem).partition("\n")[0]
             raise ValueError(f"{name} is an amount such as '2GB', not {value!r}: {reason}") from None
 
-    def _share(self, of_limit: float) -> str:
-        """A part of the limit as it is now."""
+    def _half(self) -> str:
         row = self.root.execute("SELECT current_setting('memory_limit')").fetchone()
         assert row is not None
         number, unit = str(row[0]).split()
-        return f"{max(1, int(float(number) * 1024 ** _UNITS[unit] * of_limit / 1024))}KiB"
+        return f"{max(1, int(float(number) * 1024 ** _UNITS[unit] / 2 / 1024))}KiB"
 
     def _temporary(self, directory: Path | None, memory: Memory) -> str:
         if memory.temp_directory is not None:
@@ -130,21 +106,16 @@ class Instance:
             "allow_persistent_secrets": "false",
             "allowed_directories": f"[{', '.join(map(text, reachable))}]",
             "enable_external_access": "false",
+            "allowed_configs": f"[{', '.join(map(text, _LATER))}]",
+            "lock_configuration": "true",
         }
-        if (
-            "allowed_configs" in self._settings
-        ):  # from DuckDB 1.5 on; before, a lock would hold for these as well
-            later = [name for name in _LATER if name in self._settings]
-            settings["allowed_configs"] = f"[{', '.join(map(text, later))}]"
-            settings["lock_configuration"] = "true"
         for name, value in settings.items():
             self.root.execute(f"SET {name} = {value}")
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own."""
         con = self.root.cursor()
-        if "operator_memory_limit" in self._settings:
-            con.execute(f"SET operator_memory_limit = {text(self._statement_limit)}")
+        con.execute(f"SET operator_memory_limit = {text(self._statement_limit)}")
         return con
 
     def close(self) -> None:

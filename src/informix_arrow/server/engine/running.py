@@ -149,8 +149,7 @@ class Runner:
         def run() -> Any:
             con = transaction.con
             relation = con.sql(sql, params=named) if named else con.sql(sql)
-            reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-            return reader(_BATCH_ROWS).read_all()
+            return relation.to_arrow_reader(_BATCH_ROWS).read_all()
 
         return self.answers.settled(sql, run)
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 
-import duckdb
-
-_MODERN = tuple(int(part) for part in duckdb.__version__.split(".")[:2]) >= (1, 3)
-
 
 def quote(name: str) -> str:
     """A DuckDB identifier."""
@@ -46,5 +42,5 @@ def value_sql(value: object) -> str:
 
 
 def function(variable: str, body: str) -> str:
-    """DuckDB text of a function of one variable; its form changed with DuckDB 1.3."""
-    return f"lambda {variable}: {body}" if _MODERN else f"{variable} -> {body}"
+    """DuckDB text of a function of one variable."""
+    return f"lambda {variable}: {body}"
