@@ -1,21 +1,39 @@
-"""One wheel of the stable ABI serves Python 3.11 and all later releases; 3.10 has one of its own."""
+"""One wheel of the stable ABI serves Python 3.11 and all later releases; 3.10 has one of its own.
+
+Each push runs the codecs' tests and a few of the client and the server on every Python that is there, `make weekly
+PYTEST_ARGS="-k wheel"` the unit and integration suites whole. They run in a copy of what the tests read, with nothing
+of the package but what the wheel has installed.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from tests.ecosystem.test_oldest import ROOT, run
 
-# Codecs, both ways: every value is decoded, or refused, as a reference in Python says.
-TESTS = (
+# Codecs, both ways: every value is decoded, or refused, as a reference in Python says. Then a client, blocking and with
+# await, that asks an embedded server.
+CODECS = (
     "test_decode_stream.py", "test_decode_values.py", "test_decode_vectors.py", "test_encode_round_trip.py",
     "test_encode_values.py", "test_encode_vectors.py", "test_package.py",
 )  # fmt: skip
+SLICE = (
+    *(f"tests/unit/{name}" for name in CODECS),
+    "tests/integration/test_aio.py",
+    "tests/integration/test_client_statements.py",
+    "tests/integration/test_write_rows.py",
+)
+SUITES = ("tests/unit", "tests/integration", "tests/cli")
+#: What the tests read besides themselves. Of `src` this is text: without its compiled modules it is no package.
+READ = ("docs", "src", "tests", "tools", "pyproject.toml", "README.md")
 OTHERS = ("3.10", "3.12", "3.13", "3.14")
+MARKS = "not soak and not ecosystem and not program"
 
 
 def interpreter(version: str) -> str:
@@ -32,20 +50,20 @@ def interpreter(version: str) -> str:
 
 def wheel(python: str, folder: Path) -> Path:
     """The package built by that interpreter."""
-    run(python, "-m", "venv", str(folder / "builder"))
-    pip = str(folder / "builder" / "bin" / "pip")
-    run(
-        pip,
-        "--quiet",
-        "--disable-pip-version-check",
-        "wheel",
-        "--no-deps",
-        "--wheel-dir",
-        str(folder),
-        str(ROOT),
-    )
+    inside = environment(python, folder / "builder")
+    run(*pip(inside), "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT))
     [made] = folder.glob("*.whl")
     return made
+
+
+def environment(python: str, folder: Path) -> str:
+    """The python of a new virtual environment."""
+    run(python, "-m", "venv", str(folder))
+    return str(folder / "bin" / "python")
+
+
+def pip(python: str) -> tuple[str, ...]:
+    return (python, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
 @pytest.fixture(scope="module")
@@ -55,34 +73,35 @@ def stable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel(sys.executable, tmp_path_factory.mktemp("stable"))
 
 
-def check(python: str, made: Path, folder: Path) -> None:
-    """The codecs' tests with the wheel, not with the sources, under that interpreter."""
-    run(python, "-m", "venv", str(folder / "venv"))
-    inside = str(folder / "venv" / "bin" / "python")
-    packages = (str(made), "pytest>=8", "pytest-timeout", "hypothesis", "numpy", "cryptography")
-    run(
-        inside,
-        "-m",
-        "pip",
-        "--quiet",
-        "--disable-pip-version-check",
-        "install",
-        "--only-binary=:all:",
-        *packages,
-    )
-    told = run(
-        inside, "-c", "import informix_arrow._decode as d, informix_arrow._unl; print(d.__file__)"
-    ).strip()
+def of_its_own(version: str, python: str, stable: Path, folder: Path) -> Path:
+    """The wheel that such a Python installs."""
+    return wheel(python, folder) if version == "3.10" else stable
+
+
+def check(
+    python: str, made: Path, folder: Path, requirements: Iterable[str], what: Iterable[str], *options: str
+) -> str:
+    """Those tests with the wheel, not with the sources, under that interpreter; pytest's closing line."""
+    inside = environment(python, folder / "venv")
+    run(*pip(inside), "install", "--prefer-binary", *requirements)
+    copied = folder / "copied"
+    copied.mkdir()
+    for name in READ:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copied / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+        else:
+            shutil.copy(ROOT / name, copied)
+    where = "import informix_arrow._decode as d, informix_arrow._unl; print(d.__file__)"
+    told = run(inside, "-c", where, cwd=copied).strip()
     assert told.startswith(str(folder / "venv")), told
     assert told.endswith(".abi3.so") == ("abi3" in made.name)
-    copied = folder / "tests"
-    shutil.copytree(ROOT / "tests", copied, ignore=shutil.ignore_patterns("__pycache__", "fuzz", "soak"))
-    shutil.copy(ROOT / "pyproject.toml", folder)
     told = run(
-        inside, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", str(folder / "pyproject.toml"),
-        "--rootdir", str(folder), "-m", "not soak and not slow", *(str(copied / "unit" / name) for name in TESTS),
+        inside, "-m", "pytest", "-q", "-p", "no:benchmark", "-p", "no:cacheprovider", "--tb=short", *options, *what,
+        cwd=copied,
     )  # fmt: skip
-    assert " passed" in told.splitlines()[-1], told[-2000:]
+    closing = told.rstrip().splitlines()[-1]
+    assert " passed" in closing, told[-2000:]
+    return closing
 
 
 @pytest.mark.ecosystem
@@ -103,6 +122,27 @@ def test_the_wheel_keeps_to_the_stable_abi(stable: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("version", OTHERS)
-def test_the_codecs_work_on_other_pythons(version: str, stable: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_on_other_pythons(version: str, stable: Path, tmp_path: Path) -> None:
     python = interpreter(version)
-    check(python, wheel(python, tmp_path) if version == "3.10" else stable, tmp_path)
+    made = of_its_own(version, python, stable, tmp_path)
+    needed = (f"{made}[server,tls]", "pytest>=8", "pytest-timeout", "hypothesis")
+    check(python, made, tmp_path, needed, SLICE, "-m", f"{MARKS} and not slow")
+
+
+@pytest.mark.ecosystem
+@pytest.mark.weekly
+@pytest.mark.slow
+@pytest.mark.timeout(5400)
+@pytest.mark.parametrize("version", OTHERS)
+def test_the_whole_suites_pass_with_the_wheel(
+    version: str, stable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = interpreter(version)
+    made = of_its_own(version, python, stable, tmp_path)
+    workers = (os.cpu_count() or 1) + 1  # as `make test`
+    closing = check(
+        python, made, tmp_path, (f"{made}[dev]",), SUITES, "-m", MARKS,
+        f"--numprocesses={workers}", "--dist=worksteal",
+    )  # fmt: skip
+    with capsys.disabled():
+        print(f"\nPython {version}, {made.name}: {closing}")
