@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -250,3 +251,9 @@ def test_timeout_is_refused_as_it_may_mean_four_things(given: str) -> None:
 def test_a_login_has_a_limit_by_default() -> None:
     assert resolve("informix://h/d", {}).login_timeout == 30.0
     assert resolve("informix://h/d?login_timeout=none", {}).login_timeout is None
+
+
+def test_parameters_without_their_password_are_the_same_otherwise() -> None:
+    whole = resolve("informix://u:secret@h:1526/d?server=s", {}, env={"DBDATE": "Y4MD-"}, lock_wait=3)
+    assert whole.without_password() == replace(whole, password="")
+    assert whole.password == "secret"

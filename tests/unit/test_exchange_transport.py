@@ -16,6 +16,7 @@ import pytest
 from informix_arrow.exchange.steps import Call, Connect, ConnectionLost, Exchange, Reason, Receive, Send
 from informix_arrow.transport import blocking, limits
 from informix_arrow.transport.blocking import BlockingTransport
+from informix_arrow.transport.sockets import look_up
 
 
 @pytest.fixture
@@ -234,6 +235,24 @@ def test_a_name_that_is_not_resolved_in_time_is_given_up(monkeypatch: pytest.Mon
             BlockingTransport(connect_timeout=0.02, read_timeout=None).run(knock())
     finally:
         asked.set()
+
+
+def test_nobody_is_asked_for_the_address_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def resolve(host: object, *_: object) -> list[object]:
+        asked.append(host)
+        raise OSError("nobody knows it")
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    (found,) = look_up("127.0.0.1", 9088, 60)
+    assert found == (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, ("127.0.0.1", 9088))
+    assert not asked
+    others = ["localhost", "127.1", "::1", "1.2.3.4.5", "1.2.3.04"]
+    for other in others:
+        with pytest.raises(ConnectionLost, match="nobody knows it"):
+            look_up(other, 9088, 60)
+    assert asked == others
 
 
 def test_a_login_as_a_whole_may_have_a_limit(listener: socket.socket) -> None:

@@ -98,13 +98,23 @@ class Parameters:
     tls_verify: bool = True  # check the server's certificate and its name
     tls_hostname: str = ""  # the name that the certificate must have; "" = host
 
+    def without_password(self) -> Parameters:
+        """The same without ``password``: what dataclasses.replace() would take ten times as long for."""
+        made = object.__new__(Parameters)
+        for name in _FIELDS:
+            object.__setattr__(made, name, getattr(self, name))
+        object.__setattr__(made, "password", "")
+        return made
+
     @property
     def delimident(self) -> bool:
         """Whether double quotes stand around names in the session's statements, not around text."""
         return self.env.get("DELIMIDENT", "n").lower() not in ("n", "no", "0", "")
 
 
-_KEYS = tuple(f.name for f in fields(Parameters) if f.name != "endpoints")
+_FIELDS = tuple(f.name for f in fields(Parameters))
+_KEYS = tuple(name for name in _FIELDS if name != "endpoints")
+_KNOWN = frozenset(_KEYS)
 _TLS = tuple(key for key in _KEYS if key.startswith("tls_"))
 #: Names that people bring along from other drivers (lower case) and ours.
 _ALIASES = {
@@ -134,8 +144,10 @@ def known(key: str, where: str, also: Mapping[str, object] = MappingProxyType({}
 
     ``also`` holds what is known besides in the form of connection string at hand, for the suggestion.
     """
+    if key in _KNOWN:
+        return key
     name = _ALIASES.get(key.lower(), key.lower())
-    if name in _KEYS:
+    if name in _KNOWN:
         return name
     if name == "timeout":
         raise InterfaceError(

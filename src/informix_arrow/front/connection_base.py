@@ -43,7 +43,7 @@ class ConnectionBase:
     NotSupportedError = errors.NotSupportedError
 
     def __init__(self, parameters: Parameters, link: LinkState) -> None:
-        self._parameters = replace(parameters, password="")
+        self._parameters = parameters.without_password()
         self._login = (
             self._parameters
         )  # with what another connection can be opened; whoever opens this one says so

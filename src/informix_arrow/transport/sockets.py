@@ -65,6 +65,8 @@ def look_up(host: str, port: int, seconds: float) -> list[Address]:
     The system's resolver knows no time limit and no Ctrl-C, so it is asked in a thread of its own, which ends when
     the resolver gives up.
     """
+    if _is_ipv4(host):
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, (host, port))]
     found: list[Address] = []
     failure: list[OSError] = []
 
@@ -93,6 +95,15 @@ def look_up(host: str, port: int, seconds: float) -> list[Address]:
             f"cannot connect to {host}:{port}: {failure[0].strerror or failure[0]}"
         ) from failure[0]
     return found
+
+
+def _is_ipv4(host: str) -> bool:
+    """Whether ``host`` is an IPv4 address, which nobody has to be asked about."""
+    try:
+        socket.inet_pton(socket.AF_INET, host)
+    except (OSError, ValueError):  # the latter for what is no ASCII
+        return False
+    return True
 
 
 def is_address(host: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal, TypeVar
 
 from .capabilities import codec_of_locale
@@ -72,26 +73,19 @@ class ConnectRequest:
         codec = _codec(self.environment)
 
         def text(value: str, what: str) -> bytes:
-            try:
-                return value.encode(codec, "surrogateescape")
-            except UnicodeEncodeError:  # the value may be the password: do not show it
-                raise ValueError(f"{what} has a character that the code set {codec} lacks") from None
+            return _text(value, codec, what)
 
-        w = Writer().short(_ASSOC).short(_ASCBINARY).int(_GENERATION).astr(b"IEEEM")
-        w.short(_ASCBPARMS).raw(b"sqlexec".ljust(12, b"\0"))
+        w = Writer().raw(_BEGIN)
         for value in (self.version, self.serial, self.application_id):
             w.astr(text(value, "client identification"))
         w.int(self.cap1).int(self.cap2).int(self.cap3).short(1)
         w.astr(text(self.user, "user name"), "user name")
         _optional(w, text(self.password, "password"))  # absent: trusted host
-        w.raw(b"ol".ljust(8, b"\0")).int(_GENERATION).raw(b"tlitcp".ljust(8, b"\0")).int(1)
-        w.short(_INITREQ).short(11).int(self.options)
+        w.raw(_TRANSPORT).int(self.options)
         w.astr(text(self.server, "server name"), "server name")
         _optional(w, text(self.database, "database name"))
         w.raw(bytes(8))
-        w.short(_ENV).short(len(self.environment))
-        for name, setting in self.environment.items():
-            w.astr(text(name, name), name).astr(text(setting, name), name)
+        w.raw(_environment(tuple(self.environment.items()), codec))
         w.short(_PINFO).int(0).int(self.pid).int(self.thread_id)
         _optional(w, text(self.host, "host name")).short(0)
         _optional(w, text(self.cwd, "working directory"))
@@ -107,6 +101,44 @@ class ConnectRequest:
         if kind != _CONREQ:
             raise ProtocolError(f"login packet: kind {kind} where a connection request ({_CONREQ}) belongs")
         return _whole(_parse_request, reader)
+
+
+_BEGIN = (
+    Writer()
+    .short(_ASSOC)
+    .short(_ASCBINARY)
+    .int(_GENERATION)
+    .astr(b"IEEEM")
+    .short(_ASCBPARMS)
+    .raw(b"sqlexec".ljust(12, b"\0"))
+    .getvalue()
+)
+_TRANSPORT = (
+    Writer()
+    .raw(b"ol".ljust(8, b"\0"))
+    .int(_GENERATION)
+    .raw(b"tlitcp".ljust(8, b"\0"))
+    .int(1)
+    .short(_INITREQ)
+    .short(11)
+    .getvalue()
+)
+
+
+def _text(value: str, codec: str, what: str) -> bytes:
+    try:
+        return value.encode(codec, "surrogateescape")
+    except UnicodeEncodeError:  # the value may be the password: do not show it
+        raise ValueError(f"{what} has a character that the code set {codec} lacks") from None
+
+
+@lru_cache(maxsize=16)
+def _environment(pairs: tuple[tuple[str, str], ...], codec: str) -> bytes:
+    """The block of variables, the same in most logins of a process."""
+    w = Writer().short(_ENV).short(len(pairs))
+    for name, setting in pairs:
+        w.astr(_text(name, codec, name), name).astr(_text(setting, codec, name), name)
+    return w.getvalue()
 
 
 def _parse_request(reader: Reader) -> ConnectRequest:
@@ -214,8 +246,9 @@ class ConnectReply:
         return _packet(_CODES[self.kind], options, w.short(_END).getvalue())
 
     @classmethod
+    @lru_cache(maxsize=16)
     def parse(cls, data: bytes) -> ConnectReply:
-        """Read a whole packet; ``ProtocolError`` when it is no login reply."""
+        """Read a whole packet; ``ProtocolError`` when it is no login reply. Servers say the same at each login."""
         reader, code, _ = _open(data)
         kind = _KINDS.get(code)
         if kind is None:

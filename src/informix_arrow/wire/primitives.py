@@ -166,6 +166,13 @@ class Reader:
         return data
 
 
+_PACK_SHORT = _SHORT.pack
+
+
+def _too_large(layout: struct.Struct, value: int) -> ValueError:
+    return ValueError(f"{value!r} does not fit a {layout.size}-byte field ({layout.format})")
+
+
 class Writer:
     """Collects the bytes of messages. Values outside a field's range are refused with ``ValueError``."""
 
@@ -181,7 +188,7 @@ class Writer:
         try:
             self._buffer += layout.pack(value)
         except struct.error:
-            raise ValueError(f"{value!r} does not fit a {layout.size}-byte field ({layout.format})") from None
+            raise _too_large(layout, value) from None
         return self
 
     def byte(self, value: _Int) -> Writer:
@@ -193,7 +200,11 @@ class Writer:
 
     def short(self, value: _Int) -> Writer:
         """Signed 2 bytes."""
-        return self._pack(_SHORT, value)
+        try:  # written out: every message has one
+            self._buffer += _PACK_SHORT(value)
+        except struct.error:
+            raise _too_large(_SHORT, value) from None
+        return self
 
     def ushort(self, value: _Int) -> Writer:
         """Unsigned 2 bytes."""
@@ -236,7 +247,7 @@ class Writer:
             raise ValueError(f"{what}: {size - 1} bytes, but its length field ends at {PSTR_MAX - 1}")
         if b"\0" in data:
             raise ValueError(f"{what} holds a NUL byte")
-        self._buffer += b"".join((_SHORT.pack(size), data, b"\0"))
+        self._buffer += b"".join((_PACK_SHORT(size), data, b"\0"))
         return self
 
     def lstr(self, data: bytes, wide: bool, what: str = "text") -> Writer:
