@@ -18,11 +18,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from .connection import Connection, open_connection
-from .dsn import Parameters, resolve
+from .dsn import Parameters, refuse_unknown, resolve
 from .dsn.keywords import ConnectKeywords
 from .exchange.ping import ping
 from .exchange.reset import reset as reset_session
-from .front.pool_core import CHECK, Member, Patience, Place, PoolCore, PoolLimits, PoolStatistics, hurried
+from .front.pool_core import (
+    CHECK,
+    OPTIONS,
+    Member,
+    Patience,
+    Place,
+    PoolCore,
+    PoolLimits,
+    PoolStatistics,
+    hurried,
+)
 from .front.waiting import Signal
 from .wire.errors import Error
 
@@ -85,6 +95,7 @@ class Pool:
         reset: Hook | None = None,
         **keywords: Unpack[ConnectKeywords],
     ) -> None:
+        refuse_unknown(keywords, "Pool()", OPTIONS)
         limits = PoolLimits(min_size, max_size, timeout, max_idle, max_age, check_after)
         self._core: PoolCore[Connection] = PoolCore(limits)
         # Anew for each connection: a server group is begun at a random member.

@@ -6,6 +6,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,18 @@ def test_the_module_has_the_globals_of_pep_249() -> None:
     assert (ifx.apilevel, ifx.paramstyle, ifx.threadsafety) == ("2.0", "qmark", 2)
     for name in ("Binary", "Date", "Timestamp", "STRING", "NUMBER", "DATETIME", "ROWID", "Error", "connect"):
         assert getattr(ifx, name) is getattr(dbapi, name)
+
+
+@pytest.mark.parametrize("kind", [ifx.Pool, ifx.aio.AsyncPool])
+def test_a_pool_refuses_unknown_keywords_when_it_is_made(kind: Callable[..., object]) -> None:
+    with pytest.raises(ifx.InterfaceError, match=r"'maxsize' in (Async)?Pool\(\); did you mean 'max_size'"):
+        kind("informix://h/d", maxsize=3)
+    with pytest.raises(ifx.InterfaceError, match="did you mean 'autocommit'"):
+        kind("informix://h/d", autocomit=True)
+
+
+def test_what_asyncio_shows_is_what_it_has() -> None:
+    assert sorted(dir(ifx.aio)) == sorted(ifx.aio.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -39,6 +39,19 @@ def test_an_error_tells_cause_codes_advice_and_place() -> None:
     assert (error.row, error.column) == (None, None)
 
 
+def test_what_is_to_be_tried_again_is_transient() -> None:
+    """What the advice says and what programs are told."""
+    again = {code for code in ERRORS if "try again" in e.error_info(code).advice.lower()}
+    for code in again | {-702, -705}:
+        assert e.database_error(code).transient, code
+    lower = {code for code, advice in ISAM_ADVICE.items() if "try again" in advice.lower()}
+    assert {-861} <= again
+    assert {-106} <= lower
+    for code in lower | {-190}:
+        assert e.database_error(-242, code).transient, code
+        assert not e.database_error(-242, -111).transient
+
+
 @pytest.mark.parametrize("offset", [1, 5, 12, 99])
 def test_the_caret_stands_under_the_place_or_at_the_end(offset: int) -> None:
     statement = "selectt a, b"

@@ -32,3 +32,7 @@ __all__ = [
     "plan_partitions",
     "run_transaction",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -21,11 +21,21 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..dsn import Parameters, resolve
+from ..dsn import Parameters, refuse_unknown, resolve
 from ..dsn.keywords import ConnectKeywords
 from ..exchange.ping import ping
 from ..exchange.reset import reset as reset_session
-from ..front.pool_core import CHECK, Member, Patience, Place, PoolCore, PoolLimits, PoolStatistics, hurried
+from ..front.pool_core import (
+    CHECK,
+    OPTIONS,
+    Member,
+    Patience,
+    Place,
+    PoolCore,
+    PoolLimits,
+    PoolStatistics,
+    hurried,
+)
 from ..front.waiting import AsyncSignal
 from ..wire.errors import Error
 from .connection import AsyncConnection, open_connection
@@ -94,6 +104,7 @@ class AsyncPool:
         reset: Hook | None = None,
         **keywords: Unpack[ConnectKeywords],
     ) -> None:
+        refuse_unknown(keywords, "AsyncPool()", OPTIONS)
         limits = PoolLimits(min_size, max_size, timeout, max_idle, max_age, check_after)
         self._core: PoolCore[AsyncConnection] = PoolCore(limits)
         # Anew for each connection: a server group is begun at a random member.

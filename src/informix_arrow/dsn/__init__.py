@@ -11,7 +11,7 @@ appear in no repr and no error text.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from .parameters import (
     settle_tls,
 )
 
-__all__ = ["ENVIRONMENT", "ISOLATIONS", "Endpoint", "Parameters", "resolve"]
+__all__ = ["ENVIRONMENT", "ISOLATIONS", "Endpoint", "Parameters", "refuse_unknown", "resolve"]
 
 #: Environment variables read when the parameter is given nowhere else.
 ENVIRONMENT = {
@@ -50,6 +50,13 @@ SESSION_VARIABLES = (
 )
 
 _ADVICE = "write informix://user:password@host:9088/database?server=..."
+
+
+def refuse_unknown(keywords: Iterable[str], where: str, also: Iterable[str]) -> None:
+    """``InterfaceError`` for a keyword that no connection has, long before one is opened; ``also`` are those that
+    ``where`` takes itself, for the suggestion."""
+    for key in keywords:
+        known(key, where, dict.fromkeys(also))
 
 
 def resolve(

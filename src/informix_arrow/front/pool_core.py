@@ -72,6 +72,10 @@ class PoolStatistics:
         return self.size - self.idle
 
 
+#: What a pool takes besides the keywords of a connection.
+OPTIONS = ("min_size", "max_size", "timeout", "max_idle", "max_age", "check_after", "configure", "reset")
+
+
 @dataclass(frozen=True, slots=True)
 class PoolLimits:
     """Sizes and times of a pool, as its front documents them."""

@@ -209,12 +209,12 @@ INTERRUPTED = -213
 
 #: Errors that pass by themselves: locks and exclusive use, limits of sessions, the network.
 _TRANSIENT = frozenset((
-    -233, -263, -289, -314, -347, -378, -425, -753, -908, -912, -913, -930, -932, -934, -936, -953, -1806, -1809,
-    -25571, -25580, -25582, -25583, -25586, -25587, -25588,
+    -233, -263, -289, -314, -347, -378, -425, -702, -705, -753, -861, -908, -912, -913, -930, -932, -934, -936, -953,
+    -1806, -1809, -25571, -25580, -25582, -25583, -25586, -25587, -25588,
 ))  # fmt: skip
-#: Of the lower level: locked record, locked table, too many users, deadlock, locked key, server going
-#: down, lock wait over, database locked.
-_TRANSIENT_ISAM = frozenset((-107, -113, -129, -143, -144, -149, -154, -178))
+#: Of the lower level: open elsewhere, locked record, locked table, too many users, deadlock, locked key, server going
+#: down, lock wait over, database locked, too many transactions.
+_TRANSIENT_ISAM = frozenset((-106, -107, -113, -129, -143, -144, -149, -154, -178, -190))
 
 _CLASSES: dict[str, type[Error]] = {
     "data": DataError,
