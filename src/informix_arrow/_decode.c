@@ -279,32 +279,16 @@ static PyType_Spec decoder_spec = {
 
 /* ---- module -------------------------------------------------------------------------------------------------- */
 
-/* The names of the kernels that run here, the best first; the last is the row loop alone. */
-static int add_kernels(PyObject *module)
-{
-    const struct ia_lanes *lanes[IA_LANES + 1];
-    ia_lanes_here(lanes);
-    PyObject *const names = PyList_New(0);
-    int failed = names == NULL;
-    for (int i = 0; !failed; i++) {
-        PyObject *const name = PyUnicode_FromString(lanes[i] ? lanes[i]->name : "rows");
-        failed = !name || PyList_Append(names, name);
-        Py_XDECREF(name);
-        if (!lanes[i])
-            break;
-    }
-    PyObject *const found = failed ? NULL : PyList_AsTuple(names);
-    Py_XDECREF(names);
-    failed = !found || PyModule_AddObjectRef(module, "KERNELS", found);
-    Py_XDECREF(found);
-    return failed ? -1 : 0;
-}
-
 static int module_exec(PyObject *module)
 {
     if (ia_module_add_errors(module) || ia_module_add_decimal(module) || ia_module_add_type(module, &decoder_spec))
         return -1;
-    if (add_kernels(module))
+    const struct ia_lanes *lanes[IA_LANES + 1];
+    const char *names[IA_LANES + 2] = {0};
+    ia_lanes_here(lanes);
+    for (int i = 0; i == 0 || lanes[i - 1]; i++)
+        names[i] = lanes[i] ? lanes[i]->name : "rows";
+    if (ia_module_add_names(module, "KERNELS", names))
         return -1;
     if (PyModule_AddIntConstant(module, "NEED_MORE", IA_NEED_MORE) || PyModule_AddIntConstant(module, "OTHER", IA_OTHER))
         return -1;

@@ -15,7 +15,8 @@
 
 #include "digest.h"
 
-#define MAX_COLUMNS 6
+#define MAX_COLUMNS 24
+#define FEW_COLUMNS 6
 #define MAX_BUFFERS 8
 
 static uint64_t seed = 88172645463325252ull;
@@ -48,6 +49,7 @@ static const struct ia_op ops[] = {
     {IA_LOB, 56, 0, 0}, {IA_LOB, 56, 12, 0}, {IA_OPAQUE, 144, 0, 0}, {IA_OPAQUE, 0, 0, 0},
 };
 #define N_OPS (int)(sizeof ops / sizeof *ops)
+#define VARCHAR_OP 11
 
 static const char *const formats[] = {
     "c", "C", "s", "S", "i", "I", "l", "L", "f", "g", "b", "d:9,2,32", "d:18,5,64", "d:16,2", "d:38,10", "d:32,-3",
@@ -382,6 +384,7 @@ static void count_integers(const struct ia_enc_col *c, int64_t row)
 static uint64_t digest = DIGEST_START; /* of all that was written, and of what was refused */
 
 static long block_rows; /* rows that were written in blocks, too, and the same */
+static long sized_rows; /* of these, texts by columns */
 
 /* The same rows once more, without blocks: the same bytes. */
 static void compare(struct ia_enc_plan *plan, int64_t from, int64_t rows, const struct ia_enc_frame *frame, const uint8_t *out,
@@ -404,6 +407,7 @@ static void compare(struct ia_enc_plan *plan, int64_t from, int64_t rows, const 
     plan->lanes = lanes;
     assert(result == IA_ENC_DONE && again == used && !memcmp(whole, out, used));
     block_rows += row - from;
+    if (plan->sized) sized_rows += row - from;
 }
 
 static void run(const uint8_t *codepage)
@@ -417,17 +421,24 @@ static void run(const uint8_t *codepage)
     static const char *const own[] = {"s", "i", "l", "l", "f", "g", "tdD"};
     const int narrow = one_in(2);
     const int64_t rows = (int64_t)(rnd() % (narrow ? 150 : 30)), offset = (int64_t)(rnd() % 4);
-    const int n = 1 + (int)(rnd() % MAX_COLUMNS);
+    const int wide = narrow && one_in(3); /* rows long enough for texts by columns */
+    const int n = 1 + (int)(rnd() % (wide ? MAX_COLUMNS : FEW_COLUMNS));
+    const struct ia_enc_kernels *kernels[IA_ENC_KERNELS + 1];
+    int known = 0;
+    ia_enc_kernels_here(kernels);
+    while (kernels[known]) known++;
+    plan.kernels = kernels[rnd() % (uint64_t)known];
     plan.row_bound = IA_ENC_HEADER + 1 + IA_ENC_SLACK;
     plan.bind_bound = 4 + 4 + IA_ENC_SLACK;
     for (int tries = 0; plan.n < n && tries < 400; tries++) { /* until an op and an Arrow type meet */
         struct ia_enc_col *c = cols + plan.n;
         const int lane = narrow && !one_in(4) ? (int)(rnd() % 7) : -1;
-        struct ia_op made = ops[lane >= 0 ? (uint64_t)lane : rnd() % N_OPS];
+        const int text = lane < 0 && wide && !one_in(4);
+        struct ia_op made = ops[lane >= 0 ? (uint64_t)lane : text ? VARCHAR_OP : rnd() % N_OPS];
         const struct ia_op *op = &made;
         if (one_in(2)) made.flags |= one_in(2) ? IA_FLAG_ROUND : IA_FLAG_TRUNCATE;
         assert(ia_enc_col_init(c, op) == NULL);
-        make(columns + plan.n, rows, offset, lane >= 0 ? own[lane] : NULL);
+        make(columns + plan.n, rows, offset, lane >= 0 ? own[lane] : text ? "u" : NULL);
         if (ia_enc_bind(c, &columns[plan.n].schema, &columns[plan.n].array, offset, rows, why, sizeof why)) {
             assert(why[0] != '\0' && strlen(why) < sizeof why - 1);
             drop(columns + plan.n);
@@ -514,5 +525,5 @@ int main(int argc, char **argv)
     printf("encoder: %ld batches, %ld columns bound and %ld refused, %ld rows of which %ld bind rows and %ld the same by blocks, "
            "%ld values refused for %d reasons, digest %016llx: ok\n",
            batches, bound_columns, refused_columns, rows_out, binds_out, block_rows, all, kinds, (unsigned long long)digest);
-    return rows_out > 0 && block_rows > 0 && kinds >= 15 ? 0 : 1;
+    return rows_out > 0 && sized_rows > 0 && block_rows > sized_rows && kinds >= 15 ? 0 : 1;
 }

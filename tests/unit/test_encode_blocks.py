@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from informix_arrow._encode import Encoder
+from informix_arrow._encode import KERNELS, Encoder
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.types import ColumnType, plan_op
 from informix_arrow.wire.values import encode_tuple
 
 from .encoding import PUT, TUPLE, payloads
+
+ROWS = "rows"
+BLOCKS = [name for name in KERNELS if name != ROWS]
 
 #: Column types, their Arrow types and how to draw a value: the narrow ones are written by blocks.
 NARROW = [
@@ -57,10 +61,10 @@ OTHERS = [
 
 
 def pieces(
-    types: list[ColumnType], batch: pa.RecordBatch, *, budget: int, framing: int, blocks: bool
+    types: list[ColumnType], batch: pa.RecordBatch, *, budget: int, framing: int, kernels: str = BLOCKS[0]
 ) -> list[object]:
     """What each call of encode() gives, an error in its place."""
-    encoder = Encoder([plan_op(ct).as_tuple() for ct in types], batch.schema.names, blocks=blocks)
+    encoder = Encoder([plan_op(ct).as_tuple() for ct in types], batch.schema.names, kernels=kernels)
     encoder.load(*batch.__arrow_c_array__())
     found: list[object] = []
     while encoder.remaining:
@@ -73,7 +77,7 @@ def pieces(
 
 
 @given(
-    st.lists(st.sampled_from(range(len(NARROW))), min_size=1, max_size=9),
+    st.lists(st.sampled_from(range(len(NARROW))), min_size=1, max_size=16),
     st.lists(st.sampled_from(range(len(OTHERS))), max_size=3),
     st.integers(0, 300),
     st.integers(0, 9),
@@ -102,8 +106,9 @@ def test_any_rows_are_the_same_bytes_by_blocks_and_row_by_row(
     ]
     arrays = [pa.array(column, arrow) for column, (_, arrow, _) in zip(values, picked, strict=True)]
     batch = pa.record_batch(arrays, [f"c{k}" for k in range(len(arrays))]).slice(offset)
-    wanted = pieces(types, batch, budget=budget, framing=framing, blocks=False)
-    assert pieces(types, batch, budget=budget, framing=framing, blocks=True) == wanted
+    wanted = pieces(types, batch, budget=budget, framing=framing, kernels=ROWS)
+    for kernels in BLOCKS:
+        assert pieces(types, batch, budget=budget, framing=framing, kernels=kernels) == wanted
     if rows and budget:
         columns = [Column(f"c{k}", ct) for k, ct in enumerate(types)]
         encoder = Encoder([plan_op(ct).as_tuple() for ct in types], batch.schema.names)
@@ -133,8 +138,8 @@ def test_a_value_that_would_be_null_is_refused_by_row_and_column(
     types = [ColumnType.integer(), ct, ColumnType.integer()]
     after = pa.array(range(200), pa.int32())
     batch = pa.record_batch([after, pa.array(values), after], ["a", "b", "c"])
-    found = pieces(types, batch, budget=1 << 20, framing=TUPLE, blocks=True)
-    assert found == pieces(types, batch, budget=1 << 20, framing=TUPLE, blocks=False)
+    found = pieces(types, batch, budget=1 << 20, framing=TUPLE)
+    assert found == pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=ROWS)
     assert found[-1][1:] == (row, "b")  # type: ignore[index]
 
 
@@ -145,7 +150,89 @@ def test_numbers_that_wire_reads_as_null_and_days_out_of_range_are_what_they_are
     days = pa.array([2932896 + (row == 70) for row in range(100)], pa.int32()).cast(pa.date32())
     types = [ColumnType.float_(), ColumnType.smallfloat(), ColumnType.date()]
     batch = pa.record_batch([pa.array(ones), pa.array(singles), days], ["f", "s", "d"])
-    found = pieces(types, batch, budget=1 << 20, framing=PUT, blocks=True)
-    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, blocks=False)
+    found = pieces(types, batch, budget=1 << 20, framing=PUT)
+    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, kernels=ROWS)
     assert len(found) == 2
     assert found[1][1:] == (70, "d")  # type: ignore[index]
+
+
+def test_kernels_that_are_none_are_refused_by_name() -> None:
+    assert KERNELS[-1] == ROWS
+    assert len(BLOCKS) >= 1
+    with pytest.raises(ValueError, match="kernels must be one of KERNELS, not 'mmx'"):
+        Encoder([plan_op(ColumnType.integer()).as_tuple()], ["c"], kernels="mmx")
+
+
+#: By position in NARROW: lanes that are groups of 16 bytes (4444, 88, 844, 484, 448) and some that are none.
+RUNS = [[1, 4, 6, 1], [2, 5], [5, 6, 1], [1, 5, 6], [4, 1, 2], [0, 2, 3, 1, 1], [1, 2, 2, 1, 0]]
+
+
+@pytest.mark.parametrize("nulls", [0.0, 0.3])
+@pytest.mark.parametrize("kernels", BLOCKS)
+def test_runs_of_lanes_between_texts_are_the_same_bytes(kernels: str, nulls: float) -> None:
+    """Every group, before and behind texts, far from the end of the row and near it; tails of all lengths."""
+    rng = random.Random(nulls)
+    picked: list[tuple[ColumnType, pa.DataType, Callable[[random.Random], object]]] = []
+    for run in RUNS:
+        picked += [NARROW[k] for k in run]
+        picked.append(
+            (ColumnType.varchar(200), pa.utf8(), lambda rng: "t" * rng.choice([0, 1, 15, 64, 65, 130, 200]))
+        )
+    picked += [NARROW[0], OTHERS[3], OTHERS[6], NARROW[1]]
+    values = [[None if rng.random() < nulls else draw(rng) for _ in range(203)] for _, _, draw in picked]
+    types = [ct for ct, _, _ in picked]
+    whole = pa.record_batch(
+        [pa.array(column, arrow) for column, (_, arrow, _) in zip(values, picked, strict=True)],
+        [f"c{k}" for k in range(len(picked))],
+    )
+    for first, rows in [(0, 203), (3, 8), (1, 9), (5, 31), (0, 62), (7, 63), (2, 64), (9, 129)]:
+        batch = whole.slice(first, rows)
+        wanted = pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=ROWS)
+        assert pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=kernels) == wanted
+
+
+@pytest.mark.parametrize("kernels", BLOCKS)
+@pytest.mark.parametrize("row", [0, 20, 199])
+@pytest.mark.parametrize("wrong", ["\0", "x" * 71])
+def test_a_text_with_no_encoding_among_others_by_columns_is_refused_by_row(
+    kernels: str, row: int, wrong: str
+) -> None:
+    """It would read as NULL, or is too long; behind it there is room enough that texts are written by columns."""
+    texts = ["y" * (k % 70) for k in range(200)]
+    texts[row] = wrong
+    numbers = pa.array(range(200), pa.int64())
+    types = [ColumnType.varchar(70), *[ColumnType.bigint()] * 9]
+    batch = pa.record_batch([pa.array(texts), *[numbers] * 9], [f"c{k}" for k in range(10)])
+    found = pieces(types, batch, budget=1 << 20, framing=PUT, kernels=kernels)
+    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, kernels=ROWS)
+    assert found[-1][1:] == (row, "c0")  # type: ignore[index]
+
+
+@pytest.mark.parametrize("kernels", BLOCKS)
+def test_what_lies_under_a_null_is_nobodys_business(kernels: str) -> None:
+    """Under NULLs: the numbers that stand for NULL, days of no year, and texts that are too long."""
+    mask = np.arange(100) % 7 == 3
+    numbers = np.where(mask, -(2**31), np.arange(100)).astype(np.int32)
+    days = pa.Array.from_buffers(pa.date32(), 100, pa.array(numbers, mask=mask).buffers(), int(mask.sum()))
+    wide = np.where(mask, -(2**63), np.arange(100))
+    texts = pa.array(["z" * 250 if m else "w" for m in mask])
+    bits = pa.array(numbers, mask=mask).buffers()[0]
+    texts = pa.Array.from_buffers(pa.utf8(), 100, [bits, *texts.buffers()[1:]], int(mask.sum()))
+    columns = [
+        texts,
+        pa.array(numbers, mask=mask),
+        pa.array(wide, mask=mask),
+        days,
+        *[pa.array(wide, mask=mask)] * 8,
+    ]
+    types = [
+        ColumnType.varchar(70),
+        ColumnType.integer(),
+        ColumnType.bigint(),
+        ColumnType.date(),
+        *[ColumnType.bigint()] * 8,
+    ]
+    batch = pa.record_batch(columns, [f"c{k}" for k in range(len(columns))])
+    found = pieces(types, batch, budget=1 << 20, framing=PUT, kernels=kernels)
+    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, kernels=ROWS)
+    assert found[0][1] == 100  # type: ignore[index]

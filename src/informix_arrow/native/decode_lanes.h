@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "processor.h"
 #include "wire_bytes.h"
 
 #define IA_FIRST_DAY (-693594) /* 0001-01-01 as a DATE: days from 1899-12-31 (TYPES section 8) */
@@ -89,15 +90,8 @@ static const struct ia_lanes ia_lanes_plain = {"plain", ia_lanes16_plain, ia_lan
 
 /* ---- x86-64 -------------------------------------------------------------------------------------------------- */
 
-#if defined(__x86_64__) || defined(_M_X64)
-#define IA_LANES_X86 1
+#ifdef IA_X86
 #include <immintrin.h>
-#ifdef _MSC_VER
-#include <intrin.h>
-#endif
-
-#define IA_SSE41 __attribute__((target("sse4.1")))
-#define IA_AVX2 __attribute__((target("avx2")))
 
 /* Values as they lie: the lanes' bytes are swapped afterwards. */
 #define IA_RAW16(i) (short)__builtin_bswap16(ia_load_be16(base + at[i]))
@@ -232,27 +226,6 @@ static IA_AVX2 uint64_t ia_dates_avx2(int32_t *to, const uint8_t *base, const ui
 
 static const struct ia_lanes ia_lanes_avx2 = {"avx2", ia_lanes16_sse41, ia_lanes32_avx2, ia_lanes64_avx2, ia_dates_avx2};
 
-static inline int ia_has_sse41(void)
-{
-#ifdef _MSC_VER
-    int leaf[4];
-    __cpuid(leaf, 1);
-    return leaf[2] >> 19 & 1;
-#else
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("sse4.1");
-#endif
-}
-
-static inline int ia_has_avx2(void)
-{
-#ifdef _MSC_VER
-    return 0; /* clang-cl links no runtime that could say whether the system saves the registers */
-#else
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2");
-#endif
-}
 #endif
 
 /* ---- choosing ------------------------------------------------------------------------------------------------ */
@@ -263,7 +236,7 @@ static inline int ia_has_avx2(void)
 static inline void ia_lanes_here(const struct ia_lanes *found[IA_LANES + 1])
 {
     int n = 0;
-#ifdef IA_LANES_X86
+#ifdef IA_X86
     if (ia_has_avx2())
         found[n++] = &ia_lanes_avx2;
     if (ia_has_sse41())

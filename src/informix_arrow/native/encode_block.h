@@ -2,6 +2,9 @@
  * at a time, by stride; whatever else a row has is written before, row by row as without blocks.
  *
  * So writers may scribble behind their fields as ever: what lies there is written later, be it the row's lanes or the next row.
+ * Where the sizes of all texts are known from their offsets (`sized`), these columns are written a column at a time, too, in
+ * their order: what a field scribbles over is of its own row then, up to those so near to the row's end that it may be of the
+ * next: they come last, row by row, and put back what lay there.
  * A block with anything wrong in it does not count: it is left to the loop over rows, which says what. */
 #ifndef INFORMIX_ARROW_ENCODE_BLOCK_H
 #define INFORMIX_ARROW_ENCODE_BLOCK_H
@@ -10,13 +13,12 @@
 #include <string.h>
 
 #include "encode_column.h"
-#include "encode_datetime.h"
+#include "encode_lanes.h"
 #include "encode_row.h"
 #include "encode_text.h"
 #include "plan.h"
 #include "wire_bytes.h"
 
-#define IA_ENC_BLOCK 64
 #define IA_ENC_BLOCK_LEAST 8
 #define IA_ENC_SPOTS 1024 /* places of segments that a block knows: 4 KiB of stack */
 
@@ -29,11 +31,39 @@ static inline int ia_enc_is_variable(int kind)
     return kind == IA_BOOL || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_OPAQUE;
 }
 
-/* Find the lanes and their places; after each load.  A plan that was never arranged is encoded row by row. */
+/* The bytes that a column has in each row; a BOOLEAN has more, and what varies. */
+static inline int32_t ia_enc_least(const struct ia_enc_col *c)
+{
+    return c->kind == IA_VARCHAR ? 1 : ia_enc_is_variable(c->kind) ? 5 : c->width;
+}
+
+/* Which lanes are groups: those side by side, of 4 and 8 bytes, that make 16. */
+static inline void ia_enc_group(struct ia_enc_plan *plan)
+{
+    for (int32_t k = 0; k < plan->n; k++) {
+        struct ia_enc_col *const c = plan->cols + k;
+        int32_t bytes = 0, lanes = 0;
+        uint32_t widths = 0; /* a digit for each */
+        while (k + lanes < plan->n && bytes < 16 && c[lanes].lane == IA_ENC_LANE && (c[lanes].width & 12) == c[lanes].width) {
+            bytes += c[lanes].width;
+            widths = widths << 4 | (uint32_t)c[lanes].width;
+            lanes++;
+        }
+        c->group = IA_ENC_ALONE;
+        if (bytes != 16) continue;
+        c->group = widths == 0x4444 ? IA_ENC_4444 : widths == 0x88 ? IA_ENC_88 : widths == 0x844 ? IA_ENC_844 :
+                   widths == 0x484 ? IA_ENC_484 : IA_ENC_448;
+        while (--lanes > 0) plan->cols[++k].group = IA_ENC_GROUPED;
+    }
+}
+
+/* Find the lanes and their places; after each load.  A plan without kernels is encoded row by row. */
 static inline void ia_enc_arrange(struct ia_enc_plan *plan)
 {
     int32_t place = 0, gap = 0, *link = &plan->first;
     plan->lanes = plan->segments = 0;
+    plan->sized = 1;
+    plan->fixed = 0;
     for (int32_t k = 0; k < plan->n; k++) {
         struct ia_enc_col *const c = plan->cols + k;
         c->lane = 0;
@@ -46,6 +76,7 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
         }
         c->segment = plan->segments;
         c->place = place;
+        plan->fixed += ia_enc_least(c);
         if (c->lane == IA_ENC_LANE) {
             place += c->width;
             gap += c->width;
@@ -57,6 +88,7 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
         *link = k;
         link = &c->next;
         if (ia_enc_is_variable(c->kind)) {
+            if (c->lane != IA_ENC_SHORT) plan->sized = 0;
             plan->segments++;
             place = 0;
         } else {
@@ -65,78 +97,14 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
     }
     *link = plan->n;
     plan->gap = gap;
+    ia_enc_group(plan);
+    plan->near = plan->n;
+    for (int32_t k = plan->n - 1, behind = 0; k >= 0 && behind < IA_ENC_SLACK; behind += ia_enc_least(plan->cols + k), k--)
+        if (plan->cols[k].lane != IA_ENC_LANE) plan->near = k;
+    if (plan->near == plan->first) plan->sized = 0; /* then all of them are written row by row anyway */
     /* Rows of mostly other columns are not worth it: their loop is short and already there. */
     if (plan->segments >= IA_ENC_SPOTS / IA_ENC_BLOCK_LEAST || plan->lanes <= 2 * (plan->n - plan->lanes)) plan->lanes = 0;
-}
-
-/* The validity of n rows from index i on, a bit for each; no byte is read but those that hold them. */
-static inline uint64_t ia_enc_valid(const struct ia_enc_col *c, int64_t i, int n)
-{
-    if (c->validity == NULL) return ~UINT64_C(0);
-    const uint8_t *const bits = c->validity + (i >> 3);
-    const int shift = (int)(i & 7), bytes = (shift + n + 7) / 8;
-    uint64_t valid = 0;
-    for (int k = 0; k < bytes && k < 8; k++) valid |= (uint64_t)bits[k] << (8 * k);
-    valid >>= shift;
-    return bytes > 8 ? valid | (uint64_t)bits[8] << (64 - shift) : valid;
-}
-
-/* The values of a lane, `v`, by one expression: what is stored for a value (`ok`), and for NULL. */
-#define IA_ENC_LOOP(type, store, value, null, is_ok)                                                                  \
-    for (int k = 0; k < n; k++) {                                                                                     \
-        type v;                                                                                                       \
-        const int ok = (is_ok);                                                                                       \
-        memcpy(&v, from + k * (int64_t)sizeof v, sizeof v);                                                           \
-        const type made = (value);                                                                                    \
-        store(to + at[k], ok ? made : (null));                                                                        \
-    }
-#define IA_ENC_EACH(type, store, value, null)                                                                         \
-    if (all)                                                                                                          \
-        IA_ENC_LOOP(type, store, value, null, 1)                                                                      \
-    else                                                                                                              \
-        IA_ENC_LOOP(type, store, value, null, (int)(valid >> k & 1))
-
-/* One lane of a block; non-zero if one of its values has no encoding. */
-static __attribute__((noinline)) int ia_enc_put_lane(const struct ia_enc_col *c, int64_t row, const uint32_t *at, int n,
-                                                     uint8_t *out)
-{
-    static const uint8_t items[] = {[IA_INT16] = 2,   [IA_INT32] = 4,   [IA_INT64] = 8, [IA_INT8] = 8,
-                                    [IA_FLOAT32] = 4, [IA_FLOAT64] = 8, [IA_DATE] = 4};
-    const int64_t i = c->base + row;
-    const uint8_t *const from = c->values + i * items[c->kind];
-    const uint64_t valid = ia_enc_valid(c, i, n);
-    uint8_t *const to = out + c->place;
-    const int all = ~valid << (64 - n) == 0;
-    int wrong = 0;
-    switch (c->kind) {
-    case IA_INT16: IA_ENC_EACH(uint16_t, ia_store_be16, (wrong |= ok & (v == 0x8000u), v), 0x8000) break;
-    case IA_INT32: IA_ENC_EACH(uint32_t, ia_store_be32, (wrong |= ok & (v == 0x80000000u), v), 0x80000000u) break;
-    case IA_INT64:
-        IA_ENC_EACH(uint64_t, ia_store_be64, (wrong |= ok & (v == UINT64_C(1) << 63), v), UINT64_C(1) << 63)
-        break;
-    case IA_FLOAT32: IA_ENC_EACH(uint32_t, ia_store_be32, v == UINT32_MAX ? 0x7fc00000u : v, UINT32_MAX) break;
-    case IA_FLOAT64:
-        IA_ENC_EACH(uint64_t, ia_store_be64, v == UINT64_MAX ? UINT64_C(0x7ff8000000000000) : v, UINT64_MAX)
-        break;
-    case IA_DATE:
-        IA_ENC_EACH(uint32_t, ia_store_be32,
-                    (wrong |= ok & (((int32_t)v < IA_DAY_MIN) | ((int32_t)v > IA_DAY_MAX)), v + IA_DAY_OF_DATE0),
-                    0x80000000u)
-        break;
-    default: /* INT8 */
-        for (int k = 0; k < n; k++) {
-            int64_t v;
-            memcpy(&v, from + k * 8, 8);
-            if (valid >> k & 1) {
-                wrong |= v == INT64_MIN;
-                ia_enc_put_int8(to + at[k], v);
-            } else {
-                memset(to + at[k], 0, 10);
-            }
-        }
-        break;
-    }
-    return wrong;
+    if (plan->kernels == NULL) plan->lanes = 0;
 }
 
 /* A VARCHAR that is IA_ENC_SHORT, at p; NULL if something is wrong with it. */
@@ -165,6 +133,128 @@ static __attribute__((noinline)) uint8_t *ia_enc_put_other(const struct ia_enc_p
     return ia_enc_put_columns(plan, k, k + 1, row, p, &p, &ignored) ? NULL : p;
 }
 
+/* The bytes of n texts that are IA_ENC_SHORT, from row on, without their length bytes; non-zero if one of them is wrong. */
+static __attribute__((noinline)) int ia_enc_text_sizes(const struct ia_enc_col *c, int64_t row, int n, uint32_t *sizes)
+{
+    const int64_t i = c->base + row;
+    const uint8_t *const offsets = c->values + i * 4;
+    const uint64_t valid = ia_enc_valid(c, i, n);
+    const uint32_t width = (uint32_t)c->width;
+    int32_t first, last;
+    uint32_t wrong = 0;
+    memcpy(&first, offsets, 4);
+    memcpy(&last, offsets + 4 * (int64_t)n, 4);
+    for (int k = 0; k < n; k++) {
+        uint32_t from, to;
+        memcpy(&from, offsets + 4 * (int64_t)k, 4);
+        memcpy(&to, offsets + 4 * (int64_t)k + 4, 4);
+        sizes[k] = to - from;
+        wrong |= to - from > width; /* so none is negative: they follow one another from `first` to `last` */
+    }
+    wrong |= (first < 0) | (last > c->text_end);
+    if (~valid << (64 - n))
+        for (int k = 0; k < n; k++) sizes[k] = valid >> k & 1 ? sizes[k] : 1;
+    return (int)wrong;
+}
+
+/* These texts at out[at[k] + place], of the sizes next[k]; next[k] becomes the end.  Non-zero if one of them is wrong. */
+static __attribute__((noinline)) int ia_enc_put_texts(const struct ia_enc_col *c, int64_t row, int n, const uint32_t *at,
+                                                      uint32_t *next, uint8_t *out)
+{
+    const int64_t i = c->base + row, text_end = c->text_end;
+    const uint8_t *const offsets = c->values + i * 4, *const text = c->text;
+    const uint64_t valid = ia_enc_valid(c, i, n);
+    const uint32_t place = (uint32_t)c->place;
+    int32_t last;
+    int wrong = 0;
+    memcpy(&last, offsets + 4 * (int64_t)(n - 1), 4);
+    if (~valid << (64 - n) || text_end - last < 64) {
+        for (int k = 0; k < n; k++) {
+            const uint32_t begin = at[k] + place;
+            next[k] += begin + 1;
+            if (ia_enc_put_short(c, i + k, out + begin) == NULL) return 1;
+        }
+        return 0;
+    }
+    for (int k = 0; k < n; k++) {
+        const uint32_t begin = at[k] + place, size = next[k];
+        uint8_t *const p = out + begin;
+        int32_t from;
+        memcpy(&from, offsets + 4 * (int64_t)k, 4);
+        memcpy(p + 1, text + from, 64);
+        if (__builtin_expect(size > 64, 0)) memcpy(p + 65, text + from + 64, size - 64);
+        wrong |= (size == 1) & (p[1] == 0);
+        p[0] = (uint8_t)size;
+        next[k] = begin + 1 + size;
+    }
+    return wrong;
+}
+
+/* All lanes of a block; non-zero if a value has no encoding. */
+static inline int ia_enc_put_lanes(const struct ia_enc_plan *plan, int64_t row, const uint32_t *at, int stride, int n,
+                                   uint8_t *out)
+{
+    int wrong = 0;
+    for (const struct ia_enc_col *c = plan->cols; c < plan->cols + plan->n; c++)
+        if (c->lane == IA_ENC_LANE && c->group != IA_ENC_GROUPED)
+            wrong |= plan->kernels->put_lane(c, row, at + (int64_t)c->segment * stride, n, out);
+    return wrong;
+}
+
+/* The rows of one block of a plan that is `sized`; as ia_enc_put_block, of which it is a part. */
+static __attribute__((noinline)) int64_t ia_enc_put_sized(const struct ia_enc_plan *plan, int64_t row, int most, int stride,
+                                                          uint8_t *out, size_t *used, size_t cap, size_t budget,
+                                                          int framing)
+{
+    uint32_t at[IA_ENC_SPOTS], sizes[IA_ENC_BLOCK];
+    uint8_t *message = out + *used;
+    int n = 0;
+    for (int k = 0; k < most; k++) sizes[k] = (uint32_t)plan->fixed;
+    for (int32_t k = plan->first; k < plan->n; k = plan->cols[k].next) {
+        const struct ia_enc_col *const c = plan->cols + k;
+        if (c->lane != IA_ENC_SHORT) continue;
+        uint32_t *const next = at + (int64_t)(c->segment + 1) * stride;
+        if (ia_enc_text_sizes(c, row, most, next)) return 0;
+        for (int r = 0; r < most; r++) sizes[r] += next[r];
+    }
+    for (; n < most; n++) {
+        if (cap - (size_t)(message - out) < plan->row_bound || message - out > UINT32_MAX / 2) break;
+        uint8_t *const end = message + IA_ENC_HEADER + sizes[n];
+        if ((size_t)(end + (sizes[n] & 1) - out) > budget) break;
+        at[n] = (uint32_t)(message + IA_ENC_HEADER - out);
+        message = ia_enc_put_frame(message, end, framing);
+    }
+    if (n < IA_ENC_BLOCK_LEAST) return 0;
+    for (int32_t k = plan->first; k < plan->near; k = plan->cols[k].next) {
+        const struct ia_enc_col *const c = plan->cols + k;
+        uint32_t *const here = at + (int64_t)c->segment * stride;
+        if (c->lane == IA_ENC_SHORT) {
+            if (ia_enc_put_texts(c, row, n, here, here + stride, out)) return 0;
+        } else {
+            for (int r = 0; r < n; r++)
+                if (ia_enc_put_other(plan, k, row + r, out + here[r] + c->place) == NULL) return 0;
+        }
+    }
+    for (int r = 0; r < n && plan->near < plan->n; r++) {
+        uint8_t *const end = out + at[r] + sizes[r], behind[IA_ENC_SLACK];
+        memcpy(behind, end, sizeof behind);
+        for (int32_t k = plan->near; k < plan->n; k = plan->cols[k].next) {
+            const struct ia_enc_col *const c = plan->cols + k;
+            uint32_t *const here = at + (int64_t)c->segment * stride + r;
+            uint8_t *const p = out + *here + c->place;
+            if (c->lane == IA_ENC_SHORT)
+                here[stride] += (uint32_t)(p - out) + 1;
+            if ((c->lane == IA_ENC_SHORT ? ia_enc_put_short(c, c->base + row + r, p)
+                                         : ia_enc_put_other(plan, k, row + r, p)) == NULL)
+                return 0;
+        }
+        memcpy(end, behind, sizeof behind);
+    }
+    if (ia_enc_put_lanes(plan, row, at, stride, n, out)) return 0;
+    *used = (size_t)(message - out);
+    return n;
+}
+
 /* The rows from `row` on that one block takes, as messages at out[*used..cap); how many, 0 if it has to be done row by row. */
 static __attribute__((noinline)) int64_t ia_enc_put_block(const struct ia_enc_plan *plan, int64_t row, int64_t end,
                                                           uint8_t *out, size_t *used, size_t cap, size_t budget,
@@ -177,6 +267,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_block(const struct ia_enc_pl
     uint8_t *message = out + *used;
     int n = 0;
     if (most < IA_ENC_BLOCK_LEAST) return 0;
+    if (plan->sized) return ia_enc_put_sized(plan, row, (int)most, stride, out, used, cap, budget, framing);
     while (n < most) {
         size_t bound;
         if (ia_enc_row_bound(plan, row + n, framing, &bound, &ignored)) break;
@@ -204,10 +295,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_block(const struct ia_enc_pl
         n++;
     }
     if (n < IA_ENC_BLOCK_LEAST) return 0;
-    int wrong = 0;
-    for (const struct ia_enc_col *c = plan->cols; c < plan->cols + plan->n; c++)
-        if (c->lane == IA_ENC_LANE) wrong |= ia_enc_put_lane(c, row, at + (int64_t)c->segment * stride, n, out);
-    if (wrong) return 0;
+    if (ia_enc_put_lanes(plan, row, at, stride, n, out)) return 0;
     *used = (size_t)(message - out);
     return n;
 }

@@ -14,8 +14,11 @@
 #define IA_LOB_SIZE 16                /* in a descriptor: int, bytes of the content (TYPES section 12) */
 #define IA_LOB_FLAGS 39               /* bit 0 says NULL */
 
+struct ia_enc_kernels; /* encode_lanes.h */
+
 struct ia_enc_plan {
     struct ia_enc_col *cols;
+    const struct ia_enc_kernels *kernels; /* what lanes are written with */
     int32_t n;
     int32_t has_contents;           /* columns whose size is known by value only: LVARCHAR, opaque, BYTE, TEXT */
     uint32_t *lob_at;               /* room for one number of each BYTE and TEXT: where its parameter stands */
@@ -27,6 +30,9 @@ struct ia_enc_plan {
     int32_t segments;               /* variable columns */
     int32_t first;                  /* the first column that is no lane */
     int32_t gap;                    /* bytes of lanes behind the last of them */
+    int32_t sized;                  /* the offsets of texts say how long each row is, and some columns are not near its end */
+    int32_t fixed;                  /* bytes of a row without the contents of texts */
+    int32_t near;                   /* the first column that is no lane and may scribble over the next row, or n */
 };
 
 /* Copy a text.  Most are short and of ever new lengths: 64 bytes at once take no branch that depends on the length,
