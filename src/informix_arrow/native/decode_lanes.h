@@ -4,8 +4,8 @@
  * NULLs as 0, and returns a bit for each: set if it is not NULL; the bits from n on mean nothing. No byte is read but the
  * values' own, none written behind the n-th.
  *
- * There is one plain version, of which the others are a copy in the processor's own words, with the plain one for what is
- * left behind the last whole register. Which there are is a matter of the compiler, which is used one of the processor, asked
+ * There is one plain version, of which the others are a copy in the words of the processor (x86-64) or of the compiler (NEON),
+ * with the plain one for what is left behind the last whole register. Which there are is a matter of the compiler, which is used one of the processor, asked
  * once for each decoder. Gathering is by single loads: vpgatherdd took half as long again (benchmarks/experiments). */
 #ifndef INFORMIX_ARROW_DECODE_LANES_H
 #define INFORMIX_ARROW_DECODE_LANES_H
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "processor.h"
+#include "vectors.h"
 #include "wire_bytes.h"
 
 #define IA_FIRST_DAY (-693594) /* 0001-01-01 as a DATE: days from 1899-12-31 (TYPES section 8) */
@@ -228,6 +229,99 @@ static const struct ia_lanes ia_lanes_avx2 = {"avx2", ia_lanes16_sse41, ia_lanes
 
 #endif
 
+/* ---- vectors of 16 bytes, in the compiler's words: NEON -------------------------------------------------------- */
+
+#if defined(__aarch64__)
+#define IA_LANES_NEON 1
+
+/* The lanes whose NULLs are all ones, as bits. */
+IA_VECTOR_INLINE uint64_t ia_null_bits32(ia_v4x32 is_null)
+{
+    const ia_v4x32 bits = is_null & (ia_v4x32){1, 2, 4, 8};
+    return bits[0] | bits[1] | bits[2] | bits[3];
+}
+
+IA_VECTOR_INLINE ia_v4x32 ia_gather32(const uint8_t *base, const uint32_t *at)
+{
+    uint32_t v[4];
+    for (int i = 0; i < 4; i++)
+        memcpy(v + i, base + at[i], 4);
+    return ia_wire32((ia_v4x32){v[0], v[1], v[2], v[3]}, 1);
+}
+
+static uint64_t ia_lanes16_neon(uint16_t *to, const uint8_t *base, const uint32_t *at, int n)
+{
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 8 <= n; done += 8, at += 8) {
+        uint16_t raw[8];
+        for (int i = 0; i < 8; i++)
+            memcpy(raw + i, base + at[i], 2);
+        ia_v8x16 v;
+        memcpy(&v, raw, sizeof v);
+        v = ia_wire16(v);
+        const ia_v8x16 is_null = (ia_v8x16)(v == 0x8000);
+        const ia_v4x32 bits = (ia_v4x32)(is_null & (ia_v8x16){1, 2, 4, 8, 16, 32, 64, 128});
+        const uint32_t halves = bits[0] | bits[1] | bits[2] | bits[3];
+        v &= ~is_null;
+        memcpy(to + done, &v, sizeof v);
+        nulls |= (uint64_t)((halves | halves >> 16) & 255) << done;
+    }
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_lanes16_plain(to + done, base, at, n - done), done);
+}
+
+static uint64_t ia_lanes32_neon(uint32_t *to, const uint8_t *base, const uint32_t *at, int n, uint32_t null)
+{
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 4 <= n; done += 4, at += 4) {
+        const ia_v4x32 v = ia_gather32(base, at), is_null = (ia_v4x32)(v == null), kept = v & ~is_null;
+        memcpy(to + done, &kept, sizeof kept);
+        nulls |= ia_null_bits32(is_null) << done;
+    }
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_lanes32_plain(to + done, base, at, n - done, null), done);
+}
+
+static uint64_t ia_lanes64_neon(uint64_t *to, const uint8_t *base, const uint32_t *at, int n, uint64_t null)
+{
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 2 <= n; done += 2, at += 2) {
+        uint64_t raw[2];
+        memcpy(raw, base + at[0], 8);
+        memcpy(raw + 1, base + at[1], 8);
+        const ia_v2x64 v = ia_wire64((ia_v2x64){raw[0], raw[1]}, 1), is_null = (ia_v2x64)(v == null), kept = v & ~is_null;
+        memcpy(to + done, &kept, sizeof kept);
+        nulls |= ((is_null[0] & 1) | (is_null[1] & 2)) << done;
+    }
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_lanes64_plain(to + done, base, at, n - done, null), done);
+}
+
+static uint64_t ia_dates_neon(int32_t *to, const uint8_t *base, const uint32_t *at, int n, int *outside)
+{
+    ia_v4x32 wrong = {0};
+    uint64_t nulls = 0;
+    int done = 0;
+    for (; done + 4 <= n; done += 4, at += 4) {
+        const ia_v4x32 v = ia_gather32(base, at), is_null = (ia_v4x32)(v == 0x80000000u);
+        const ia_v4x32 out = (ia_v4x32)(((ia_v4x32s)v < IA_FIRST_DAY) | ((ia_v4x32s)v > IA_LAST_DAY));
+        const ia_v4x32 kept = (v - IA_EPOCH) & ~is_null;
+        wrong |= out & ~is_null;
+        memcpy(to + done, &kept, sizeof kept);
+        nulls |= ia_null_bits32(is_null) << done;
+    }
+    *outside |= (wrong[0] | wrong[1] | wrong[2] | wrong[3]) != 0;
+    const uint64_t mine = done < 64 ? (1ull << done) - 1 : ~0ull;
+    return (~nulls & mine) | IA_TAIL(ia_dates_plain(to + done, base, at, n - done, outside), done);
+}
+
+static const struct ia_lanes ia_lanes_neon = {"neon", ia_lanes16_neon, ia_lanes32_neon, ia_lanes64_neon, ia_dates_neon};
+
+#endif
+
 /* ---- choosing ------------------------------------------------------------------------------------------------ */
 
 #define IA_LANES 3
@@ -241,6 +335,9 @@ static inline void ia_lanes_here(const struct ia_lanes *found[IA_LANES + 1])
         found[n++] = &ia_lanes_avx2;
     if (ia_has_sse41())
         found[n++] = &ia_lanes_sse41;
+#endif
+#ifdef IA_LANES_NEON
+    found[n++] = &ia_lanes_neon;
 #endif
     found[n++] = &ia_lanes_plain;
     found[n] = NULL;
