@@ -94,6 +94,7 @@ class EngineSession:
         self.interrupted = threading.Event()
         self.cursors: MutableMapping[str, Positioned] = WeakValueDictionary()
         self._plans = PlanCache()  # this session's, its own and shared ones
+        self._latest: tuple[Prepared | None, object] = None, None  # what was prepared last, and as of what
 
         # who it is, and what it has open
         self.environment = Environment(user, environment, session_id, engine.server_name, engine.version)
@@ -303,9 +304,19 @@ class EngineSession:
         """Read and describe a statement; it is not executed. Errors of names, syntax and types come from
         here."""
         self.start_statement()
+        self.reader.check_newlines(sql)
+        state = self._state()
+        prepared = self._read(sql)
+        self._latest = prepared, state
+        return prepared
+
+    def _state(self) -> tuple[int, int]:
+        """What plans that the session has hold for, as others leave it just now."""
         if self.current.name is not None:
             self.schema.look()
-        self.reader.check_newlines(sql)
+        return self.schema.stamp, self.current.databases.changes
+
+    def _read(self, sql: str) -> Prepared:
         row = literal_row(sql)
         key: Hashable = sql if row is None else row.pattern
         kept = self._plans.get((self.current.name, key), self.schema.stamp)
@@ -389,6 +400,10 @@ class EngineSession:
                 self.transaction.begin_implicitly()
             return prepared
         self.transaction.begin_implicitly()
+        self.start_statement()
+        latest, state = self._latest
+        if prepared is latest and state == self._state():
+            return prepared
         current = self.prepare(prepared.sql, len(prepared.parameters))
         # Rows would not be what the client was told.
         if prepared.returns_rows and current.columns != prepared.columns:

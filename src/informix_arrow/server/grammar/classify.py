@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -74,6 +75,10 @@ def not_here(database: str) -> None:
 
 
 _QUERIES = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "("})
+_PLAINLY_QUERY = re.compile(
+    r"\s*(?:(?:SELECT|INSERT|DELETE|MERGE|WITH)\b|UPDATE\s+(?!STATISTICS\b)\w)", re.IGNORECASE
+)
+"""What the dialect reads, as far as that is seen without tokens: it makes its own, and finds what is wrong there."""
 
 
 def classify(
@@ -86,6 +91,8 @@ def classify(
     """
     if "\0" in sql:
         raise SqlError(-202, offset=sql.index("\0") + 1)
+    if _PLAINLY_QUERY.match(sql):
+        return 0, None
     p = DdlParser(sql, delimident)
     if p.done:
         raise syntax_error(1)
