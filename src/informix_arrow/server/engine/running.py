@@ -61,6 +61,17 @@ def _named(sql: str) -> frozenset[str]:
     return frozenset(_VALUE.findall(sql))
 
 
+def plain_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    """Rows as an Arrow table, from DuckDB's types of their columns; None for other types than those of the
+    catalogue."""
+    types = [_ARROW.get(name) for name in names]
+    if not all(types):
+        return None
+    columns = zip(*rows, strict=True) if rows else [()] * len(types)
+    arrays = [pa.array(column, t) for column, t in zip(columns, types, strict=True)]
+    return pa.table(arrays, names=[f"c{i}" for i in range(len(arrays))])
+
+
 class Runner:
     """Runs text for one session.
 
@@ -196,16 +207,11 @@ class Runner:
                 made.pop().close()
             raise
 
-    def at_once(self, sql: str, values: dict[str, object]) -> Any:
-        """Run a query of few rows of the catalogue, as an Arrow table; None where they are too many for that, or of
-        other types. What reads Arrow has DuckDB plan the query twice."""
+    def at_once(self, sql: str, values: dict[str, object]) -> tuple[list[str], list[tuple[Any, ...]] | None]:
+        """Run a query of few rows of the catalogue: DuckDB's types of its columns, and the rows; None where they are
+        too many to be taken as objects. What reads Arrow has DuckDB plan the query twice."""
         names, rows = self._transaction.first_rows(sql, values_in(sql, values), _FEW)
-        types = [_ARROW.get(name) for name in names]
-        if len(rows) == _FEW or not all(types):
-            return None
-        columns = zip(*rows, strict=True) if rows else [()] * len(types)
-        arrays = [pa.array(column, t) for column, t in zip(columns, types, strict=True)]
-        return pa.table(arrays, names=[f"c{i}" for i in range(len(arrays))])
+        return names, None if len(rows) == _FEW else rows
 
     def stream(self, sql: str, values: dict[str, object], batch_rows: int) -> OpenRows | None:
         """Begin a query whose rows are made while they are read; None for one that calls routines: it may have to be

@@ -52,7 +52,7 @@ from .refused_objects import RefusedObjects
 from .rights import Rights
 from .row_changes import RowChanges
 from .row_inserts import Inserts, python_rows, takes_batches
-from .running import Runner, values_in
+from .running import Runner, plain_table, values_in
 from .schema_changes import SchemaChanges
 from .session_tables import SessionTables
 from .session_values import SessionValues
@@ -385,7 +385,7 @@ class EngineSession:
         if (
             isinstance(plan, SelectPlan)
             and not (plan.into or plan.shown or any(plan.calls))
-            and (plan.few or (plan.tables and all(table.temporary for table in plan.tables)))
+            and (plan.few or plan.fixed or (plan.tables and all(table.temporary for table in plan.tables)))
         ):
             values = RowValues.of(columns, plan.packed)
         return Prepared(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own, values)
@@ -426,11 +426,11 @@ class EngineSession:
         self.isolation.before_query(plan, values)
         sql, codec = plan.shown or plan.sql, self.environment.codec
         if plan.fixed and sql == plan.sql:
-            small = self._few_of_kept(plan, values)
-            if small is None:
-                small = self.runner.at_once(sql, values)
-            if small is not None:
-                return QueryResult(prepared.columns, cast_table(small, prepared.columns, codec, plan.packed))
+            found = self._few_of_kept(prepared, plan, values)
+            if found is None:
+                found = self._few_fixed(prepared, plan, sql, values)
+            if found is not None:
+                return found
         objects = prepared.values  # another session may run the same
         if objects is not None and ROUTINE_CALL not in sql:
             batch = self._few(prepared, objects, plan, sql, values)
@@ -467,7 +467,9 @@ class EngineSession:
             prepared.few, prepared.values = False, None
         return batch
 
-    def _few_of_kept(self, plan: SelectPlan, values: dict[str, object]) -> pa.Table | None:
+    def _few_of_kept(
+        self, prepared: Prepared, plan: SelectPlan, values: dict[str, object]
+    ) -> QueryResult | None:
         """The rows of a query of the catalogue from rows that are kept; None where it must be run as it is."""
         if plan.kept is None or not self.transaction.untouched:
             return None
@@ -476,13 +478,30 @@ class EngineSession:
         if sql is None:
             return None
         try:
-            return self.runner.at_once(sql, values)
+            return self._few_fixed(prepared, plan, sql, values)
         except SqlError as problem:
             if problem.sqlcode == -213:
                 raise
             return (
                 None  # the schema has changed in this moment, and they are gone; or the query says it itself
             )
+
+    def _few_fixed(
+        self, prepared: Prepared, plan: SelectPlan, sql: str, values: dict[str, object]
+    ) -> QueryResult | None:
+        """The rows of a query of the catalogue; None where they are many, or of types that have to be taken as others
+        are."""
+        names, rows = self.runner.at_once(sql, values)
+        if rows is None:
+            return None
+        codec, objects = self.environment.codec, prepared.values
+        batch = None if objects is None else objects.batch(rows, codec)
+        if batch is not None:
+            return FewRows(prepared.columns, batch)
+        small = plain_table(names, rows)
+        if small is None:
+            return None
+        return QueryResult(prepared.columns, cast_table(small, prepared.columns, codec, plan.packed))
 
     def _whole(self, sql: str, values: dict[str, object]) -> pa.Table:
         return self.transaction.read(lambda: self.runner.arrow(sql, values))
