@@ -175,7 +175,7 @@ class SelectCursor:
             self.failure = problem
         except (DataError, NotSupportedError) as problem:
             self.failure = refusal(problem)
-        return b"".join(parts)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def content(self, descriptor: bytes) -> memoryview:
         """The BYTE or TEXT content behind a descriptor of a row handed out; SqlError -602 for any other."""

@@ -29,7 +29,7 @@ class Peer(Protocol):
         """Received bytes that nobody has parsed yet."""
 
     def queue(self, data: bytes | bytearray) -> None:
-        """Append reply bytes, without waiting."""
+        """Append reply bytes, without waiting. A bytearray is given away: nobody else changes or reads it any more."""
 
     def flush(self) -> None:
         """Send what the connection takes now. PeerGone when it broke."""

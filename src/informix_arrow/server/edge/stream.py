@@ -145,8 +145,11 @@ class Stream:
         self._open_sealed(b"")
 
     def queue(self, data: bytes | bytearray) -> None:
-        """Append reply bytes; `flush` or any wait sends them."""
-        self._outbox += data
+        """Append reply bytes; `flush` or any wait sends them. A bytearray is given away, as rows are not copied."""
+        if type(data) is bytearray and not self._outbox:
+            self._outbox = data
+        else:
+            self._outbox += data
 
     def flush(self) -> None:
         """Send what the socket takes now, without waiting."""

@@ -131,8 +131,13 @@ def _characters(array: Any, t: ColumnType, wanted: Any, codec: str) -> Any:
         array = array.cast(wanted)
     width = t.content_width
     utf8 = codec in ("utf-8", "utf8")
-    longest = pc.max(pc.binary_length(array) if utf8 else pc.utf8_length(array)).as_py()
-    if longest is None or longest * (1 if utf8 or not is_multibyte(codec) else _MOST_BYTES) <= width:
+    most = 1 if utf8 or not is_multibyte(codec) else _MOST_BYTES
+    longest = pc.max(
+        pc.binary_length(array)
+    ).as_py()  # at least as many as characters, and sooner known than those
+    if longest is None or longest * most <= width:
+        return array
+    if not utf8 and pc.max(pc.utf8_length(array)).as_py() * most <= width:
         return array
     if t.code in PADDED:
         array = pc.utf8_rtrim(array, characters=" ")
