@@ -160,12 +160,16 @@ def test_a_database_is_dropped_by_a_dba_of_it(ann: Db, login: Login) -> None:
         ("DELETE FROM t", -274, "DELETE"),
         ("CREATE VIEW v AS SELECT a FROM t", -272, "SELECT"),
         ("SELECT a FROM t INTO TEMP u", -272, "SELECT"),
+        ("LOCK TABLE t IN SHARE MODE", -272, "SELECT"),
+        ("LOCK TABLE t IN EXCLUSIVE MODE", -272, "SELECT"),
     ],
 )
 def test_each_statement_takes_the_privilege_of_its_name(
     ann: Db, login: Login, sql: str, without: int, privilege: str
 ) -> None:
     bob = login("bob")
+    if sql.startswith("LOCK"):
+        bob.run("BEGIN WORK")
     assert code(bob, sql) == (without, "t")
     others = {"SELECT", "INSERT", "UPDATE", "DELETE"} - {privilege}
     ann.run(f"GRANT {', '.join(sorted(others))} ON t TO bob")

@@ -11,9 +11,11 @@ import pyarrow as pa
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.planning.values.cases import NONCHARACTERS, uncased
 
 from .engine_support import Db, connect, open_engine
 
+CODECS = ("utf-8", "latin-1", "cp1252", "gb18030", "gbk", "big5", "cp932", "euc_jp", "cp949", "koi8-r")
 ONE = "from systables where tabid = 1"
 
 
@@ -54,6 +56,11 @@ VALUES: list[tuple[str, Any, str]] = [
     ("date('01/31/2024') + to_yminterval('1-02')", dt.date(2025, 3, 31), "DATETIME YEAR TO DAY"),
     ("date('01/31/2024') - numtoyminterval(2, 'year')", dt.date(2022, 1, 31), "DATETIME YEAR TO DAY"),
     ("to_char(to_dsinterval(null))", None, "VARCHAR(32)"),
+    # casts
+    ("'1.7'::int", 1, "INTEGER"),
+    ("'-2.5'::bigint", -2, "BIGINT"),
+    ("trim('1.7 ')::smallint", 1, "SMALLINT"),
+    ("abs(-2147483648)", Decimal(2147483648), "DECIMAL(10,0)"),
     # bits
     ("ifx_bit_leftshift(1, 4)", 16, "INTEGER"),
     ("ifx_bit_leftshift(1, 31)", -(2**31), "INTEGER"),
@@ -179,6 +186,44 @@ def test_a_function_has_its_value_and_type(db: Db, text: str, value: Any, declar
     assert db.types(sql)[0][1] == declared
 
 
+BYTES: list[tuple[str, Any, str]] = [
+    ("upper(v)", "ÄÖßΩ", "VARCHAR(10)"),
+    ("lower('ÄȺẞ' || v)", "äȺßäößω", "VARCHAR(17)"),
+    ("v[1,2]", "ä", "CHAR(2)"),
+    ("v[2,4]", " ö", "CHAR(3)"),
+    ("v[2,5] || '|'", " ö |", "VARCHAR(5)"),
+    ("v[1,1] || '|'", " |", "VARCHAR(2)"),
+    ("c || '|'", "äö |", "VARCHAR(6)"),
+    ("v::char(3)", "ä", "CHAR(3)"),
+    ("v::varchar(7)", "äöß", "VARCHAR(7)"),
+    ("lpad(v, 6, '漢')", "漢漢äößω", "VARCHAR(24)"),
+    ("rpad('x', 3, '-')", "x--", "VARCHAR(3)"),
+    ("rpad(v, 5)", "äößω ", "VARCHAR(15)"),
+    ("chr(228)", "ä", "VARCHAR(2)"),
+]
+"""Of v VARCHAR(10) with äößω and c CHAR(5) with äö."""
+
+
+@pytest.mark.parametrize(("text", "value", "declared"), BYTES, ids=[v[0] for v in BYTES])
+def test_a_text_of_wide_characters_has_room_in_its_type(db: Db, text: str, value: Any, declared: str) -> None:
+    db.run("drop table if exists wide")
+    db.run("create temp table wide (v varchar(10), c char(5), tail integer)")
+    db.run("insert into wide values ('äößω', 'äö', 3)")
+    assert db.types(f"select {text} from wide")[0][1] == declared
+    ((found, tail),) = db.rows(f"select {text}, tail from wide")
+    assert (found.rstrip(" ") if declared.startswith("CHAR") else found, tail) == (value, 3)
+    assert len(found.encode()) <= int(declared.partition("(")[2][:-1])
+
+
+def test_a_letter_that_latin_1_has_in_one_case_only_keeps_it(db: Db) -> None:
+    assert uncased("latin-1", True) == "µßÿ"
+    assert uncased("latin-1", False) == ""
+    assert "ß" in uncased("utf-8", True)
+    assert all(
+        len(uncased(codec, upper)) <= len(NONCHARACTERS) for codec in CODECS for upper in (True, False)
+    )
+
+
 def test_a_char_column_counts_its_blanks_where_bytes_and_characters_are_counted(db: Db) -> None:
     lengths = "length(name), octet_length(name), char_length(name), length(name || '!')"
     assert db.rows(f"select {lengths} from item where id = 1") == [(5, 10, 10, 11)]
@@ -192,7 +237,8 @@ def test_a_char_column_counts_its_blanks_where_bytes_and_characters_are_counted(
         ("to_char(today, 'DD-MON-YY')", -1268), ("to_char(1.5, '9.9')", -664), ("to_char(today, '%Q')", -1268),
         ("to_char(today, '%')", -1268), ("trunc(today, 'X')", -1268),
         ("next_day(today, 'nix')", -1268), ("substr('a')", -664), ("nothing(1)", -674), ("hex('a')", -1260),
-        ("dbinfo('nothing')", -728),
+        ("dbinfo('nothing')", -728), ("chr(-1)", -1214), ("chr(0)", -1214), ("chr(256)", -1214),
+        ("chr(2147483647)", -1214),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_has_its_code(db: Db, text: str, code: int) -> None:

@@ -214,6 +214,75 @@ def test_a_sequence_is_not_rolled_back_and_ends(db: Db) -> None:
     db.run("drop sequence other")
 
 
+def test_a_sequence_at_its_end_is_altered_and_draws_no_number_twice(db: Db) -> None:
+    """A cycle begins anew, a higher MAXVALUE goes on; anything else leaves it at its end."""
+
+    def drawn(name: str) -> int:
+        return int(db.value(f"select {name}.nextval from sysmaster:sysdual"))
+
+    db.run("create sequence seq start with 2 increment by 2 maxvalue 5")
+    assert [drawn("seq"), drawn("seq")] == [2, 4]
+    for change in ("cache 30", "maxvalue 4", "increment by 1 maxvalue 4"):
+        db.run(f"alter sequence seq {change}")
+        assert db.fails("select seq.nextval from sysmaster:sysdual").sqlcode == -8313
+    db.run("alter sequence seq maxvalue 6")
+    assert drawn("seq") == 5
+    db.run("alter sequence seq maxvalue 5 cycle")
+    assert drawn("seq") == 1
+    db.run("create sequence down increment by -1 minvalue -2 maxvalue -1")
+    assert [drawn("down"), drawn("down")] == [-1, -2]
+    db.run("alter sequence down order")
+    assert db.fails("select down.nextval from sysmaster:sysdual").sqlcode == -8314
+    db.run("alter sequence down cycle")
+    assert drawn("down") == -1
+
+
+# ---- temporary tables and large objects --------------------------------------------------------------
+def test_a_temporary_table_has_its_own_name_and_no_view(db: Db) -> None:
+    db.run("create temp table scratch (a integer)")
+    for again in ("create temp table scratch (b integer)", "select id from par into temp scratch"):
+        error = db.fails(again)
+        assert (error.sqlcode, error.near) == (-958, "scratch")
+    assert db.fails("create temp table par (a integer)").sqlcode == -310
+    assert db.fails("create table scratch (a integer)").sqlcode == -310
+    for query in ("select a from scratch", "select id from par where id in (select a from scratch)"):
+        error = db.fails(f"create view over_temporary as {query}")
+        assert (error.sqlcode, error.near) == (-337, "scratch")
+    assert db.fails("select * from over_temporary").sqlcode == -206
+
+
+def test_a_check_may_cut_and_change_the_case_of_texts(db: Db) -> None:
+    db.run(
+        "create table checked (a varchar(10) check (upper(a) = a), b char(5) check (b[2,2] = ' '), "
+        "c varchar(20) check (c::char(3) = 'é'), d char(2), check (d || a <> 'éX'), tail integer)"
+    )
+    row = "insert into checked values ('{}', '{}', '{}', '{}', 1)"
+    db.run(row.format("ß", "é", "éé", "é"))
+    for bad in (
+        ("é", "é", "éé", "é"),
+        ("É", "abc", "éé", "é"),
+        ("É", "é", "aéé", "é"),
+        ("X", "é", "éé", "é"),
+    ):
+        assert db.fails(row.format(*bad)).sqlcode == -530
+    assert db.rows("select a, b, c, d, tail from checked") == [("ß", "é", "éé", "é", 1)]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "create table keyed (a text primary key)",
+        "create table keyed (a byte unique, b integer)",
+        "create index on_text on papers (a)",
+        "alter table papers add constraint unique (b, a)",
+    ],
+)
+def test_byte_and_text_are_no_keys(db: Db, sql: str) -> None:
+    db.run("create table papers (a text, b integer)")
+    error = db.fails(sql)
+    assert (error.sqlcode, error.near) == (-610, "a")
+
+
 # ---- tables --------------------------------------------------------------------------------------
 def test_a_column_is_added_before_another(db: Db) -> None:
     db.run("alter table chi add (extra integer default 7 before pid)")

@@ -91,5 +91,6 @@ class Controls:
         if not mode:
             self._isolation.unlock_table(info)
             return
+        self._rights.require(info, "s")
         self._transaction.begin_implicitly()
         self._isolation.lock_table(info, Mode.SHARE if mode == ("share",) else Mode.EXCLUSIVE)

@@ -57,6 +57,20 @@ def _bytes_of(text: str, start: int, count: int, codec: str) -> str:
     return encoded[first : first + max(0, count)].decode(codec, "ignore")
 
 
+def _slice(text: str, first: int, size: int, codec: str) -> str:
+    """`text[first, first + size - 1]` by bytes, from 1 on: blanks stand for the parts of characters that are cut."""
+    pieces = []
+    end, at = first - 1 + size, 0
+    for character in text:
+        width = len(character.encode(codec, "replace"))
+        if at >= first - 1 and at + width <= end:
+            pieces.append(character)
+        else:
+            pieces.append(" " * max(0, min(at + width, end) - max(at, first - 1)))
+        at += width
+    return "".join(pieces)
+
+
 def _instr(text: str, part: str, start: int, count: int) -> int:
     """INSTR: the place of the count-th `part` from `start` on, backwards from the end where that is negative."""
     if not part or not start or count < 1:
@@ -91,6 +105,7 @@ _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
     ("_ifx_bytes", _bytes, ["VARCHAR", "VARCHAR"], "INTEGER"),
     ("_ifx_cut", _cut, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),
     ("_ifx_bytes_of", _bytes_of, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
+    ("_ifx_slice", _slice, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
     ("_ifx_instr", _instr, ["VARCHAR", "VARCHAR", "BIGINT", "BIGINT"], "INTEGER"),
     ("_ifx_substring_index", _substring_index, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR"),
     ("_ifx_replaced", _replaced, ["VARCHAR", "VARCHAR", "VARCHAR"], "VARCHAR"),

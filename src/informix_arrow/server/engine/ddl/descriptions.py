@@ -59,8 +59,11 @@ def describe(
 def add_constraint(bench: Workbench, info: TableInfo, made: ConstraintDef) -> TableInfo:
     """The same description with one constraint more."""
     for column in made.columns:
-        if info.column(column) is None:
+        found = info.column(column)
+        if found is None:
             raise no_column(column)
+        if made.kind != "C" and is_simple_large(found.type):
+            raise SqlError(-610, 0, 0, column)
     number = len(info.uniques) + len(info.checks) + len(info.foreigns) + 1
     letter = {"P": "u", "U": "u", "C": "c", "R": "r"}[made.kind]
     name = made.name or f"{letter}{info.tabid}_{number}"

@@ -8,6 +8,7 @@ from ...errors import ISAM_DUPLICATE, SqlError, no_column, not_supported
 from ...grammar.ddl_nodes import CreateIndex, Drop, Rename
 from ...schema.catalog import Index, attached, first_row, repeated_key
 from ...types.names import quote
+from ...types.nested_types import is_simple_large
 from .duck_tables import index_name, make_index, rebuild
 from .workbench import Workbench
 
@@ -20,8 +21,11 @@ def create(bench: Workbench, statement: CreateIndex) -> int:
             return 0
         raise SqlError(-316, 0, 0, statement.name)
     for column, _ in statement.parts:
-        if info.column(column) is None:
+        found = info.column(column)
+        if found is None:
             raise no_column(column)
+        if is_simple_large(found.type):
+            raise SqlError(-610, 0, 0, column)
     index = Index(statement.name, statement.unique, tuple(statement.parts))
     # only a unique index changes what statements do; the others are kept for the catalogue
     new = replace(info, indexes=(*info.indexes, index))

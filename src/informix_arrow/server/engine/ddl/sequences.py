@@ -50,13 +50,14 @@ def define(bench: Workbench, statement: Sequence) -> int:
     if statement.high is not None or statement.no_high or "high" not in settings:
         settings["high"] = statement.high if statement.high is not None else (_LARGEST if up else -1)
     first = settings["low"] if up else settings["high"]
+    ended = False
     if statement.start is not None:
         begin = statement.start
         settings["start" if statement.new else "restart"] = begin
     elif statement.new:
         begin = first
     else:
-        begin = _next(bench, duck, settings)
+        begin, ended = _next(bench, tabid, settings)
     settings.setdefault("start", begin)
     if not settings["low"] <= begin <= settings["high"] or settings["low"] >= settings["high"]:
         raise SqlError(-201, 0, 1, name, "the start of a sequence is outside of its range")
@@ -67,6 +68,8 @@ def define(bench: Workbench, statement: Sequence) -> int:
         f"CREATE SEQUENCE {duck} INCREMENT BY {settings['increment']} MINVALUE {settings['low']} "
         f"MAXVALUE {settings['high']} START WITH {begin} {'CYCLE' if settings['cycle'] else 'NO CYCLE'}"
     )
+    if ended:
+        bench.transaction.writer.execute(f"SELECT nextval({text(duck)})").fetchall()
     stored_names.register(
         bench.transaction.writer,
         database,
@@ -80,11 +83,25 @@ def define(bench: Workbench, statement: Sequence) -> int:
     return 0
 
 
-def _next(bench: Workbench, duck: str, settings: dict[str, int | bool]) -> int:
-    """Where an altered sequence goes on."""
-    row = first_row(bench.transaction.con, f"SELECT nextval({text(duck)})")
+def _next(bench: Workbench, tabid: int, settings: dict[str, int | bool]) -> tuple[int, bool]:
+    """Where an altered sequence goes on; and whether that number was drawn already: the sequence is at its end."""
+    place, name = attached(bench.database.require()).strip('"'), f"_sequence_{tabid}"
+    row = first_row(
+        bench.transaction.con,
+        "SELECT start_value, last_value, increment_by FROM duckdb_sequences() "
+        f"WHERE database_name = {text(place)} AND sequence_name = {text(name)}",
+    )
     assert row is not None
-    return min(max(int(row[0]), int(settings["low"])), int(settings["high"]))
+    low, high = int(settings["low"]), int(settings["high"])
+    if row[1] is None:
+        return min(max(int(row[0]), low), high), False
+    following = int(row[1]) + int(row[2])
+    if low <= following <= high:
+        return following, False
+    up = settings["increment"] > 0
+    if settings["cycle"]:
+        return (low if up else high), False
+    return (high if up else low), True
 
 
 def rename(bench: Workbench, statement: Rename) -> int:

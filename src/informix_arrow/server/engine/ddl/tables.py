@@ -20,12 +20,12 @@ from .workbench import Workbench
 
 
 def create(bench: Workbench, statement: CreateTable) -> int:
-    """CREATE TABLE: -310 when the name is taken."""
+    """CREATE TABLE: -310 when the name is taken, -958 by a temporary table for another one."""
     name = statement.name
     if bench.tables.taken(name):
         if statement.if_not_exists:
             return 0
-        raise SqlError(-310, 0, 0, name)
+        raise name_taken(bench, name, statement.temporary)
     if statement.query:
         return create_from_query(bench, name, statement.query, statement.temporary, statement.owner)
     tabid = bench.new_tabid()
@@ -35,6 +35,11 @@ def create(bench: Workbench, statement: CreateTable) -> int:
     bench.transaction.writer.execute(create_sql(info, info.duck))
     bench.register(info, statement.owner)
     return 0
+
+
+def name_taken(bench: Workbench, name: str, temporary: bool) -> SqlError:
+    """-958 for a temporary table beside another one of the session, else -310."""
+    return SqlError(-958 if temporary and name in bench.schema.temp_tables else -310, 0, 0, name)
 
 
 def create_from_query(bench: Workbench, name: str, query: str, temporary: bool, owner: str) -> int:
@@ -50,7 +55,7 @@ def create_from_select(
 ) -> int:
     """SELECT ... INTO TEMP: a table of the result's columns, and its rows."""
     if bench.tables.taken(name):
-        raise SqlError(-310, 0, 0, name)
+        raise name_taken(bench, name, temporary)
     columns: list[ColumnDef] = []
     for column in plan.columns:
         if column.name.startswith("("):

@@ -21,6 +21,9 @@ def create(bench: Workbench, statement: CreateView) -> int:
     translator = bench.planner.translator(0)
     sql, outputs = translator.query(tree)
     translator.ctx.require_read()
+    temporary = next((table for table in translator.ctx.tables.values() if table.temporary), None)
+    if temporary is not None:
+        raise SqlError(-337, 0, 0, temporary.name)
     if translator.ctx.uses:
         raise not_supported("CURRENT, TODAY and session values in a view")
     names = statement.columns or [o.name for o in outputs]

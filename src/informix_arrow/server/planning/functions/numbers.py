@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError
 from ...types.names import text
-from ...types.result_types import DECIMALS, INTEGERS, LONGS, common, plain
+from ...types.result_types import DECIMALS, INTEGERS, LONGS, common, duck_type, plain
 from ..scope import Ex
 from ..values.casting import Values
 from .handler import Functions, Handler
@@ -37,6 +37,8 @@ def absolute(v: Values, args: list[Ex]) -> Ex:
     if args[0].packed and args[0].type is not None:
         return Ex(f"_ifx_magnitude({args[0].sql})", plain(args[0].type), packed=True)
     a = v.numeric(args[0])
+    if a.type is not None and a.type.code in DECIMALS and a.type.scale is not None:
+        return Ex(f"abs(CAST({a.sql} AS {duck_type(a.type)}))", plain(a.type))
     return Ex(f"abs({a.sql})", plain(a.type) if a.type is not None else None)
 
 

@@ -17,10 +17,13 @@ from ...types.result_types import (
     text_type,
 )
 from ..scope import Ex
+from ..values.cases import NONCHARACTERS, uncased
 from ..values.casting import Values
-from ..values.cuts import byte_length
+from ..values.cuts import byte_length, has_wide_characters
 from ..values.growth import count
 from .handler import Functions, Handler
+
+_SHORT = 200
 
 
 def text_arg(v: Values, ex: Ex) -> Ex:
@@ -43,6 +46,24 @@ def _same_width(duck: str) -> Handler:
         texts = [text_arg(v, args[0]), *(text_arg(v, a) for a in args[1:])]
         t = texts[0].type if len(args) == 1 else character(width(texts[0]))
         return Ex(f"{duck}({', '.join(a.sql for a in texts)})", plain(t) if t is not None else character(255))
+
+    return handler
+
+
+def _cased(duck: str) -> Handler:
+    """UPPER and LOWER. Letters without another case in the code set are handed round DuckDB's function."""
+
+    def handler(v: Values, args: list[Ex]) -> Ex:
+        value = text_arg(v, args[0])
+        t = plain(value.type) if value.type is not None else character(255)
+        kept = uncased(v.ctx.codec, duck == "upper")
+        if not kept:
+            return Ex(f"{duck}({value.sql})", t)
+        letters, instead = text(kept), text(NONCHARACTERS[: len(kept)])
+        sql = f"translate({duck}(translate({value.sql}, {letters}, {instead})), {instead}, {letters})"
+        if len(value.sql) <= _SHORT:  # ASCII has no such letters; what is long would be said three times
+            sql = f"(CASE WHEN strlen({value.sql}) = length({value.sql}) THEN {duck}({value.sql}) ELSE {sql} END)"
+        return Ex(sql, t)
 
     return handler
 
@@ -113,6 +134,9 @@ def _pad(duck: str) -> Handler:
         n = v.ctx.hint(args[1], ColumnType.integer())
         fill = text_arg(v, args[2]).sql if len(args) > 2 else "' '"
         wanted, wide = count(n)
+        if has_wide_characters(v.ctx.codec):  # as many more bytes as there may be beyond those of ASCII
+            filling = fill if len(args) > 2 and not fill.isascii() else ""
+            wide += min(3 * wide, (0 if value.literal else width(value)) + (3 * wide if filling else 0))
         return Ex(f"{duck}({value.sql}, {wanted}, {fill})", character(wide))
 
     return handler
@@ -172,7 +196,16 @@ def _ascii(v: Values, args: list[Ex]) -> Ex:
 
 
 def _chr(v: Values, args: list[Ex]) -> Ex:
-    return Ex(f"chr(CAST({v.ctx.hint(args[0], ColumnType.integer()).sql} AS INTEGER))", character(1))
+    """CHR: the character of a number from 1 to 255; -1214 for others."""
+    ex = v.ctx.hint(args[0], ColumnType.integer())
+    ascii_only = ex.number and ex.sql.isdigit() and int(ex.sql) < 128
+    wide = 2 if has_wide_characters(v.ctx.codec) and not ascii_only else 1
+    number = f"CAST({ex.sql} AS BIGINT)"
+    sql = (
+        f"(CASE WHEN {number} BETWEEN 1 AND 255 THEN chr(CAST({number} AS INTEGER)) "
+        f"WHEN {number} IS NOT NULL THEN error('IFX-1214') END)"
+    )
+    return Ex(sql, character(wide))
 
 
 def _hex(v: Values, args: list[Ex]) -> Ex:
@@ -187,8 +220,8 @@ def _hex(v: Values, args: list[Ex]) -> Ex:
 
 
 FUNCTIONS: Functions = {
-    "upper": (1, 1, _same_width("upper")),
-    "lower": (1, 1, _same_width("lower")),
+    "upper": (1, 1, _cased("upper")),
+    "lower": (1, 1, _cased("lower")),
     "initcap": (1, 1, _initcap),
     "trim": (1, 1, _same_width("trim")),
     "ltrim": (1, 2, _same_width("ltrim")),

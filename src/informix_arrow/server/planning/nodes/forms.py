@@ -11,6 +11,7 @@ from ...types.result_types import character, is_character, text_type
 from ..functions.texts import substring
 from ..scope import Ex, Scope, whole_number
 from ..translator import Nodes, Translator
+from ..values.cuts import slice_sql
 
 
 def _case(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
@@ -36,7 +37,7 @@ def _cast(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
 
 
 def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
-    """`col[2,5]`, `col[3]`: characters from to, 1-based, inclusive."""
+    """`col[2,5]`, `col[3]`: bytes from to, 1-based, inclusive."""
     inner = tr.expr(node.this, scope)
     bounds = node.expressions
     places = [whole_number(bound) for bound in bounds]
@@ -47,7 +48,7 @@ def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     if not width or first < 1 or last < first:
         raise SqlError(-217 if not width else -201, 0, 0, inner.name)
     n = last - first + 1
-    return Ex(f"substr({inner.sql}, {first}, {n})", ColumnType.char(n), inner.name)
+    return Ex(slice_sql(inner.sql, first, n, tr.ctx.codec), ColumnType.char(n), inner.name)
 
 
 def _trim(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:

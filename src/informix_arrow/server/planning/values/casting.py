@@ -33,7 +33,7 @@ from ...types.result_types import (
 )
 from ..context import Context
 from ..scope import Ex
-from .cuts import byte_length, cut, cut_sql
+from .cuts import byte_length, cast_sql, cut, cut_sql, padded_sql
 from .growth import bounded
 from .moments import extend_sql, moment_text
 from .nested import Constructor, build, convert, inferred, literal_text
@@ -138,7 +138,7 @@ class Values:
             width += t.content_width
             # a CHAR takes part with its blanks, which storage has cut off
             padded = side.source is not None and side.source.code in PADDED
-            parts.append(f"rpad({side.sql}, {t.encoded_length}, ' ')" if padded else side.sql)
+            parts.append(padded_sql(side.sql, t.encoded_length, self.ctx.codec) if padded else side.sql)
         sql = f"({parts[0]} || {parts[1]})"
         if width > LONGEST_TEXT or a.param >= 0 or b.param >= 0:
             sql = bounded(sql, self.ctx.codec)
@@ -167,7 +167,7 @@ class Values:
             return Ex(f"CAST({ex.sql} AS {duck_type(t)})", t)
         if ex.literal is not None and not is_character(t):
             sql = self.read_literal(ex.literal, t)
-            return Ex(f"CAST({sql} AS {duck_type(t)})", t)
+            return Ex(f"CAST({f'trunc({sql})' if t.code in INTEGERS else sql} AS {duck_type(t)})", t)
         if is_character(t):
             sql = ex.sql
             if source.is_boolean:
@@ -183,9 +183,10 @@ class Values:
                 sql = f"CAST({sql} AS VARCHAR)"
             if is_character(source) and source.content_width <= t.content_width:
                 return Ex(sql, t, source=t if t.code in PADDED and source.code in PADDED else None)
-            return Ex(f"left({sql}, {t.content_width})", t)
+            return Ex(cast_sql(sql, t.content_width, self.ctx.codec), t)
         if is_character(source):
-            return Ex(f"CAST({self.as_type_of(ex, t)} AS {duck_type(t)})", t)
+            read = self.as_type_of(ex, t)
+            return Ex(f"CAST({f'trunc({read})' if t.code in INTEGERS else read} AS {duck_type(t)})", t)
         if t.code == TypeCode.DATETIME and t.qualifier is not None and is_moment(source):
             return Ex(extend_sql(ex.sql, source, t.qualifier, self.ctx), t)
         if is_interval(t) and is_interval(source):

@@ -16,11 +16,49 @@ def cut(value: str, t: ColumnType, codec: str) -> str:
     return value.rstrip(" ") if t.code in PADDED else value
 
 
+_SHORT = 200
+"""Length of SQL that may be said three times."""
+
+
+def has_wide_characters(codec: str) -> bool:
+    """Whether some characters of the code set take several bytes."""
+    return codec in ("utf-8", "utf8") or is_multibyte(codec)
+
+
+def slice_sql(sql: str, first: int, size: int, codec: str) -> str:
+    """SQL of `text[first, last]`, which counts bytes; cut characters are blanks."""
+    by_characters = f"substr({sql}, {first}, {size})"
+    if not has_wide_characters(codec):
+        return by_characters
+    by_bytes = f"_ifx_slice({sql}, {first}, {size}, {text(codec)})"
+    if len(sql) > _SHORT:
+        return by_bytes
+    return f"(CASE WHEN strlen({sql}) = length({sql}) THEN {by_characters} ELSE {by_bytes} END)"
+
+
+def padded_sql(sql: str, width: int, codec: str) -> str:
+    """SQL of a text with blanks up to `width` bytes of the code set."""
+    if not has_wide_characters(codec):
+        return f"rpad({sql}, {width}, ' ')"
+    return f"({sql} || repeat(' ', greatest(0, {width} - {byte_length(sql, codec)})))"
+
+
 def byte_length(sql: str, codec: str) -> str:
     """SQL that counts a text's bytes in the code set."""
     if codec in ("utf-8", "utf8"):
         return f"strlen({sql})"
     return f"_ifx_bytes({sql}, {text(codec)})" if is_multibyte(codec) else f"length({sql})"
+
+
+def cast_sql(sql: str, width: int, codec: str) -> str:
+    """As `cut_sql`, for what may stand in a CHECK, where DuckDB takes no lambda; slower where much is cut."""
+    if not has_wide_characters(codec):
+        return f"left({sql}, {width})"
+    cut = f"_ifx_cut({sql}, {width}, {text(codec)})"
+    if len(sql) > _SHORT:
+        return cut
+    size = f"strlen({sql})" if codec in ("utf-8", "utf8") else f"4 * length({sql})"
+    return f"(CASE WHEN {size} <= {width} THEN {sql} ELSE {cut} END)"
 
 
 def cut_sql(sql: str, width: int, codec: str) -> str:
