@@ -90,3 +90,22 @@ def test_wheels_built_in_two_places_without_a_network_are_the_same_bytes(
         [wheel] = place.glob("*.whl")
         made.add((wheel.name, hashlib.sha256(wheel.read_bytes()).hexdigest()))
     assert len(made) == 1, made
+
+
+def test_without_a_compiler_pip_says_so_in_one_sentence(sdist: Path, builder: str, tmp_path: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "source", filter="data")
+    [source] = (tmp_path / "source").iterdir()
+    command = (builder, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index", str(source))
+    done = subprocess.run(
+        command,
+        env={"PATH": str(Path(builder).parent), "CC": "nosuch-cc", "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    told = " ".join((done.stdout + done.stderr).split())
+    assert "informix-arrow: no C compiler was found" in told
+    assert "apt-get install gcc" in told
