@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +41,7 @@ _OF_SERVER = re.compile(
     r"^(from|import) (informix_arrow\.(server|demo|sqlalchemy)|duckdb|sqlalchemy|sqlglot)\b"
     r"|^from informix_arrow import .*\bserver\b"
     r"|^from (\.|tests\.integration\.)(engine_support|aio_support|raw|copy_targets) "
-    r"|\bserver_process\b|[(,] *server: |\bfresh_engine\b",
+    r"|\bserver_process\b|[(,] *server: |\bfresh_engine\b|\"serve\"\]|\bpytester\b",
     re.MULTILINE,
 )
 
@@ -52,6 +52,17 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     if sys.version_info >= (3, 11) or collection_path.suffix != ".py":
         return None
     return bool(_OF_SERVER.search(collection_path.read_text(encoding="utf-8"))) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, None, None]:
+    """Where a fixture brings the server in: its own words."""
+    try:
+        return (yield)
+    except ImportError as missing:
+        if sys.version_info < (3, 11) and "the embedded server needs Python" in str(missing):
+            pytest.skip(str(missing))
+        raise
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

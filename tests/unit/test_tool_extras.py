@@ -1,7 +1,9 @@
-"""What other tools find us by says which extra is missing, and costs nothing where the tool is not there."""
+"""What other tools find us by says which extra is missing, and costs nothing where the tool is not there; the server
+and the demo say which release is."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -39,3 +41,34 @@ def test_airflows_entry_point_needs_nothing_of_airflow() -> None:
     ]
     assert found.load() is get_provider_info
     assert get_provider_info()["package-name"] == "informix-arrow"
+
+
+@pytest.mark.parametrize(
+    ("before", "needed"),
+    [
+        (
+            "sys.version_info = (3, 10, 14)",
+            "the embedded server needs Python 3.11 or later, as DuckDB 2 does",
+        ),
+        (
+            "import types; sys.modules['duckdb'] = types.SimpleNamespace(__version__='1.5.6'); "
+            "sys.version_info = max(sys.version_info, (3, 11))",
+            "the embedded server needs DuckDB 2.0 or later, and this is 1.5.6: pip install --upgrade",
+        ),
+    ],
+    ids=["Python", "DuckDB"],
+)
+def test_the_server_and_the_demo_say_in_a_line_which_release_they_lack(before: str, needed: str) -> None:
+    """If this fails: what cannot work begins, and dies of something that tells nobody why."""
+    program = f"""
+import sys
+import informix_arrow.demo
+from informix_arrow.cli import main
+{before}
+for command in (["serve", "--port", "0"], ["demo"]):
+    print(main(command))
+"""
+    environment = {**os.environ, "COLUMNS": "200"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.stdout.splitlines() == ["1", "1"], done.stdout + done.stderr
+    assert [needed in line for line in done.stderr.splitlines()] == [True, True], done.stderr

@@ -132,33 +132,3 @@ for command in (["serve", "--port", "0"], ["demo"]):
     for line in lines:
         assert "the embedded server needs poll()" in line
         assert "container" in line
-
-
-@pytest.mark.parametrize(
-    ("before", "needed"),
-    [
-        (
-            "sys.version_info = (3, 10, 14)",
-            "the embedded server needs Python 3.11 or later, as DuckDB 2 does",
-        ),
-        (
-            "import types; sys.modules['duckdb'] = types.SimpleNamespace(__version__='1.5.6'); "
-            "sys.version_info = max(sys.version_info, (3, 11))",
-            "the embedded server needs DuckDB 2.0 or later, and this is 1.5.6: pip install --upgrade",
-        ),
-    ],
-    ids=["Python", "DuckDB"],
-)
-def test_the_server_and_the_demo_say_in_a_line_which_release_they_lack(before: str, needed: str) -> None:
-    """If this fails: what cannot work begins, and dies of something that tells nobody why."""
-    program = f"""
-import sys
-from informix_arrow.cli import main
-{before}
-for command in (["serve", "--port", "0"], ["demo"]):
-    print(main(command))
-"""
-    environment = {**os.environ, "COLUMNS": "200"}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
-    assert done.stdout.splitlines() == ["1", "1"], done.stdout + done.stderr
-    assert [needed in line for line in done.stderr.splitlines()] == [True, True], done.stderr
