@@ -84,17 +84,17 @@ def load_parts(
 
 def _check(connection: Loading, request: Request) -> None:
     """Refuse what several connections cannot do, before anything is sent."""
-    if request.mode not in ("append", "truncate"):
+    if request.mode not in ("append", "truncate", "upsert"):
         raise InterfaceError(
-            f"connections= goes with mode='append' and 'truncate', not with mode={request.mode!r}: make the table "
-            "first (write_arrow() with no rows of this schema does)"
-            if request.mode != "upsert"
-            else "connections= does not go with mode='upsert', which ends in a single MERGE"
+            f"connections= goes with mode='append', 'truncate' and 'upsert', not with mode={request.mode!r}: make the "
+            "table first (write_arrow() with no rows of this schema does)"
         )
     if request.collect and request.commit_every is None:
         raise InterfaceError(
-            "on_error='collect' with connections= needs commit_every=: without it all rows are taken together, and "
-            "a constraint refuses all of them"
+            "on_error='collect' with connections= does not go with mode='upsert': all rows are taken by one MERGE"
+            if request.mode == "upsert"
+            else "on_error='collect' with connections= needs commit_every=: without it all rows are taken together, "
+            "and a constraint refuses all of them"
         )
     if request.commit_every is None and not connection.logged:
         raise NotSupportedError(
@@ -131,6 +131,8 @@ class Loaders:
         self._timeout = timeout
         self._options = _share(options)
         self._direct = request.commit_every is not None
+        self._upserts = request.mode == "upsert"
+        self._number = _free_name(source.schema) if self._upserts else ""
         self._dealing = Dealing(connections)
         self._working: set[Loading] = set()
         self._told = [(0, 0)] * connections  # rows and bytes of each
@@ -141,6 +143,7 @@ class Loaders:
         self._staged: list[staging.Staged] = []
         self._load = ""
         self._rows = 0  # of the data
+        self._touched: tuple[int, int] | None = None  # by an upsert: rows, and those that were there
 
     @property
     def seen(self) -> tuple[int, int]:
@@ -254,11 +257,14 @@ class Loaders:
         table = self._request.table
         try:
             self._raise()
-            staging.commit(keeper, table, self._staged, None, overwrite=overwrite, timeout=self._left())
+            if self._upserts:
+                self._touched = staging.upsert(keeper, table, self._staged, timeout=self._left())
+            else:
+                staging.commit(keeper, table, self._staged, None, overwrite=overwrite, timeout=self._left())
         except BaseException as error:
             if isinstance(error, CommitUnknown):
                 raise
-            if isinstance(error, Error) and error.sqlcode is not None:
+            if isinstance(error, Error) and error.sqlcode is not None and not self._upserts:
                 add_text(
                     error,
                     "All rows were refused together, and the server names none of them; a load by one connection "
@@ -293,11 +299,13 @@ class Loaders:
         largest = max(reports, key=lambda report: report.rows + report.rejected.num_rows)
         rejected = pa.concat_tables([report.rejected for report in reports])
         serials = [report.serial for report in reports if report.serial is not None]
+        rows, updated = self._touched or (sum(report.rows for report in reports), 0)
         return replace(
             largest,
             table=self._request.table,
             mode=self._request.mode,
-            rows=sum(report.rows for report in reports),
+            rows=rows,
+            updated=updated,
             rejected=rejected.sort_by("row") if rejected.num_rows else rejected,
             batches=sum(report.batches for report in reports),
             seconds=self.seconds,
@@ -322,7 +330,7 @@ class Loaders:
     def _loads(self, number: int) -> None:
         """What one loader does: connect when there is something for it, load, and leave."""
         crew, connection = self._dealing.crew, None
-        hand = Hand(self._dealing, self._source.schema)
+        hand = Hand(self._dealing, self._source.schema, self._number)
         try:
             # The first one connects in any case: no rows at all are loaded, too.
             if hand.anything() or (number == 0 and not self._dealing.dealt):
@@ -349,7 +357,17 @@ class Loaders:
         options: WriteKeywords = {**self._options, "progress": told}
         table, left = self._request.table, self._left()
         if not self._direct:
-            staged = staging.load(connection, table, self._load, hand.schema, hand, timeout=left, **options)
+            staged = staging.load(
+                connection,
+                table,
+                self._load,
+                hand.schema,
+                hand,
+                upsert_key=self._request.key,
+                number=self._number,
+                timeout=left,
+                **options,
+            )
             self._staged.append(staged)
             self._reports.append(staged.report)
             return
@@ -395,5 +413,14 @@ def _share(options: WriteKeywords) -> WriteKeywords:
     """The options of one loader."""
     own: WriteKeywords = {**options}
     own.pop("mode", None)
+    own.pop("key", None)
     own.pop("progress", None)
     return own
+
+
+def _free_name(schema: pa.Schema) -> str:
+    """A name for the rows' numbers that no column of the data has."""
+    name = "ifx_row_number"
+    while any(each.lower() == name for each in schema.names):
+        name += "_"
+    return name

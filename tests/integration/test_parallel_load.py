@@ -577,7 +577,15 @@ def test_a_client_that_is_killed_leaves_the_old_rows_or_the_new_ones(
         ({"connections": 0}, "connections must be"),
         ({"connections": True}, "connections must be"),
         ({"connections": "2"}, "connections must be"),
-        ({"connections": 2, "mode": "upsert", "key": "k"}, "does not go with mode='upsert'"),
+        (
+            {"connections": 2, "mode": "upsert", "key": "k", "on_error": "collect"},
+            "does not go with mode='upsert'",
+        ),
+        (
+            {"connections": 2, "mode": "upsert", "key": "k", "commit_every": 9},
+            "does not go with mode='upsert'",
+        ),
+        ({"connections": 2, "mode": "upsert"}, "needs key"),
         ({"connections": 2, "mode": "create"}, "make the table first"),
         ({"connections": 2, "on_error": "collect"}, "needs commit_every="),
         ({"connections": 2, "nonsense": 1}, "no option nonsense"),
@@ -628,3 +636,122 @@ def test_a_database_without_a_log_needs_commits_of_each(running: Server) -> None
 def test_one_call_over_a_url_takes_connections(url: str) -> None:
     assert ifx.write_arrow("big", DATA, url, connections=2).rows == ROWS
     is_in(url, DATA)
+
+
+# ---- upserts: one connection says what is right ----------------------------------------------------
+
+
+def upserted(url: str, data: Any, key: Any, declared: str, front: str = "blocking", **options: Any) -> Any:
+    """What is told of an upsert into a table with some rows, and what is there then."""
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("DROP TABLE IF EXISTS kept")
+        conn.execute(f"CREATE TABLE kept ({declared})")
+        old = pa.table({"a": pa.array(range(0, 600, 2), pa.int32()), "b": ["x"] * 300, "t": ["old"] * 300})
+        conn.write_arrow("kept", old)
+
+        def write() -> ifx.WriteReport:
+            if front == "blocking":
+                return conn.write_arrow("kept", data, mode="upsert", key=key, **options)
+
+            async def by_task() -> ifx.WriteReport:
+                async with await aio.connect(url, autocommit=True) as own:
+                    return await own.write_arrow("kept", data, mode="upsert", key=key, **options)
+
+            return run(by_task)
+
+        try:
+            report = write()
+            told: Any = (report.mode, report.rows, report.inserted, report.updated, report.commits)
+        except ifx.Error as error:
+            told = (type(error), error.sqlcode, error.isamcode, error.row)
+        assert conn.execute(STAGES).fetchall() == []
+        found = conn.execute("SELECT a, b, t, after FROM kept ORDER BY a, b").fetchall()
+        conn.execute("DROP TABLE kept")
+    return told, found
+
+
+PLAIN = "a INTEGER, b VARCHAR(9), t VARCHAR(9), after INTEGER DEFAULT 7"
+KEYED = f"{PLAIN}, n SERIAL, PRIMARY KEY (a, b), UNIQUE (n)"
+
+
+@pytest.mark.parametrize(("front", "connections"), [("blocking", 2), ("asyncio", 3)])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "new and old",
+        "two columns",
+        "only the key",
+        "no rows",
+        "a key twice",
+        "near",
+        "NULL",
+        "another column",
+        "CHECK",
+    ],
+)
+def test_an_upsert_is_that_of_one_connection(
+    url: str, case: str, front: str, connections: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("informix_arrow.front.dealing.ENOUGH", 64)  # rows of a deal
+    numbers = [*range(301, 1400)]
+    declared, key, kept = KEYED, ["a", "b"], ["a", "b", "t"]
+    texts = [f"new {n % 7}" for n in numbers]
+    if case == "new and old":
+        declared, key = PLAIN, ["A"]
+    elif case == "only the key":
+        kept = ["b", "a"]
+    elif case == "no rows":
+        numbers, texts = [], []
+    elif case == "a key twice":  # far from each other; the third is not the one to be told
+        numbers[900], numbers[1050] = numbers[20], numbers[20]
+        numbers[1090] = numbers[70]
+    elif case == "near":
+        numbers[501] = numbers[500]
+    elif case == "CHECK":
+        declared, key = f"{PLAIN}, CHECK (t <> '1300')", ["a"]
+        texts = [f"{n}" for n in numbers]
+    columns: dict[str, Any] = {
+        "a": pa.array(numbers, pa.int32()),
+        "b": pa.array(["x"] * len(numbers), pa.utf8()),
+        "t": pa.array(texts, pa.utf8()),
+    }
+    if case == "NULL":
+        columns["b"] = pa.array([None if n == 1200 else "x" for n in numbers], pa.utf8())
+    if case == "another column":
+        columns["zip"], kept = columns["a"], [*kept, "zip"]
+    data = pa.table(columns).select(kept)
+    expected = upserted(url, data, key, declared)
+    assert upserted(url, data, key, declared, front, connections=connections) == expected
+    refused = {"a key twice": -268, "near": -268, "NULL": -391, "another column": None, "CHECK": -530}
+    assert (expected[0][1] if isinstance(expected[0][0], type) else 0) == refused.get(case, 0)
+
+
+def test_an_upsert_that_is_refused_names_the_row_and_the_key(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("informix_arrow.front.dealing.ENOUGH", 64)
+    data = pa.concat_tables([rows(900), rows(1, 77, "later")])
+    with ifx.connect(url, autocommit=True) as conn:
+        with pytest.raises(ifx.IntegrityError, match=r"row 900 \(k=77\): A row with the same key") as caught:
+            conn.write_arrow("big", data, mode="upsert", key="k", connections=2)
+        assert "Nothing of this load is in the table big." in str(caught.value)
+        assert "by one connection" not in str(caught.value)
+        report = conn.write_arrow("big", rows(900), mode="upsert", key="k", connections=2)
+        assert (report.inserted, report.updated, report.connections) == (900, 0, 2)
+        again = conn.write_arrow("big", rows(901, 0, "b"), mode="upsert", key="k", connections=2)
+        assert (again.inserted, again.updated) == (1, 900)
+    is_in(url, rows(901, 0, "b"))
+
+
+def test_columns_may_be_called_as_our_own_are(url: str) -> None:
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("CREATE TABLE odd (ifx_row_number INTEGER PRIMARY KEY, after INTEGER)")
+        data = pa.table(
+            {"ifx_row_number": pa.array(range(900), pa.int32()), "n": pa.array([3] * 900, pa.int32())}
+        )
+        into = {"ifx_row_number": "ifx_row_number", "n": "after"}
+        for _ in range(2):
+            conn.write_arrow("odd", data, mode="upsert", key="ifx_row_number", columns=into, connections=2)
+        found = conn.execute("SELECT COUNT(*), SUM(ifx_row_number), SUM(after) FROM odd").fetchall()
+        assert [tuple(map(int, row)) for row in found] == [(900, 899 * 450, 2700)]
+        conn.execute("DROP TABLE odd")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
+from ..bulk.merging import key_columns, merge, refuse_twice
 from ..bulk.report import WriteReport, add_text
 from ..bulk.source import Dealt
 from ..bulk.target import bare_name, check_table, describe_table, map_columns, quote
@@ -39,6 +40,7 @@ OLD = (
 )  # seconds without a part that begins or ends, and nobody at its tables: then a load is nobody's
 _LONG = 3600.0  # seconds after which a part that ends says so
 _EXISTS, _NO_TABLE = -310, -206
+_NOT_NULL = " NOT NULL"
 _SERIALS = {TypeCode.SERIAL: "INTEGER", TypeCode.SERIAL8: "INT8", TypeCode.BIGSERIAL: "BIGINT"}
 
 
@@ -60,11 +62,14 @@ class AsyncStaging(AsyncRunner, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A part that waits: its table, the columns that its rows have, and what its load told."""
+    """A part that waits: its table, the columns that its rows have, and what its load told; for an upsert those of the
+    key, and the column with the rows' numbers in the data."""
 
     name: str
     columns: tuple[str, ...]
     report: WriteReport
+    key: tuple[str, ...] = ()
+    number: str = ""
 
     @property
     def rows(self) -> int:
@@ -103,16 +108,26 @@ async def load(
     batches: Iterable[pa.RecordBatch],
     *,
     columns: Any = None,
+    upsert_key: Sequence[str] = (),
+    number: str = "",
     **options: Any,
 ) -> Staged:
     """Bring rows into a staging table of their own, whose columns have the types of the target's.
 
-    ``columns`` and ``options`` are those of ``write_arrow``. When it fails, the staging table is gone.
-    ``NotSupportedError`` for columns of types that no other table can be made with.
+    ``columns`` and ``options`` are those of ``write_arrow``. The columns of ``upsert_key`` take no NULL.
+    ``number`` is a column of the batches that the target does not have: :func:`upsert` wants both. When it fails, the
+    staging table is gone. ``NotSupportedError`` for columns of types that no other table can be made with.
     """
-    pairs = map_columns(schema, await _columns(connection, table), columns, table)
+    own = pa.schema([each for each in schema if each.name != number], schema.metadata)
+    pairs = map_columns(own, await _columns(connection, table), columns, table)
     names = {source: column.name for source, column in pairs}
     types = {column.name: _declared(column) for _, column in pairs}
+    keys = tuple(key_columns(upsert_key, pairs))
+    for each in keys:
+        types[each] = f"{types[each].removesuffix(_NOT_NULL)}{_NOT_NULL}"
+    kept = tuple(names.values())
+    if number:
+        names[number], types[number] = number, "BIGINT"
     begun, name = time.time(), _name(load)
     began = name
     data = batches if isinstance(batches, Dealt) else pa.RecordBatchReader.from_batches(schema, batches)
@@ -130,7 +145,7 @@ async def load(
         if not connection.closed:
             await _drop(connection, {began, name})
         raise
-    return Staged(name, tuple(names.values()), replace(report, transaction="own"))
+    return Staged(name, kept, replace(report, transaction="own"), keys, number)
 
 
 async def take(
@@ -207,6 +222,48 @@ async def commit(
     return not before
 
 
+async def upsert(
+    connection: AsyncStaging,
+    table: str,
+    staged: Sequence[Staged],
+    *,
+    timeout: float | None = None,
+) -> tuple[int, int]:
+    """Bring all parts into the table by one MERGE, in one transaction; the rows that it touched, and how many of them
+    were there.
+
+    ``IntegrityError`` for the first row of the data whose key came before: nothing is taken then.
+    """
+    delimident = connection._parameters.delimident
+    ends = None if timeout is None else time.monotonic() + timeout
+
+    def left() -> float | None:
+        return None if ends is None else max(ends - time.monotonic(), 0.001)
+
+    there = await _columns(connection, table)
+    wanted = staged[0].columns
+    columns = [next(each for each in there if each.name == name) for name in wanted]
+    names = [quote(name, delimident) for name in wanted]
+    keys = [quote(name, delimident) for name in staged[0].key]
+    number = staged[0].number
+    parts = [part for part in staged if part.rows] or staged[:1]
+
+    def source(chosen: Sequence[str]) -> str:
+        """All parts, as it is written behind FROM."""
+        if len(parts) == 1:
+            return parts[0].name
+        listed = ", ".join(chosen)
+        return f"({' UNION ALL '.join(f'SELECT {listed} FROM {part.name}' for part in parts)})"
+
+    session, rows = connection._session, sum(part.rows for part in parts)
+    async with connection.transaction():
+        await connection._run(refuse_twice(session, source([*keys, number]), keys, number), left())
+        touched = await connection._run(
+            merge(session, table, there, source(names), columns, names, keys, rows), left()
+        )
+    return touched
+
+
 async def drop(connection: AsyncStaging, load: str) -> None:
     """Drop all staging tables of a load that is not to be taken."""
     await _drop(connection, [name for name in await _stages(connection) if _load_of(name) == load])
@@ -274,7 +331,7 @@ def _declared(column: Column) -> str:
         raise NotSupportedError(
             f"column {column.name!r} is a {text}, of which no staging table can be made", column=column.name
         ) from None
-    return f"{text} NOT NULL" if column.type.not_null else text
+    return f"{text}{_NOT_NULL}" if column.type.not_null else text
 
 
 async def _drop(connection: AsyncStaging, names: Iterable[str]) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from ..exchange.database import plain_rows
 from ..exchange.load import Job, Loader, LoadOutcome, lost
 from ..exchange.object_load import ObjectLoader
 from ..exchange.object_pipeline import ObjectPipeline, specifications
@@ -16,10 +15,10 @@ from ..exchange.observed import tell, tell_rows
 from ..exchange.scope import Scope, ScopeKind
 from ..exchange.seen import Seen
 from ..exchange.session import Session, Transaction
-from ..exchange.statement import acquire, hand_back, prepare, release_after, release_all, release_statement
+from ..exchange.statement import acquire, hand_back, release_after, release_statement
 from ..exchange.statement_cache import Prepared
 from ..exchange.steps import Exchange
-from ..exchange.turns import ask, settle
+from ..exchange.turns import settle
 from ..wire import messages as m
 from ..wire.assignment import Inexact
 from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
@@ -28,13 +27,12 @@ from ..wire.errors import (
     INTERRUPTED,
     Error,
     IntegrityError,
-    InternalError,
     NotSupportedError,
     ProgrammingError,
 )
-from . import belongings, ddl, target
+from . import belongings, ddl, merging, target
 from .advice import advice
-from .convert import SERIALS, Converter, converter
+from .convert import Converter, converter
 from .feed import PIECE_ROWS, RowFeed
 from .report import Rejects, WriteReport, add_text
 from .source import Arriving, Dealt
@@ -252,13 +250,15 @@ class Write:
             return (yield from self._load(scope, request.table, mapped))
         columns = [column for _, column in mapped]
         names = [target.quote(column.name, request.delimident) for column in columns]
-        key = self._key_names(mapped)
+        key = [target.quote(name, request.delimident) for name in merging.key_columns(request.key, mapped)]
         staging = f"ifx_upsert_{self._session.next_cursor_name()[-6:]}"
         sql = ddl.staging_table(staging, [column.type for column in columns], names, key)
         yield from self._execute(sql)
         self._staging = staging
         staged = yield from self._load(scope, staging, mapped)
-        rows = yield from self._merge(mapped, names, key, staged)
+        rows, self._updated = yield from merging.merge(
+            self._session, request.table, self._target, staging, columns, names, key, staged
+        )
         yield from self._execute(f"DROP TABLE {staging}")
         self._staging = ""
         return rows
@@ -383,45 +383,6 @@ class Write:
             yield from scope.commit()
         self._emptied = True
 
-    def _merge(
-        self, mapped: Sequence[tuple[str, Column]], names: Sequence[str], key: Sequence[str], staged: int
-    ) -> Exchange[int]:
-        """Bring the staged rows into the table; the rows it touched."""
-        table = self._request.table
-        serials = [
-            name for name, (_, column) in zip(names, mapped, strict=True) if column.type.code in SERIALS
-        ]
-        sql = ddl.merge_statement(table, self._staging, names, key, serials)
-        try:
-            there = yield from self._execute_count(table, names, key)
-            rows = yield from self._execute(sql)
-        except Error as error:
-            if self._session.usable_after(error):
-                told = yield from target.conflict(
-                    self._session, table, self._target, self._staging, names, key, error.near or ""
-                )
-                add_text(
-                    error,
-                    f"The MERGE of {staged:,} rows failed, and names no row of the data. {told}".rstrip(),
-                )
-            raise
-        if rows < staged and len(names) > len(key) + len(set(serials) - set(key)):
-            raise InternalError(
-                f"the server says that the MERGE of {staged:,} rows touched {rows:,}: the load cannot be vouched for"
-            )
-        if len(names) > len(key) + len(set(serials) - set(key)):  # else nothing is updated
-            self._updated = min(there, rows)
-        return rows
-
-    def _execute_count(self, table: str, names: Sequence[str], key: Sequence[str]) -> Exchange[int]:
-        """How many of the staged rows are in the table already."""
-        same = " AND ".join(f"t.{name} = s.{name}" for name in key)
-        found = yield from plain_rows(
-            self._session,
-            f"SELECT COUNT(*) FROM {self._staging} s WHERE EXISTS (SELECT {key[0]} FROM {table} t WHERE {same})",
-        )
-        return int(str(found[0][0]))
-
     def _new_columns(self) -> pa.Schema:
         """The schema of a table to be made: the data's, under the names that ``columns`` gives."""
         schema, columns = self._request.schema, self._request.columns
@@ -437,18 +398,6 @@ class Write:
         if isinstance(columns, str) or len(columns) != len(schema.names):
             raise ProgrammingError(f"columns must name the {len(schema.names)} columns of the data")
         return pa.schema([each.with_name(name) for each, name in zip(schema, columns, strict=True)])
-
-    def _key_names(self, mapped: Sequence[tuple[str, Column]]) -> list[str]:
-        """The key's columns as they are written in statements."""
-        names = []
-        for wanted in self._request.key:
-            for name, column in mapped:
-                if wanted.lower() in (name.lower(), column.name.lower()):
-                    names.append(target.quote(column.name, self._request.delimident))
-                    break
-            else:
-                raise ProgrammingError(f"the key column {wanted!r} is not among the columns that are written")
-        return names
 
     def _insert(
         self, table: str, mapped: Sequence[tuple[str, Column]]
@@ -552,17 +501,7 @@ class Write:
 
     def _execute(self, sql: str) -> Exchange[int]:
         """Run a statement of our own; the rows it touched."""
-        session = self._session
-        describe = yield from prepare(session, sql, 0)
-        try:
-            reply = yield from ask(session, (m.Id(describe.statement_id), m.Execute()))
-            reply.check(sql)
-        except Error as error:
-            yield from release_after(session, describe.statement_id, error)
-            raise
-        yield from release_statement(session, describe.statement_id)
-        yield from release_all(session, session.statements.after(describe.statement_type))
-        return reply.done.rows if reply.done else 0
+        return (yield from merging.execute(self._session, sql))
 
     # ---- when it fails -------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from ..bulk.feed import PIECE_ROWS
@@ -116,10 +117,11 @@ class Sorter:
 
 
 class _AnyHand(Dealt):
-    """The deals of one loader, batch by batch."""
+    """The deals of one loader, batch by batch; with the rows' numbers in the data as a column, if it has a name."""
 
-    def __init__(self, dealing: Dealing, schema: pa.Schema) -> None:
-        self.schema = schema
+    def __init__(self, dealing: Dealing, schema: pa.Schema, number: str = "") -> None:
+        self.schema = schema.append(pa.field(number, pa.int64(), nullable=False)) if number else schema
+        self._number = number
         self._dealing = dealing
         self._batches: deque[pa.RecordBatch] = deque()
         self._next = 0  # number of the next batch's first row
@@ -139,7 +141,10 @@ class _AnyHand(Dealt):
     def _play(self) -> pa.RecordBatch:
         batch = self._batches.popleft()
         self.first, self._next = self._next, self._next + batch.num_rows
-        return batch
+        if not self._number:
+            return batch
+        numbers = pa.array(np.arange(self.first, self._next))
+        return pa.RecordBatch.from_arrays([*batch.columns, numbers], schema=self.schema)
 
 
 class Hand(_AnyHand):
@@ -165,8 +170,8 @@ class Hand(_AnyHand):
 class AsyncHand(_AnyHand):
     """For a task."""
 
-    def __init__(self, dealing: Dealing, schema: pa.Schema) -> None:
-        super().__init__(dealing, schema)
+    def __init__(self, dealing: Dealing, schema: pa.Schema, number: str = "") -> None:
+        super().__init__(dealing, schema, number)
         self._failure: Exception | None = None
 
     @property
