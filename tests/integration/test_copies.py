@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.integration import copy_targets
 from tests.integration.copy_targets import held, kind_of
 
 import informix_arrow as ifx
 from informix_arrow.copies.checks import Checks
+from informix_arrow.copies.informix import InformixSession
 from informix_arrow.copies.parquet import FolderChange
 from informix_arrow.copies.state import Rows, State, changes
 from informix_arrow.copies.targets import open_target
@@ -494,7 +496,9 @@ _CHILD = textwrap.dedent("""
                                  (ifx.Connection, "commit"), (pathlib.Path, "write_text"),
                                  (pq.ParquetWriter, "write_table"), (pq.ParquetWriter, "close"), *FURTHER):
                 dying(module, name, left)
+            mode, _, form = mode.partition("+")
             options = {"full": {}, "merge": {"key": "id"}, "incremental": {"watermark": "id"}}[mode]
+            options |= {"": {}, "late": {"key": "id", "overlap": 2}, "folders": {"partition_by": "after"}}[form]
             copy(url, target, ["orders"], mode=mode, **options)
             os._exit(0)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
@@ -525,29 +529,74 @@ def test_whenever_the_program_is_killed_the_next_run_goes_on(
 ) -> None:
     """Killed at each of the first steps, run after run: a copy is done by the last one, and what readers of a
     database find meanwhile is the old or the new."""
+    killed_again_and_again(filled, target, server, mortal, mode, "")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("target", ["folder", "duckdb"], indirect=True)
+@pytest.mark.skipif(os.name != "posix", reason="nobody can be killed so")
+def test_late_rows_come_once_however_often_the_program_is_killed(
+    filled: ifx.Connection, target: str, server: Server, mortal: Callable[..., int]
+) -> None:
+    killed_again_and_again(filled, target, server, mortal, "incremental", "late")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("target", ["folder"], indirect=True)
+@pytest.mark.parametrize("mode", ["full", "merge", "incremental"])
+@pytest.mark.skipif(os.name != "posix", reason="nobody can be killed so")
+def test_folders_by_values_survive_the_death_of_the_program(
+    filled: ifx.Connection, target: str, server: Server, mortal: Callable[..., int], mode: str
+) -> None:
+    killed_again_and_again(filled, target, server, mortal, mode, "folders")
+
+
+def killed_again_and_again(
+    filled: ifx.Connection, target: str, server: Server, mortal: Callable[..., int], mode: str, form: str
+) -> None:
     url = server.url(filled.database)
+    further: dict[str, Any] = {"folders": {"partition_by": "after"}}.get(form, {})
     start: dict[str, Any] = {"mode": mode, "watermark": "id"} if mode == "incremental" else {"mode": "full"}
-    ifx.copy(filled, target, ["orders"], **start)
-    expected = ids(target)
-    orders(filled, 2, 3, 4, text="b") if mode != "incremental" else orders(filled, 4, 5)
+    ifx.copy(filled, target, ["orders"], **start, **further)
+    content = by_folders if form == "folders" else ids
+    expected = content(target)
+    if mode != "incremental":
+        orders(filled, 2, 3, 4, text="b")
+    elif form == "late":  # what changed below the watermark, within its overlap
+        orders(filled, 2, 4, 5, text="c")
+    else:
+        orders(filled, 4, 5)
     if mode == "full":
         filled.execute("DELETE FROM orders WHERE id = 1")
     found = filled.read_arrow("SELECT id, after FROM orders")
     new = sorted(zip(found["id"].to_pylist(), found["after"].to_pylist(), strict=True))
-    for count in (1, 4, 6, 7, 8, 9, 10, 11, 12, 14, 1000):
-        code = mortal(url, target, count, mode)
+    for count in (1, 4, 6, 7, 8, 9, 10, 11, 12, 14, *((17, 20, 23, 26) if form else ()), 1000):
+        code = mortal(url, target, count, f"{mode}+{form}")
         if code == 0:
             break
         assert code == -signal.SIGKILL
         if kind_of(target) != "folder":
             assert ids(target) in (expected, new)
-    assert ids(target) == new
+    assert content(target) == new
     options: dict[str, Any] = {"mode": mode, "key": "id"} if mode == "merge" else start
-    ifx.copy(filled, target, ["orders"], **options)
-    assert ids(target) == new
+    ifx.copy(filled, target, ["orders"], **options, **further)
+    assert content(target) == new
     if kind_of(target) == "folder":
-        left = [path.name for path in Path(target, "orders").iterdir() if not path.name.endswith(".parquet")]
-        assert left == ["_informix_arrow.json"]
+        left = [
+            path for path in Path(target, "orders").rglob("*") if path.suffix not in (".parquet", ".json")
+        ]
+        assert [path.name for path in left if not path.is_dir() or not any(path.iterdir())] == []
+
+
+def by_folders(target: str) -> list[tuple[int, str]]:
+    """What readers find who take a column from the names of folders."""
+    files = Path(target, "orders").rglob("*.parquet")
+    rows = [
+        (n, path.parent.name)
+        for path in files
+        for n in pq.read_table(path, partitioning=None)["id"].to_pylist()
+    ]
+    return sorted((n, name.removeprefix("after=")) for n, name in rows)
 
 
 # ---- sums and states ----------------------------------------------------------------------------
@@ -604,6 +653,37 @@ def test_two_copies_into_one_folder_do_not_meet(filled: ifx.Connection, tmp_path
 
     progress: Callable[[int, int], object] = again
     (report,) = ifx.copy(filled, target, ["orders"], progress=progress)
+    assert report.target_rows == 3
+
+
+def test_two_copies_into_one_duckdb_file_do_not_meet(filled: ifx.Connection, tmp_path: Path) -> None:
+    target = f"{tmp_path}/shop.duckdb"
+
+    def again(rows: int, size: int) -> None:
+        with pytest.raises(ifx.OperationalError, match="another copy is writing to it"):
+            ifx.copy(filled, f"{tmp_path}/./shop.duckdb", ["orders"])
+
+    progress: Callable[[int, int], object] = again
+    ifx.copy(filled, target, ["orders"], progress=progress)
+    (report,) = ifx.copy(filled, target, ["orders"])
+    assert report.target_rows == 3
+    Path(target).write_text("no database")
+    for _ in range(2):
+        with pytest.raises(ifx.OperationalError, match="cannot be opened as a DuckDB file"):
+            ifx.copy(filled, target, ["orders"])
+
+
+@pytest.mark.parametrize("target", ["informix"], indirect=True)
+def test_copies_that_begin_at_once_find_a_table_of_states(
+    filled: ifx.Connection, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looked before another one has made it."""
+    ifx.copy(filled, target, ["orders"])
+    real = InformixSession.has
+    monkeypatch.setattr(
+        InformixSession, "has", lambda self, table: table != "informix_arrow_copies" and real(self, table)
+    )
+    (report,) = ifx.copy(filled, target, ["orders"])
     assert report.target_rows == 3
 
 

@@ -211,6 +211,27 @@ def test_only_rows_that_meet_a_condition_are_copied(visits: ifx.Connection, targ
         ifx.copy(visits, target, ["visits"], where=" ")
 
 
+@only("folder")
+def test_another_condition_needs_a_full_copy(visits: ifx.Connection, target: str) -> None:
+    """Rows below the watermark would never come, or stay; a condition may end in a comment."""
+    visit(visits, *((n, MONDAY, "p", n % 3, "x") for n in range(1, 10)))
+    options: dict[str, Any] = {"mode": "incremental", "watermark": "id"}
+    few = "n = 0 OR n = 1 -- for now"
+    ifx.copy(visits, target, ["visits"], where=few, **options)
+    (report,) = ifx.copy(visits, target, ["visits"], where=few, **options)
+    assert (report.mode, report.rows, report.target_rows) == ("incremental", 0, 6)
+    for other in ("n < 2", None):
+        with pytest.raises(
+            ifx.CopyFailed, match=r"its last copy went by where = n = 0 OR n = 1 -- for now, this one by"
+        ):
+            ifx.copy(visits, target, ["visits"], where=other, **options)
+        assert held(target, "visits").num_rows == 6
+    ifx.copy(visits, target, ["visits"], mode="merge", key="id", where="n = 2")
+    ifx.copy(visits, target, ["visits"], where=few, connections=2)
+    (report,) = ifx.copy(visits, target, ["visits"], **options)
+    assert (report.mode, report.target_rows) == ("full", 9)
+
+
 # ---- numbers without a scale --------------------------------------------------------------------
 
 DIGITS = ["1234567890123456.789012345678901", "-0.00000000000000000000000001", "1E40", "1.50", "0", None]

@@ -332,8 +332,9 @@ class AsyncConnection(AsyncMetadata):
         connections
             How many connections load, 1 by default: more are opened as this one was, for ``mode`` ``"append"``,
             ``"truncate"`` and ``"upsert"``, outside of transactions. By default all or nothing: each loads a staging
-            table, and one transaction takes all of them. With ``commit_every`` each commits so many rows of its own, straight into
-            the table. Rows come into the table in any order; ``row`` in errors and rejects is that of the data.
+            table, and one transaction takes all of them. With ``commit_every`` each commits so many rows of its own,
+            straight into the table. Rows come into the table in any order; ``row`` in errors and rejects is that of
+            the data.
         progress
             ``True`` draws a bar on stderr; a function is called with rows, bytes and seconds.
         group_bytes, window_bytes, window_rows, piece_rows

@@ -334,6 +334,12 @@ class _Run:
         mode = plan.mode
         if mode == "incremental" and (before is None or before.watermark is None):
             mode = "full"
+        if mode == "incremental" and before is not None and before.where != plan.where:
+            told = [each or "no condition" for each in (before.where, plan.where)]
+            raise OperationalError(
+                f"its last copy went by where = {told[0]}, this one by {told[1]}: rows below the watermark that only "
+                "one of them takes would be missing or stay. Copy it in full to change that"
+            )
         with self._read(connection, name, mode, before) as (result, columns):
             now = tuple((column.name, self._declared(column)) for column in columns)
             if before is not None:
@@ -350,7 +356,7 @@ class _Run:
                 mark = highest.text
                 if mark is None and before is not None and mode == "incremental":
                     mark = before.watermark
-                return State(source, now, mark, self._id, checks=checks.to_json())
+                return State(source, now, mark, self._id, checks=checks.to_json(), where=plan.where)
 
             if before is None or mode == "full":
                 kept = self._target.replace(folder, rows, state)
@@ -379,7 +385,7 @@ class _Run:
             "batch_bytes": BATCH_BYTES,
         }
         if plan.where is not None:
-            whole = f"{whole} WHERE ({plan.where})"
+            whole = f"{whole} WHERE ({plan.where}\n)"  # behind a comment, too
         if mode == "incremental" and before is not None:
             assert before.watermark is not None
             with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,18 +16,30 @@ from .database import STAGE, STATES
 from .rejects import Misfit
 from .state import Rows
 
+_taken: set[str] = set()  # files that copies of this process write to: DuckDB keeps others out
+_taking = threading.Lock()
+
 
 class DuckFile:
     """A file that is open, and its one session."""
 
     def __init__(self, path: str) -> None:
+        self._place = os.path.realpath(path)
+        with _taking:
+            if self._place in _taken:
+                raise OperationalError(f"{path}: another copy is writing to it")
+            _taken.add(self._place)
         try:
-            self._connection = duckdb.connect(path)
-        except duckdb.Error as error:
-            raise OperationalError(f"{path} cannot be opened as a DuckDB file: {error}") from error
-        self.name = path
-        self._lock = threading.RLock()  # one writer at a time
-        self._run(f"CREATE TABLE IF NOT EXISTS {STATES} (name VARCHAR PRIMARY KEY, state VARCHAR)")
+            try:
+                self._connection = duckdb.connect(path)
+            except duckdb.Error as error:
+                raise OperationalError(f"{path} cannot be opened as a DuckDB file: {error}") from error
+            self.name = path
+            self._lock = threading.RLock()  # one writer at a time
+            self._run(f"CREATE TABLE IF NOT EXISTS {STATES} (name VARCHAR PRIMARY KEY, state VARCHAR)")
+        except BaseException:
+            _taken.discard(self._place)
+            raise
 
     @contextmanager
     def session(self) -> Iterator[DuckFile]:
@@ -45,6 +58,7 @@ class DuckFile:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+        _taken.discard(self._place)
 
     def quoted(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'

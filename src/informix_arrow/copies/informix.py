@@ -18,10 +18,12 @@ import pyarrow as pa
 from ..bulk.target import quote
 from ..connection import Connection, open_plain
 from ..dsn import Parameters, resolve
-from ..wire.errors import InterfaceError, NotSupportedError
+from ..wire.errors import Error, InterfaceError, NotSupportedError
 from .database import LOCK_SECONDS, STAGE, STATES, is_floating_decimal
 from .rejects import Misfit
 from .state import Rows
+
+_EXISTS = -310
 
 
 def settings_of(url: str) -> Parameters:
@@ -50,10 +52,15 @@ class Informix:
     def __init__(self, url: str) -> None:
         self._settings = settings_of(url)
         with open_plain(self._settings) as connection:
+            connection.lock_wait = LOCK_SECONDS  # others may make the table of states
             self.name = logged_name(connection, self._settings)
             self._codec = connection._session.framing.encoding
             if not InformixSession(connection).has(STATES):
-                connection.execute(f"CREATE TABLE {STATES} (name VARCHAR(128) PRIMARY KEY, state TEXT)")
+                try:
+                    connection.execute(f"CREATE TABLE {STATES} (name VARCHAR(128) PRIMARY KEY, state TEXT)")
+                except Error as error:
+                    if error.sqlcode != _EXISTS:  # somebody else was first
+                        raise
             connection.commit()
 
     @contextmanager

@@ -69,6 +69,12 @@ class Postgres:
     def __init__(self, url: str) -> None:
         self._place = PostgresPlace(url)
         self.name = self._place.name
+        try:
+            self._make_states()
+        except OperationalError:  # two at once: one of them is told of a key that is there twice
+            self._make_states()
+
+    def _make_states(self) -> None:
         with self.session() as session:
             session.run(f"CREATE TABLE IF NOT EXISTS {STATES} (name text PRIMARY KEY, state text NOT NULL)")
 

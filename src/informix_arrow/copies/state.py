@@ -39,6 +39,8 @@ class State:
         Of a Parquet folder: files that have been decided upon and may still have to be renamed or deleted.
     partition_by
         Of a Parquet folder: the columns whose values folders are named after.
+    where
+        The condition that rows had to meet; None for all.
     """
 
     source: str
@@ -51,6 +53,7 @@ class State:
     removing: tuple[str, ...] = ()
     checks: dict[str, Any] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
+    where: str | None = None
 
     def to_json(self) -> str:
         return json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False)
