@@ -244,6 +244,9 @@ class Cursor(CursorBase, Generic[ConnectionT]):
     def fetchall(self) -> list[Any]:
         """All rows that are left."""
         self._require_rows()
+        if self._whole is not None:  # nothing comes before it, and nothing after
+            self._rows.add(self._take_whole())
+            return self._rows.take()
         rows = self._rows.take()
         while self._more():
             rows += self._rows.take()

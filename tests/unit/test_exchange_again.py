@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass, field
+from types import FrameType
 
 import pytest
 
@@ -144,3 +147,30 @@ def test_a_network_that_breaks_is_told_by_both() -> None:
     _read(peer, session, seen)
     assert seen.error is not None
     assert "closed the connection" in seen.error[1]
+
+
+def test_the_short_way_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls into the package, not those of the peer: what it is good for, without a clock."""
+
+    def calls() -> int:
+        session, count = new_session(autocommit=True, statements=StatementCache(8)), 0
+        peer = Peer(Server([ANSWERS["rows"][0]]))
+        _read(peer, session, Seen())
+
+        def counting(frame: FrameType, event: str, _: object) -> None:
+            nonlocal count
+            here = frame.f_code.co_filename
+            count += event == "call" and f"{os.sep}exchange{os.sep}" in here
+
+        exchange = run(session, SQL, 1, (0,), OPTIONS)
+        before = sys.getprofile()
+        sys.setprofile(counting)
+        try:
+            peer.run(exchange)
+        finally:
+            sys.setprofile(before)
+        return count
+
+    short = calls()
+    monkeypatch.setattr(running, "is_plain", lambda *_: False)
+    assert 2 * short < calls()

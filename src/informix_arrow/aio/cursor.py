@@ -265,6 +265,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     async def fetchall(self) -> list[Any]:
         """All rows that are left."""
         self._require_rows()
+        if self._whole is not None:  # nothing comes before it, and nothing after
+            self._rows.add(self._take_whole())
+            return self._rows.take()
         rows = self._rows.take()
         while await self._more():
             rows += self._rows.take()

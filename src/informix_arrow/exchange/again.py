@@ -8,7 +8,7 @@ where this one stands.
 
 from __future__ import annotations
 
-from .._decode import OTHER, Decoder
+from .._decode import OTHER
 from ..wire import messages as m
 from ..wire.assignment import Inexact
 from .cancel import wanted
@@ -17,7 +17,7 @@ from .lob_parameters import Parameters
 from .opening import check_opened
 from .read_scope import ReadScope, as_set
 from .session import Session
-from .statement_cache import Opening, Prepared
+from .statement_cache import Prepared
 from .steps import Exchange, Receive, Send
 from .stream import encoded_for, group
 from .turns import DISCARD, queue
@@ -51,23 +51,40 @@ def run_again(
     session: Session, sql: str, prepared: Prepared, options: ReadOptions, bound: Parameters
 ) -> Exchange[ServerCursor]:
     """Open the cursor of a query that :func:`is_plain`. Errors as :func:`.run.run`."""
-    opening = prepared.opening
+    opening, buffer, owed = prepared.opening, session.buffer, session.owed
     assert opening is not None
-    shape = opening.shape
-    decoder = shape.decoder(options.batch_rows, options.batch_bytes)
+    decoder = opening.shape.decoder(options.batch_rows, options.batch_bytes)
     cursor = ServerCursor(
-        prepared.statement_id,
-        sql,
-        shape,
-        opening.fetch_bytes,
-        decoder,
-        read=options,
-        prepared=prepared,
-        scope=ReadScope(),
+        prepared.statement_id, sql, opening.shape, opening.fetch_bytes, decoder, read=options
     )
+    cursor.prepared, cursor.scope = prepared, ReadScope()
     session.cursors.add(cursor)
     try:
-        yield from _open(session, cursor, decoder, opening, bound)
+        binding = encoded_for(session, m.Bind(bound.values)) if bound.values else b""
+        data = b"".join((session.outbox, opening.before, binding, opening.after))
+        session.outbox.clear()
+        owed.append(cursor)
+        cursor.in_flight = 1
+        yield Send(data)
+        if buffer.start == buffer.end:
+            with buffer.room() as room:
+                buffer.end += yield Receive(room, session.patience)
+            at = buffer.start
+            if owed[0] is DISCARD and buffer.end - at > 1 and buffer.data.startswith(_EOT, at):
+                buffer.start += 2
+                owed.popleft()
+            if owed[0] is cursor:
+                if buffer.end - at > _SMALL:
+                    if more_likely(session):
+                        yield from request(session, cursor)
+                elif decode(session, cursor, decoder) == OTHER and pass_end(session):
+                    _read(session, cursor, prepared)
+                    return cursor
+        while owed[0] is not cursor:
+            yield from owed[0].take_in(session)
+        while not cursor.answered:
+            yield from turn(session, cursor, ahead=True)
+        yield from check_opened(session, cursor)
     except Exception as error:
         if session.usable_after(error):
             yield from cursor.close(session)  # once: it may have closed itself
@@ -75,41 +92,8 @@ def run_again(
     return cursor
 
 
-def _open(
-    session: Session, cursor: ServerCursor, decoder: Decoder, opening: Opening, bound: Parameters
-) -> Exchange[None]:
-    buffer, owed = session.buffer, session.owed
-    binding = encoded_for(session, m.Bind(bound.values)) if bound.values else b""
-    data = b"".join((session.outbox, opening.before, binding, opening.after))
-    session.outbox.clear()
-    owed.append(cursor)
-    cursor.in_flight = 1
-    yield Send(data)
-    if buffer.start == buffer.end:
-        with buffer.room() as room:
-            buffer.end += yield Receive(room, session.patience)
-        at = buffer.start
-        if owed[0] is DISCARD and buffer.end - at > 1 and buffer.data.startswith(_EOT, at):
-            buffer.start += 2
-            owed.popleft()
-        if owed[0] is cursor:
-            if buffer.end - at > _SMALL:
-                if more_likely(session):
-                    yield from request(session, cursor)
-            elif decode(session, cursor, decoder) == OTHER and pass_end(session):
-                _read(session, cursor)
-                return
-    while owed[0] is not cursor:
-        yield from owed[0].take_in(session)
-    while not cursor.answered:
-        yield from turn(session, cursor, ahead=True)
-    yield from check_opened(session, cursor)
-
-
-def _read(session: Session, cursor: ServerCursor) -> None:
+def _read(session: Session, cursor: ServerCursor, prepared: Prepared) -> None:
     """The answer has come as a whole: what follows from that."""
-    prepared = cursor.prepared
-    assert prepared is not None
     cursor.answered = cursor.last = cursor.ended = cursor.released = True
     cursor.in_flight = cursor.reply_rows = cursor.reply_bytes = 0
     session.owed.popleft()

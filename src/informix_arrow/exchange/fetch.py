@@ -334,12 +334,12 @@ def pass_end(session: Session) -> bool:
     """
     buffer = session.buffer
     data, at = buffer.data, buffer.start
-    if data[at : at + 2] != _DONE:
+    if not data.startswith(_DONE, at):
         return False
     at += _done_size(session)
-    if data[at : at + 2] == _COST:
+    if data.startswith(_COST, at):
         at += 10
-    if at + 2 > buffer.end or data[at : at + 2] != _EOT:
+    if at + 2 > buffer.end or not data.startswith(_EOT, at):
         return False
     buffer.start = at + 2
     return True

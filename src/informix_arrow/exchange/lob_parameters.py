@@ -17,6 +17,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
 
 import pyarrow as pa
 
@@ -60,9 +62,14 @@ class Parameters:
 
 NO_PARAMETERS = Parameters(())
 
+#: Classes of most values, of which none is content or a container by itself.
+_SCALARS = frozenset({int, str, float, bool, type(None), Decimal, date, datetime})
+
 
 def needs_targets(values: Sequence[object]) -> bool:
     """Whether values can only be sent when the types of their targets are known."""
+    if _SCALARS.issuperset(map(type, values)):
+        return False
     return any(is_object_value(value) or is_container(value) for value in values)
 
 
@@ -112,7 +119,7 @@ def bind_row(session: Session, values: Sequence[object], targets: Targets) -> Pa
     files: list[tuple[int, bool, Source]] = []
     for number, (value, target) in enumerate(zip(values, targets, strict=True)):
         try:
-            special = _as_content(value, target)
+            special = None if target is None and type(value) in _SCALARS else _as_content(value, target)
             if special is None:
                 bound.append(_plain(value, encoding, target))
             elif target is not None and (target.is_blob or target.is_clob):

@@ -85,7 +85,8 @@ class CursorBase:
                 f"a cursor's name is a letter or _ and at most 127 letters, digits and _ after it, got {name!r}"
             )
         self._name, self._scrollable, self._withhold = name, bool(scrollable), bool(withhold)
-        self.row_factory = row_factory
+        check_factory(row_factory)
+        self._row_factory = row_factory
         self._description: tuple[DescriptionItem, ...] | None = None
         self._make: MakeRow | None = None
         self.messages: list[tuple[type[errors.Warning], errors.Warning]] = []
@@ -226,11 +227,13 @@ class CursorBase:
 
     def _forget(self) -> None:
         """Forget the last statement; ``InterfaceError`` when the cursor is closed."""
-        self._require_open()
+        if self._closed:
+            self._require_open()
         self._description = self._make = None
         self.rowcount = -1
         self.lastrowid = None
-        self.messages.clear()
+        if self.messages:
+            self.messages.clear()
 
     def _did(self, outcome: Outcome) -> None:
         """Tell what a statement without rows did."""

@@ -134,7 +134,7 @@ class Rows:
         taken: list[Any] = []
         try:
             if count is None:
-                taken += self._rows
+                taken = list(self._rows)
                 while self._piece():
                     taken += self._rows
             while count is not None and len(taken) < count:
@@ -241,9 +241,9 @@ def row_maker(factory: RowFactory, description: Description) -> MakeRow | None:
     ``InterfaceError`` for what is no factory, ``ProgrammingError`` for dicts of columns of which two have the same
     name: one value would be lost.
     """
-    check_factory(factory)
     if factory in ("tuple", tuple):
         return None
+    check_factory(factory)
     names = tuple([item[0] for item in description])
     if factory in ("namedtuple", Row):
         return row_class(names)
