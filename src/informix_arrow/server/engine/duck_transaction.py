@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 from weakref import ref
 
 import duckdb
 
-from ..errors import SqlError, is_durable
+from ..errors import SqlError, from_duckdb, is_durable
+from .late_rows import LateRows
 from .locks import Locks, Table
 from .open_rows import OpenRows
 from .parsed import ParsedTexts
@@ -33,6 +34,7 @@ class DuckTransaction:
         self._interrupted = interrupted
         self._rows: ref[OpenRows] | None = None  # what the connection is taken by
         self._parsed = ParsedTexts()
+        self._late = LateRows()
         self.open = False
         self._locks = locks
         self._snapshot = 0  # commits that it sees: at least those up to this number
@@ -42,11 +44,34 @@ class DuckTransaction:
     # ---- the connection -----------------------------------------------------------------------------
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
-        """The session's own connection, for one statement: rows that a query still makes on it are set aside before.
-        SqlError where that cannot be."""
+        """The session's own connection, for one statement: rows that a query still makes on it are set aside before,
+        and rows that came by `insert_later` are written. SqlError where that cannot be."""
         if self._rows is not None:
             self.free()
+        if self._late:
+            self._write_late()
         return self._con
+
+    def insert_later(self, sql: str, row: Sequence[object]) -> None:
+        """Insert a row that nothing refuses into a temporary table, while no transaction is open: it is there for
+        whatever is run next. `sql` inserts one row by bound values, and ends with their places."""
+        if not self._late.takes(sql):
+            if self._rows is not None:
+                self.free()
+            self._write_late()
+        self._late.add(sql, row)
+
+    def _write_late(self) -> None:
+        sql, values = self._late.statement()
+        try:
+            with self.undisturbed():
+                self._con.execute(self._parsed.of(self._con, sql), values).fetchall()
+        except (duckdb.OutOfMemoryException, duckdb.IOException) as e:
+            raise from_duckdb(e) from e  # they stay until there is room: the client was told that they are in
+        except duckdb.Error as e:
+            self._late.clear()
+            raise from_duckdb(e) from e
+        self._late.clear()
 
     def rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
         """Run one statement that will come again, such as one by key; all its rows. What a statement without a

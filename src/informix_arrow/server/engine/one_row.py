@@ -51,7 +51,11 @@ class OneRow:
         if found is None:
             return None
         values, cut = found
-        outcome = self._transaction.write(lambda: self._insert(plan.info, row, list(values)), single=True)
+        outcome: Outcome | None
+        if row.later and self._transaction.insert_later(row.sql, values):
+            outcome = self._told(row, values)
+        else:
+            outcome = self._transaction.write(lambda: self._insert(plan.info, row, list(values)), single=True)
         if outcome is not None and cut:
             outcome.warnings = WARN_CUT
         return outcome

@@ -8,7 +8,7 @@ would go on: after an error, and where another session has committed something t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -326,6 +326,14 @@ class Transaction:
     def first_rows(self, sql: str, values: Any, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Run a query that will come again; DuckDB's types of its columns, and at most so many of its rows."""
         return self.read(lambda: self._duck.first_rows(sql, values, most))
+
+    def insert_later(self, sql: str, row: Sequence[object]) -> bool:
+        """As a statement of its own, insert a row that nothing refuses into a temporary table (late_rows.py); False
+        where it is a part of more, and has to be written at once."""
+        if self.active or self._writing or self._duck.open:
+            return False
+        self._duck.insert_later(sql, row)
+        return True
 
     def write(self, body: Callable[[], T], *, single: bool = False) -> T:
         """Run something that writes, as one atomic statement: in the open transaction, or in one of its own.

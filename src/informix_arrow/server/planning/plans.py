@@ -97,6 +97,7 @@ class RowPlan:
     `columns` are all of the table with where their values come from: ("param", number), ("const", Python value) or
     ("omitted", None). `serials` are the places of its serials among them. `keys` are its keys: name, places, and the
     query that finds a row with one. `checked` tells that there are CHECKs. `sql` inserts the values of all columns.
+    `later` tells that a row whose values are right can neither be refused nor be seen by others.
     """
 
     columns: tuple[tuple[ColumnInfo, str, object], ...]
@@ -104,6 +105,7 @@ class RowPlan:
     keys: tuple[tuple[str, tuple[int, ...], str], ...]
     checked: bool
     sql: str
+    later: bool
 
 
 @dataclass(slots=True)
