@@ -9,11 +9,15 @@ from sqlglot.errors import ParseError, TokenError
 from ..errors import SqlError, syntax_error
 from .clauses import refuse_others
 from .dialect import InformixExact, InformixExactDelimited
+from .plain_inserts import plain_insert
 
 
 def parse(sql: str, delimident: bool = False) -> exp.Expression:
     """One query or data change as a tree; every `?` gets its number. -201 with the offset, also for clauses
     that Informix does not have; -555 for several."""
+    plain = plain_insert(sql)
+    if plain is not None:
+        return plain
     dialect = InformixExactDelimited if delimident else InformixExact
     try:
         trees = [t for t in sqlglot.parse(sql, dialect=dialect) if t is not None]
