@@ -149,6 +149,7 @@ struct ia_b100_shape {
     int scale_pairs; /* pairs behind the point that hold the scale's digits */
     int odd;         /* the last of them holds one digit only */
     int64_t limit;   /* 10^precision, or INT64_MAX */
+    ia_u128 wide;    /* 10^precision */
 };
 
 static inline void ia_b100_shape_from(struct ia_b100_shape *shape, int width, int precision, int scale)
@@ -157,6 +158,7 @@ static inline void ia_b100_shape_from(struct ia_b100_shape *shape, int width, in
     shape->scale_pairs = (scale + 1) / 2;
     shape->odd = scale & 1;
     shape->limit = precision <= 18 ? (int64_t)ia_pow10_64[precision] : INT64_MAX;
+    shape->wide = ia_pow10(precision);
 }
 
 enum { IA_B100_NOT_SMALL = -2 };
@@ -186,6 +188,47 @@ static inline int ia_b100_small(const uint8_t *p, const struct ia_b100_shape *sh
     if (value >= shape->limit || value <= -shape->limit)
         return IA_B100_NOT_SMALL;
     *out = value;
+    return IA_B100_VALUE;
+}
+
+/* The same of numbers whose digits lie in 16 pairs; for widths from 10 to 17. */
+static inline int ia_b100_wide(const uint8_t *p, const struct ia_b100_shape *shape, ia_i128 *out)
+{
+    const int width = shape->width;
+    *out = 0;
+    if (width < 10 || width > 17)
+        return IA_B100_NOT_SMALL;
+    const uint64_t first = ia_load_be64(p + 1), behind = ia_load_be64(p + width - 8) << 8 * (17 - width);
+    const ia_u128 v = (ia_u128)first << 64 | behind;
+    if (ia_b100_bad8(first) | ia_b100_bad8(behind))
+        return IA_B100_NOT_SMALL;
+    if (v == 0)
+        return p[0] == 0 ? IA_B100_NULL : IA_B100_VALUE;
+    const int pairs = ia_b100_exponent(p) + shape->scale_pairs;
+    if (pairs < 1 || pairs > 16 || v << 4 * pairs << 4 * pairs)
+        return IA_B100_NOT_SMALL;
+    const ia_u128 placed = v >> (128 - 8 * pairs);
+    uint64_t high = ia_b100_join8((uint64_t)(placed >> 64)), low = ia_b100_join8((uint64_t)placed);
+    if (p[0] < 0x80) { /* the complement, of 16 pairs or of 8 */
+        const uint64_t borrow = low != 0;
+        if (pairs > 8) {
+            low = borrow ? IA_E16 - low : 0;
+            high = ia_pow10_64[2 * (pairs - 8)] - high - borrow;
+        } else {
+            low = ia_pow10_64[2 * pairs] - low;
+        }
+    }
+    if (shape->odd) { /* the last digit shares a pair with a 0 */
+        low += high % 10 * IA_E16;
+        high /= 10;
+        if (low % 10)
+            return IA_B100_NOT_SMALL;
+        low /= 10;
+    }
+    const ia_u128 magnitude = (ia_u128)high * IA_E16 + low;
+    if (magnitude >= shape->wide)
+        return IA_B100_NOT_SMALL;
+    *out = p[0] < 0x80 ? -(ia_i128)magnitude : (ia_i128)magnitude;
     return IA_B100_VALUE;
 }
 

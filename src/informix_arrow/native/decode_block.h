@@ -247,6 +247,19 @@ static __attribute__((noinline)) int ia_slice_bools(struct ia_column *c, struct 
     return 0;
 }
 
+/* A decimal of more than 8 pairs, or anything else that ia_b100_small does not know. */
+static inline int ia_slice_wide(const struct ia_column *c, const uint8_t *q, const uint8_t *end,
+                                const struct ia_b100_shape *shape, int64_t *to, struct ia_error *err)
+{
+    ia_i128 v;
+    const int status = ia_b100_wide(q, shape, &v);
+    if (status < 0)
+        return ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, to, err);
+    to[IA_LOW] = (int64_t)v;
+    to[IA_HIGH] = (int64_t)(v >> 64);
+    return status;
+}
+
 static __attribute__((noinline)) int ia_slice_decimals(struct ia_column *c, struct ia_slice *s, struct ia_error *err)
 {
     const uint8_t *const base = s->begin + c->place, *const end = s->end;
@@ -257,8 +270,7 @@ static __attribute__((noinline)) int ia_slice_decimals(struct ia_column *c, stru
     if (c->kind == IA_DECIMAL128) {
         int64_t *const to = (int64_t *)(void *)c->values + 2 * s->row;
         IA_EACH(int64_t v; status = ia_b100_small(q, &shape, end - q, &v); to[2 * i + IA_LOW] = v; to[2 * i + IA_HIGH] = v >> 63;
-                if (__builtin_expect(status < 0, 0)) status =
-                    ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, to + 2 * i, err))
+                if (status < 0) status = ia_slice_wide(c, q, end, &shape, to + 2 * i, err))
     } else {
         int64_t *const to = (int64_t *)(void *)c->values + s->row;
         IA_EACH(int64_t v; status = ia_b100_small(q, &shape, end - q, &v);

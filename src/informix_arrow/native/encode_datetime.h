@@ -128,6 +128,19 @@ static inline int ia_pack_datetime(uint8_t *out, const struct ia_qualifier *q, c
         ia_store_le64(out + 9, high);
         return IA_ENC_OK;
     }
+    if (nanos == 0 && n <= 8) { /* whole seconds: no pair behind `low` */
+        const uint64_t stretch = low >> 8 * begin;
+        uint64_t outside = n < 8 ? stretch >> 8 * n : 0;
+        if (outside != 0 && q->end < 2 && t->month == 1) outside -= UINT64_C(1) << 8 * (2 - begin - n);
+        if (outside != 0 && q->end < 4 && t->day == 1) outside -= UINT64_C(1) << 8 * (3 - begin - n);
+        if (outside != 0) return IA_ENC_FINER;
+        const uint64_t kept = n < 8 ? stretch & ((UINT64_C(1) << 8 * n) - 1) : stretch;
+        const int zeros = kept ? __builtin_ctzll(kept) >> 3 : 0;
+        out[0] = kept ? (uint8_t)(0xc0 + q->exponent - zeros) : 0x80;
+        ia_store_le64(out + 1, kept >> 8 * zeros);
+        ia_store_le64(out + 9, 0);
+        return IA_ENC_OK;
+    }
     unsigned __int128 rest = pairs >> 8 * n; /* behind the qualifier; months and days begin with 1 */
     if (rest != 0 && q->end < 2 && t->month == 1) rest -= (unsigned __int128)1 << 8 * (2 - begin - n);
     if (rest != 0 && q->end < 4 && t->day == 1) rest -= (unsigned __int128)1 << 8 * (3 - begin - n);

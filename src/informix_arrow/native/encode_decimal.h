@@ -22,6 +22,7 @@
 #define IA_DECIMAL_MAX_WIDTH 18 /* DECIMAL(32) floating: 1 + 17 pairs */
 #define IA_DECIMAL_DIGITS 40    /* room for digits of one number; more significant ones never fit a DECIMAL */
 #define IA_TEN15 UINT64_C(1000000000000000)
+#define IA_TEN16 UINT64_C(10000000000000000)
 #define IA_TEN18 UINT64_C(1000000000000000000)
 
 /* What a DECIMAL field may hold. */
@@ -110,6 +111,26 @@ static inline int ia_pack_eight(uint8_t *out, int width, uint64_t pairs, int exp
     return IA_ENC_OK;
 }
 
+/* As ia_pack_eight, of sixteen pairs, not all of them 0, the first in the lowest byte of `first`. */
+static inline int ia_pack_sixteen(uint8_t *out, int width, uint64_t first, uint64_t behind, int exponent, int negative)
+{
+    static const uint8_t nothing[8] = {0};
+    const unsigned __int128 nines = (unsigned __int128)UINT64_C(0x6363636363636363) << 64 | UINT64_C(0x6363636363636363);
+    unsigned __int128 pairs = (unsigned __int128)behind << 64 | first;
+    const int lead = first ? __builtin_ctzll(first) >> 3 : 8 + (__builtin_ctzll(behind) >> 3);
+    const int n = 16 - lead - (behind ? __builtin_clzll(behind) >> 3 : 8 + (__builtin_clzll(first) >> 3));
+    pairs >>= 8 * lead;
+    exponent -= lead;
+    if (n > width - 1) return IA_ENC_PRECISION;
+    if (exponent < -64 || exponent > 63) return IA_ENC_EXPONENT;
+    if (negative) pairs = (nines >> 8 * (16 - n)) - pairs + ((unsigned __int128)1 << 8 * (n - 1));
+    out[0] = (uint8_t)((0xc0 + exponent) ^ (negative ? 0xff : 0));
+    ia_store_le64(out + 1, (uint64_t)pairs);
+    ia_store_le64(out + 9, (uint64_t)(pairs >> 64));
+    memcpy(out + 17, nothing, sizeof nothing);
+    return IA_ENC_OK;
+}
+
 /* v < 10^15, so 15 digits, or 16 with the 0 that an odd scale adds. */
 static inline int ia_pack_small(uint8_t *out, const struct ia_decimal_spec *spec, uint64_t v, int negative)
 {
@@ -117,12 +138,16 @@ static inline int ia_pack_small(uint8_t *out, const struct ia_decimal_spec *spec
     return ia_pack_eight(out, spec->width, ia_eight_pairs(v), 8 - (spec->scale + 1) / 2, negative);
 }
 
-/* +-v * 10^-scale, exactly; limit = 10^precision. */
-static inline int ia_pack_unscaled(uint8_t *out, const struct ia_decimal_spec *spec, unsigned __int128 v, int negative,
-                                   unsigned __int128 limit)
+/* As ia_pack_unscaled, of numbers of more than 15 digits: out of line, as most have fewer. */
+static __attribute__((noinline)) int ia_pack_wide(uint8_t *out, const struct ia_decimal_spec *spec, unsigned __int128 v,
+                                                  int negative)
 {
-    if (v >= limit) return IA_ENC_PRECISION;
-    if (v < IA_TEN15) return ia_pack_small(out, spec, (uint64_t)v, negative);
+    if (v < (unsigned __int128)IA_TEN15 * IA_TEN16) { /* 31 digits, or 32 with the 0 that an odd scale adds */
+        if (spec->scale & 1) v *= 10;
+        const uint64_t high = (uint64_t)(v / IA_TEN16), low = (uint64_t)(v - (unsigned __int128)high * IA_TEN16);
+        return ia_pack_sixteen(out, spec->width, ia_eight_pairs(high), ia_eight_pairs(low), 16 - (spec->scale + 1) / 2,
+                               negative);
+    }
     uint8_t buf[64] = {0};
     uint8_t *const end = buf + 32;
     uint8_t *p = end;
@@ -137,6 +162,15 @@ static inline int ia_pack_unscaled(uint8_t *out, const struct ia_decimal_spec *s
     p = ia_pairs_back(p, (uint64_t)v, 0);
     while (p < end && *p == 0) p++; /* the limbs' own leading zeros */
     return ia_pack_pairs(out, spec->width, p, (int)(end - p), (int)(end - p) - (spec->scale + 1) / 2, negative);
+}
+
+/* +-v * 10^-scale, exactly; limit = 10^precision. */
+static inline int ia_pack_unscaled(uint8_t *out, const struct ia_decimal_spec *spec, unsigned __int128 v, int negative,
+                                   unsigned __int128 limit)
+{
+    if (v >= limit) return IA_ENC_PRECISION;
+    if (v < IA_TEN15) return ia_pack_small(out, spec, (uint64_t)v, negative);
+    return ia_pack_wide(out, spec, v, negative);
 }
 
 /* Arrow's decimal128 (unscaled, in the machine's byte order) with spec->scale places. */
