@@ -251,6 +251,30 @@ def test_a_temporary_table_has_its_own_name_and_no_view(db: Db) -> None:
     assert db.fails("select * from over_temporary").sqlcode == -206
 
 
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("insert into par (id, name, id) values (7, 'x', 8)", -681),
+        ("insert into par (id, id) select id, id from par", -681),
+        (
+            "merge into par using chi on par.id = chi.id when not matched then insert (id, id) values (7, 8)",
+            -681,
+        ),
+        ("update par set name = 'x', name = 'y'", -201),
+        ("update par set (name, name) = ('x', 'y') where id = 1", -201),
+        ("create index twice on par (name, name)", -542),
+        ("create table twice (a integer, unique (a, a))", -542),
+        ("select count(distinct *) from par", -201),
+        ("select count(distinct id, name) from par", -201),
+        ("select sum(distinct id, id) from par", -201),
+    ],
+)
+def test_what_is_named_twice_is_refused(db: Db, sql: str, code: int) -> None:
+    before = db.rows("select * from par order by 1")
+    assert db.fails(sql).sqlcode == code
+    assert db.rows("select * from par order by 1") == before
+
+
 def test_a_check_may_cut_and_change_the_case_of_texts(db: Db) -> None:
     db.run(
         "create table checked (a varchar(10) check (upper(a) = a), b char(5) check (b[2,2] = ' '), "

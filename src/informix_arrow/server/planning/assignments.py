@@ -52,6 +52,8 @@ def pairs(expressions: Sequence[exp.Expression]) -> list[tuple[exp.Expression, e
             found += list(zip(lefts, rights, strict=True))
         else:
             found.append((left, right))
+    if len({left.name for left, _ in found}) < len(found):
+        raise SqlError(-201, 0, 1, "", "a column is set twice")
     return found
 
 

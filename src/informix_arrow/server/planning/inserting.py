@@ -22,6 +22,7 @@ from .values.nested import Constructor
 from .variables import Variable
 from .views import with_checks
 
+NAMED_TWICE = -681
 _LONG_TEXT = ColumnType.lvarchar(32739)
 
 
@@ -42,6 +43,8 @@ def insert(work: Translation, tree: exp.Insert) -> InsertPlan:
         column = info.column(name.name)
         if column is None:
             raise no_column(name.name, offset_of(name))
+        if column in targets:
+            raise SqlError(NAMED_TWICE, 0, offset_of(name), column.name)
         targets.append(column)
     source = tree.expression
     if isinstance(source, exp.Values):

@@ -9,6 +9,7 @@ from ..errors import SqlError, no_column, not_supported
 from ..schema.catalog import TableInfo
 from ..types.names import quote
 from .assignments import pairs
+from .inserting import NAMED_TWICE
 from .keyed import touched, values_made
 from .modifying import modify, rows_seen
 from .nodes.client_files import READERS
@@ -104,6 +105,8 @@ def _rows(
         column = info.column(name)
         if column is None:
             raise no_column(name)
+        if any(column.name == other.name for other in columns):
+            raise SqlError(NAMED_TWICE, 0, 0, name)
         values.append(f"{work.assigned(item, scope, column.type)} AS c{len(values)}")
         columns.append(Column(column.name, column.type))
     sql = f"SELECT {', '.join(values)} FROM {source}"

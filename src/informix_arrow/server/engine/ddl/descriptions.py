@@ -64,6 +64,8 @@ def add_constraint(bench: Workbench, info: TableInfo, made: ConstraintDef) -> Ta
             raise no_column(column)
         if made.kind != "C" and is_simple_large(found.type):
             raise SqlError(-610, 0, 0, column)
+    if len(set(made.columns)) < len(made.columns):
+        raise SqlError(-542)
     number = len(info.uniques) + len(info.checks) + len(info.foreigns) + 1
     letter = {"P": "u", "U": "u", "C": "c", "R": "r"}[made.kind]
     name = made.name or f"{letter}{info.tabid}_{number}"

@@ -26,6 +26,8 @@ def create(bench: Workbench, statement: CreateIndex) -> int:
             raise no_column(column)
         if is_simple_large(found.type):
             raise SqlError(-610, 0, 0, column)
+    if len(dict(statement.parts)) < len(statement.parts):
+        raise SqlError(-542)
     index = Index(statement.name, statement.unique, tuple(statement.parts))
     # only a unique index changes what statements do; the others are kept for the catalogue
     new = replace(info, indexes=(*info.indexes, index))

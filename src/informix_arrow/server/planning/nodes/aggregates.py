@@ -27,6 +27,8 @@ def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     distinct = ""
     if isinstance(this, exp.Distinct):
         distinct = "DISTINCT "
+        if len(this.expressions) != 1 or isinstance(this.expressions[0], exp.Star):
+            raise SqlError(-201, 0, 1)  # of one expression
         this = this.expressions[0]
     if word == "count":
         # COUNT is a decimal on the wire (SERVER-BEHAVIOUR section 5)
