@@ -182,6 +182,32 @@ def test_what_cannot_name_a_folder_is_refused_before_anything_is_written(
         ifx.copy(visits, f"{tmp_path}/x.duckdb", ["visits"], partition_by="day")
 
 
+def test_what_a_copy_that_failed_has_left_is_removed_with_its_folders(
+    visits: ifx.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the next one, also where that has no rows for these folders, or nothing was copied before."""
+    lake = tmp_path / "lake"
+
+    def failing(day: dt.date, n: int) -> None:
+        visit(visits, (n, day, "p", n, "x"))
+        with monkeypatch.context() as patch:
+            patch.setattr("informix_arrow.copies.files.reconcile", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                ifx.copy(visits, f"{lake}/", ["visits"], partition_by=["day", "n"])
+        assert list(lake.rglob("*.new"))
+        visits.execute("DELETE FROM visits WHERE id = ?", (n,))
+
+    failing(MONDAY, 1)
+    visit(visits, (2, TUESDAY, "p", 2, "x"))
+    ifx.copy(visits, f"{lake}/", ["visits"], partition_by=["day", "n"])
+    failing(MONDAY, 3)
+    ifx.copy(visits, f"{lake}/", ["visits"], partition_by=["day", "n"])
+    folders = {
+        str(path.relative_to(lake / "visits")) for path in (lake / "visits").rglob("*") if path.is_dir()
+    }
+    assert folders == {f"day={TUESDAY}", f"day={TUESDAY}/n=2"}
+
+
 def test_a_table_without_rows_has_its_columns_and_gets_folders_later(
     visits: ifx.Connection, tmp_path: Path
 ) -> None:

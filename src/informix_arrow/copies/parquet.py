@@ -38,8 +38,7 @@ class ParquetFolder:
         try:
             text = (folder / STATE).read_text(encoding="utf-8")
         except FileNotFoundError:
-            for left in _unfinished(folder):
-                left.unlink()
+            _forget(folder, _unfinished(folder))
             if folder.exists() and any(folder.iterdir()):
                 raise OperationalError(
                     f"{folder} holds files that no copy has made: empty it, or choose another target"
@@ -110,18 +109,21 @@ def _finished(folder: Path, state: State) -> State:
     for name in state.adding:
         if not (folder / name).exists() and (folder / (name + NEW)).exists():
             os.replace(folder / (name + NEW), folder / name)
-    for name in state.removing:
-        (folder / name).unlink(missing_ok=True)
-    for left in _unfinished(folder):
-        left.unlink()
-    for parent in {(folder / name).parent for name in state.removing} - {folder}:
-        remove_empty(parent, folder)
+    _forget(folder, [*(folder / name for name in state.removing), *_unfinished(folder)])
     missing = [name for name in state.files if not (folder / name).exists()]
     if missing:
         raise OperationalError(
             f"{folder}: {missing[0]} is gone, which the last copy has made: remove the folder and copy anew"
         )
     return state  # which is not written again without what was decided: to do that again does nothing
+
+
+def _forget(folder: Path, files: Sequence[Path]) -> None:
+    """Remove files, and the folders within this one that are empty then."""
+    for path in files:
+        path.unlink(missing_ok=True)
+    for parent in {path.parent for path in files} - {folder}:
+        remove_empty(parent, folder)
 
 
 def _unfinished(folder: Path) -> list[Path]:
