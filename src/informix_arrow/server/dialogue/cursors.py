@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -147,7 +148,11 @@ class SelectCursor:
         self._result = result
         self._batches = iter(result.batches())
         self._encoder: TupleEncoder | None = None
-        self._widest = TUPLE_HEADER + 1 + sum(column.type.max_width for column in result.columns)
+
+    @cached_property
+    def _widest(self) -> int:
+        """Bytes of a row's message at most; asked for where a reply may go on with another batch."""
+        return TUPLE_HEADER + 1 + sum(column.type.max_width for column in self._columns)
 
     def fetch(self, budget: int, encoding: str, wanted: Mapping[int, int]) -> bytes | bytearray:
         """SQ_TUPLE messages of at most `budget` bytes, but at least one row while there is one."""
