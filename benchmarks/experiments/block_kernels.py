@@ -15,6 +15,7 @@ and here with its figure:
   there.
 - Qualifiers of DATETIME and INTERVAL copied for each block: 95.5 and 98 ns for 8 INTERVAL columns, where the loop over
   rows has 82.5; there blocks gain nothing yet.
+- The range of INT8 by one mask instead of comparisons: 57.7 and 52.9 instructions a value.
 
 For the encoder:
 

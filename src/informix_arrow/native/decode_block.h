@@ -28,6 +28,7 @@
 #include "plan.h"
 #include "wire_bytes.h"
 
+#define IA_LOB_USUAL 56    /* bytes of a descriptor, of every server known */
 #define IA_BLOCK_DOUBT 512 /* rows that go through the row loop after a block that was none */
 #define IA_BLOCK_TEXT 64   /* bytes of a value on the average, with which rows are not worth a block: they are copied */
 
@@ -336,20 +337,30 @@ static __attribute__((noinline)) int ia_slice_intervals(struct ia_column *c, str
 }
 
 /* Descriptors of BYTE and TEXT as they are: they go back whole in SQ_FETCHBLOB. */
-static __attribute__((noinline)) int ia_slice_descriptors(struct ia_column *c, struct ia_slice *s)
+static inline __attribute__((always_inline)) void ia_slice_descriptors_of(struct ia_column *c, struct ia_slice *s,
+                                                                          const size_t width)
 {
+    const uint8_t *const base = s->begin + c->place;
+    uint8_t *to = c->values + s->row * (int64_t)width;
     uint64_t valid = 0;
-    for (int i = 0; i < s->n; i++) {
-        const uint8_t *const q = s->begin + c->place + s->at[i];
-        uint8_t *const to = c->values + (s->row + i) * c->width;
+    for (int i = 0; i < s->n; i++, to += width) {
+        const uint8_t *const q = base + s->at[i];
         const uint64_t ok = !(q[IA_LOB_NULL] & 1);
         if (ok)
-            memcpy(to, q, (size_t)c->width);
+            memcpy(to, q, width);
         else
-            memset(to, 0, (size_t)c->width);
+            memset(to, 0, width);
         valid |= ok << i;
     }
     c->valid = valid;
+}
+
+static __attribute__((noinline)) int ia_slice_descriptors(struct ia_column *c, struct ia_slice *s)
+{
+    if (c->width == IA_LOB_USUAL)
+        ia_slice_descriptors_of(c, s, IA_LOB_USUAL);
+    else
+        ia_slice_descriptors_of(c, s, (size_t)c->width);
     return 0;
 }
 
