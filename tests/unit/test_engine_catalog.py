@@ -206,6 +206,10 @@ def test_databases_are_created_opened_and_dropped(engine: Engine, db: Db) -> Non
     other.run("insert into t values (5)")
     assert db.rows("select a from testdb:t") == [(5,)]
     assert db.rows("select a from testdb@informix:informix.t") == [(5,)]
+    for sql in ("select a from testdb@elsewhere:t", "delete from testdb@elsewhere:t where a = 5"):
+        error = db.fails(sql)
+        assert (error.sqlcode, error.near) == (-908, "elsewhere")
+    assert db.rows("select a from testdb@informix:t") == [(5,)]
     assert db.fails("drop database testdb").sqlcode == -425
     assert other.fails("drop database testdb").sqlcode == -359
     other.session.close()

@@ -6,6 +6,9 @@ from typing import ClassVar
 
 from sqlglot import exp
 
+SERVER = "informix server"
+"""What the name of the server is called in the `meta` of a table: `database@server:table`."""
+
 
 class DatetimeLiteral(exp.Expression):  # type: ignore[misc]
     """`DATETIME (2026-01-31 10:00) YEAR TO MINUTE`: this = the text, qualifier = its span."""

@@ -11,6 +11,7 @@ from sqlglot import exp, parser
 from sqlglot.tokens import Token, TokenType
 
 from .dialect_nodes import (
+    SERVER,
     CollectionLiteral,
     CurrentDatetime,
     CurrentOf,
@@ -336,9 +337,9 @@ class InformixParser(StrictParser):
         first = self._parse_name_part()
         if first is None:
             self.raise_error("Expected a table name")
-        catalog = db = None
+        catalog = db = server = None
         if self._match(TokenType.PARAMETER):
-            self._parse_name_part()  # the server's name: there is only this one
+            server = self._parse_name_part()
             if not (self._curr and self._curr.token_type == TokenType.COLON):
                 self.raise_error("Expected :")
         if self._match(TokenType.COLON):
@@ -350,7 +351,10 @@ class InformixParser(StrictParser):
         if first is None:
             self.raise_error("Expected a table name")
         self._refuse_word("*")
-        return exp.Table(this=first, db=db, catalog=catalog)
+        table = exp.Table(this=first, db=db, catalog=catalog)
+        if server is not None:
+            table.meta[SERVER] = server.name
+        return table
 
     def _parse_name_part(self) -> exp.Identifier | None:
         token = self._curr

@@ -390,7 +390,10 @@ class QueryTranslator:
         return f"{duck} AS {quote(alias)}"
 
     def table(self, node: exp.Expression, database: str | None, name: str) -> TableInfo:
-        """A table by name; -206 when it does not exist."""
+        """A table by name; -206 when it does not exist, -908 for one of another server."""
+        server = str(node.meta.get(d.SERVER, ""))
+        if server and server.lower() != self.ctx.server_name.lower():
+            raise SqlError(-908, 0, 0, server)
         info = self.ctx.find_table(database, name)
         if info is None:
             raise no_table(name, offset_of(node))
