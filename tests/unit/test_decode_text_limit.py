@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from informix_arrow._decode import FULL, OTHER, Decoder
@@ -85,9 +86,7 @@ def test_a_text_that_fits_is_read_however_much_it_might_have_become(
         "",
         shown * count,
     ]
-    assert all(
-        pa.compute.sum(pa.compute.binary_length(batch.column("words"))).as_py() <= LIMIT for batch in batches
-    )
+    assert all(pc.sum(pc.binary_length(batch.column("words"))).as_py() <= LIMIT for batch in batches)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,7 @@ def test_batches_of_raw_text_end_where_its_utf8_still_fits() -> None:
     found = []
     for batch in batches:
         done = as_text(batch.column("words"), pa.utf8(), "shift_jis", "strict", "words", 0, LIMIT)
-        assert pa.compute.sum(pa.compute.binary_length(done)).as_py() <= LIMIT
+        assert pc.sum(pc.binary_length(done)).as_py() <= LIMIT
         found += done.to_pylist()
     assert found == [value.decode("shift_jis") for value in values]
 
