@@ -3,7 +3,7 @@
 Batches are Arrow all the way. Options are those of Spark's JDBC source where it has them: ``url`` (or ``host``,
 ``port``, ``user``, ``database``, ``server``), ``password``; ``dbtable`` or ``query``; ``partitionColumn``,
 ``lowerBound``, ``upperBound``, ``numPartitions``; and ``partitionBy`` (``auto``, ``range``, ``rowid``, ``fragment``,
-``mod``), ``isolation``, ``lockWait``, ``lobs``, ``consistency``. Tables are divided by
+``mod``), ``isolation``, ``lockWait``, ``lobs``, ``consistency``, ``pushDownPredicate``. Tables are divided by
 `informix_arrow.plan_partitions`: each row is read by one task.
 
 Writing (``dbtable``, ``writeId``, ``timeZone``) goes by `staging`: a table for each task, and one transaction at the
@@ -24,23 +24,38 @@ from pyspark.sql.datasource import (
     DataSourceArrowWriter,
     DataSourceReader,
     DataSourceStreamArrowWriter,
+    EqualNullSafe,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
     InputPartition,
+    IsNotNull,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    StringStartsWith,
     WriterCommitMessage,
 )
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from . import staging
+from .bulk.target import quote
 from .connection import Connection, connect
 from .front.reading import ReadKeywords
 from .parallel import plan_partitions
+from .partitions import filters as conditions
+from .partitions.conditions import Condition
 from .partitions.partition import Partition
-from .wire.errors import InterfaceError
+from .wire.column_types import ColumnType
+from .wire.errors import InterfaceError, ProgrammingError
 
 _LOGIN = ("url", "host", "port", "user", "password", "database", "server")
 _OPTIONS = (
     "dbtable", "query", "partitioncolumn", "lowerbound", "upperbound", "numpartitions", "partitionby", "isolation",
-    "lockwait", "lobs", "consistency", "writeid", "timezone",
+    "lockwait", "lobs", "consistency", "pushdownpredicate", "writeid", "timezone",
 )  # fmt: skip
 _BATCH_BYTES = 4 << 20  # the JVM holds several of each task
 
@@ -61,7 +76,8 @@ class InformixDataSource(DataSource):  # type: ignore[misc]
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Who plans and reads."""
-        return InformixReader(_Wanted(self.options), schema)
+        wanted = _Wanted(self.options)
+        return (FilteringReader if wanted.push_down else InformixReader)(wanted, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
         """Who writes a DataFrame."""
@@ -83,11 +99,7 @@ class InformixPartition(InputPartition):  # type: ignore[misc]
 
 
 class InformixReader(DataSourceReader):  # type: ignore[misc]
-    """Plans on the driver, reads on the workers, with a connection for each task.
-
-    Filters are not pushed down: Spark 4.3.0 goes on reading what was planned for the first one when a DataFrame is
-    used again with others, or with none.
-    """
+    """Plans on the driver, reads on the workers, with a connection for each task."""
 
     def __init__(self, wanted: _Wanted, schema: StructType) -> None:
         self._wanted = wanted
@@ -108,6 +120,89 @@ class InformixReader(DataSourceReader):  # type: ignore[misc]
         ):
             for batch in result.batches():
                 yield _cast(batch, schema)
+
+
+class FilteringReader(InformixReader):
+    """Lets the server leave out rows that Spark's filters would. Spark looks at all filters again: what the server
+    cannot say exactly costs rows that travel, and never any that are missing.
+
+    Not by default: Spark up to 4.3 keeps what it has planned with the DataFrame that was loaded. One that is used
+    again, with other filters or none, goes on reading the rows of the first ones (mended by SPARK-58551).
+    """
+
+    def __init__(self, wanted: _Wanted, schema: StructType) -> None:
+        super().__init__(wanted, schema)
+        self._filters: list[Filter] = []
+        self.pushFilters = _Pushing(self._filters)
+
+    def partitions(self) -> list[InformixPartition]:
+        """The parts, with WHERE for what the filters ask."""
+        with self._wanted.connected() as connection:
+            parts = self._wanted.plan(connection)
+            more = self._conditions(connection) if self._filters else []
+        return [InformixPartition(conditions.narrowed(part, more)) for part in parts]
+
+    def _conditions(self, connection: Connection) -> list[Condition]:
+        with self._wanted.first(connection) as result:
+            types = conditions.by_name(result.columns)
+            usual = from_arrow_schema(_for_spark(result.schema), prefer_timestamp_ntz=True)
+        same = {
+            each.name for each in usual if each in self._schema.fields
+        }  # not where the user has said other types
+        found = []
+        for each in self._filters:
+            name = each.attribute[0]
+            if len(each.attribute) == 1 and name in same and name in types:
+                condition = _condition(each, types[name], connection)
+                if condition is not None:
+                    found.append(condition)
+        return found
+
+
+class _Pushing:
+    """``pushFilters``. Where the session has not enabled it, Spark does not call it but refuses readers that have one
+    of their own: to whoever only looks, this is the inherited one.
+    """
+
+    __func__ = staticmethod(DataSourceReader.pushFilters)
+
+    def __init__(self, kept: list[Filter]) -> None:
+        self._kept = kept
+
+    def __call__(self, filters: list[Filter]) -> list[Filter]:
+        self._kept[:] = [each for each in filters if isinstance(each, (*_COMPARED, In, IsNull, IsNotNull))]
+        return filters
+
+
+_COMPARED = {
+    EqualTo: "=", EqualNullSafe: "=", LessThan: "<", LessThanOrEqual: "<=", GreaterThan: ">",
+    GreaterThanOrEqual: ">=", StringStartsWith: "LIKE",
+}  # fmt: skip
+
+
+def _condition(filter: Any, type: ColumnType, connection: Connection) -> Condition | None:
+    """What the server is told; None when it is not."""
+    try:
+        name = quote(filter.attribute[0], connection._parameters.delimident)
+    except ProgrammingError:
+        return None
+    if isinstance(filter, IsNull | IsNotNull):
+        return conditions.null(type, name, wanted=isinstance(filter, IsNull))
+    values = filter.value if isinstance(filter, In) else [filter.value]
+    try:
+        for value in values:
+            if isinstance(value, str):
+                value.encode(connection._session.framing.encoding)
+    except UnicodeEncodeError:  # no text of this database
+        return None
+    if isinstance(filter, In):
+        return conditions.among(type, name, values)
+    if filter.value is None:
+        return conditions.null(type, name, wanted=True) if isinstance(filter, EqualNullSafe) else None
+    operator = _COMPARED[filter.__class__]
+    if operator == "LIKE":
+        return conditions.prefix(type, name, filter.value)
+    return conditions.comparison(type, name, operator, filter.value)
 
 
 class StagedMessage(WriterCommitMessage):  # type: ignore[misc]
@@ -219,6 +314,10 @@ class _Wanted:
             )
         elif consistency != "none":
             raise InterfaceError(f"consistency must be 'none' or 'last committed', got {consistency!r}")
+        push_down = given.get("pushdownpredicate", "false").lower()
+        if push_down not in ("true", "false"):
+            raise InterfaceError(f"pushDownPredicate must be true or false, got {push_down!r}")
+        self.push_down = push_down == "true"
         wait = _number("lockWait", given.get("lockwait"))
         if wait is not None:
             self.options["lock_wait"] = wait

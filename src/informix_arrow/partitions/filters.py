@@ -1,0 +1,145 @@
+"""Conditions that another engine's comparisons become: of each row that meets the comparison there, the condition is
+true here.
+
+The engine looks at the rows once more, so that a condition may let rows pass (texts are equal here whatever blanks end
+them), but never keep back one that the engine wants. What cannot be said so, is not said: the order of texts is the
+collation's; floating numbers, times of day and intervals are left alone; and values that a column of this type cannot
+hold, such as a moment with finer fractions, which the server would cut.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from types import MappingProxyType
+
+from ..wire.column_types import ColumnType
+from ..wire.describe import Column
+from ..wire.type_codes import CHAR_TYPES, FLAG_DISTINCT, VARCHAR_TYPES, TypeCode
+from .conditions import Condition
+from .partition import Partition
+
+MOST_VALUES = 1000
+"""Of one ``IN``; each is a parameter."""
+
+_BITS: Mapping[int, int] = MappingProxyType(
+    {
+        TypeCode.SMALLINT: 15,
+        TypeCode.INTEGER: 31,
+        TypeCode.SERIAL: 31,
+        TypeCode.INT8: 63,
+        TypeCode.SERIAL8: 63,
+        TypeCode.BIGINT: 63,
+        TypeCode.BIGSERIAL: 63,
+    }
+)
+_SCALARS = frozenset({*_BITS, *CHAR_TYPES, *VARCHAR_TYPES}) | {
+    TypeCode.FLOAT, TypeCode.SMALLFLOAT, TypeCode.DECIMAL, TypeCode.MONEY, TypeCode.DATE, TypeCode.DATETIME,
+    TypeCode.INTERVAL,
+}  # fmt: skip
+_ORDERED = ("=", "<", "<=", ">", ">=")
+_MOST_TEXT = 8000  # characters, of which each has four bytes at most
+_YEAR, _DAY, _SECOND = 0, 4, 10  # of a qualifier
+
+
+def null(type: ColumnType, name: str, *, wanted: bool) -> Condition | None:
+    """``name IS NULL``, or IS NOT NULL; None for types whose NULLs are not for sure those of the engine."""
+    if type.code not in _SCALARS and not type.is_boolean and not type.is_lvarchar:
+        return None
+    return Condition(f"{name} IS NULL" if wanted else f"{name} IS NOT NULL")
+
+
+def comparison(type: ColumnType, name: str, operator: str, value: object) -> Condition | None:
+    """``name operator ?`` for ``=``, ``<``, ``<=``, ``>`` and ``>=``; None when that would not be what is meant."""
+    if operator not in _ORDERED or not _is_exact(type, value, equal=operator == "="):
+        return None
+    return Condition(f"{name} {operator} ?", (value,))
+
+
+def among(type: ColumnType, name: str, values: Sequence[object]) -> Condition | None:
+    """``name IN (?, ..)``. NULL among the values makes no row true."""
+    values = [value for value in values if value is not None]
+    if not 0 < len(values) <= MOST_VALUES or not all(_is_exact(type, value, equal=True) for value in values):
+        return None
+    return Condition(f"{name} IN ({', '.join('?' * len(values))})", tuple(values))
+
+
+def prefix(type: ColumnType, name: str, value: object) -> Condition | None:
+    """``name LIKE ?`` for texts that begin with ``value``; None when that holds a wildcard."""
+    if not _is_text(type) or not _is_exact(type, value, equal=True) or set(str(value)) & set("%_\\"):
+        return None
+    return Condition(f"{name} LIKE ?", (f"{value}%",))
+
+
+def narrowed(part: Partition, conditions: Iterable[Condition]) -> Partition:
+    """The part's rows that meet all conditions besides. How many these are nobody knows."""
+    more = list(conditions)
+    if not more:
+        return part
+    source = part.sql.removesuffix(f" WHERE {part.condition}") if part.condition else part.sql
+    all_of = " AND ".join(each.sql for each in more)
+    condition = f"({part.condition}) AND {all_of}" if part.condition else all_of
+    parameters = tuple(value for each in more for value in each.parameters)
+    return replace(
+        part,
+        sql=f"{source} WHERE {condition}",
+        parameters=part.parameters + parameters,
+        condition=condition,
+        rows=None,
+    )
+
+
+def by_name(columns: Iterable[Column]) -> dict[str, ColumnType]:
+    """Types by the columns' names; without those that two columns have."""
+    columns = tuple(columns)
+    times = Counter(column.name for column in columns)
+    return {column.name: column.type for column in columns if times[column.name] == 1}
+
+
+def _is_text(type: ColumnType) -> bool:
+    return type.code in CHAR_TYPES or type.code in VARCHAR_TYPES or type.is_lvarchar
+
+
+def _is_exact(type: ColumnType, value: object, *, equal: bool) -> bool:
+    """Whether a column of this type can hold exactly this value, and compares it as everybody does."""
+    if type.flags & FLAG_DISTINCT:
+        return False
+    if type.is_boolean:
+        return equal and isinstance(value, bool)
+    if isinstance(value, str):
+        # Code sets replace what they have not by U+FFFD; NUL ends a text; long ones would be bound as LVARCHAR.
+        whole = 0 < len(value) <= _MOST_TEXT and not set(value) & {"\0", "\ufffd"}
+        return equal and whole and _is_text(type)
+    if isinstance(value, bool):
+        return False
+    if type.code in _BITS:
+        return isinstance(value, int) and abs(value) < 1 << _BITS[type.code]  # the lowest number is NULL
+    if isinstance(value, Decimal):
+        return _is_decimal(type, value)
+    if isinstance(value, dt.datetime):
+        return _is_moment(type, value)
+    return type.code == TypeCode.DATE and isinstance(value, dt.date)
+
+
+def _is_decimal(type: ColumnType, value: Decimal) -> bool:
+    scale, precision = type.scale, type.precision
+    if scale is None or precision is None or not value.is_finite():
+        return False
+    _, digits, exponent = value.normalize().as_tuple()
+    assert isinstance(exponent, int)
+    return -exponent <= scale and len(digits) + exponent <= precision - scale
+
+
+def _is_moment(type: ColumnType, value: dt.datetime) -> bool:
+    qualifier = type.qualifier
+    if type.code != TypeCode.DATETIME or qualifier is None or value.tzinfo is not None:
+        return False
+    if qualifier.start != _YEAR or qualifier.end < _DAY:
+        return False
+    fields = (value.hour, value.minute, value.second)
+    kept = max(0, min(3, (qualifier.end - _DAY) // 2))
+    fraction = max(0, qualifier.end - _SECOND)
+    return not any(fields[kept:]) and value.microsecond % 10 ** (6 - fraction) == 0

@@ -1,0 +1,54 @@
+"""Filters of DataFrames, evaluated by Spark alone and pushed down; test_spark_filters.py runs it with pyspark.
+
+Arguments: a URL, and filters in Spark's SQL. What it finds is printed as JSON, a line for each step.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from informix_arrow.spark import InformixDataSource
+
+
+def told(what: str, found: object) -> None:
+    print(json.dumps({what: found}, default=str), flush=True)
+
+
+def main(url: str, *filters: str) -> None:
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -Duser.timezone=UTC")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.session.timeZone", "America/New_York")
+        .getOrCreate()
+    )
+    spark.dataSource.register(InformixDataSource)
+
+    def keys(condition: str, **options: Any) -> list[int]:
+        # Loaded anew: Spark keeps what it has planned with the DataFrame.
+        frame: DataFrame = spark.read.format("informix").options(url=url, **options).load()
+        return sorted(row.k for row in frame.where(condition).collect() if row.tail == 77)
+
+    pushed = {"pushDownPredicate": "true"}
+    told("not enabled", [keys("k >= 0", dbtable="plain", **pushed), keys("i < 0", dbtable="plain", **pushed)])
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    for each in filters:
+        told(each, [keys(each, dbtable="plain"), keys(each, dbtable="plain", **pushed)])
+    parts = {"partitionColumn": "k", "numPartitions": "2"}
+    query = "SELECT k, i + 1 AS more, tail FROM plain WHERE k > 0"
+    told("in parts", keys("more < 2 AND tail = 77", query=query, **parts, **pushed))
+    typed = spark.read.format("informix").options(url=url, dbtable="plain", **pushed)
+    told(
+        "typed",
+        [row.k for row in typed.schema("k INT, i STRING, tail INT").load().where("i = '0'").collect()],
+    )
+    spark.stop()
+
+
+main(*sys.argv[1:])
