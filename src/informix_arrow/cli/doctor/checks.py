@@ -188,7 +188,9 @@ def _(bench: Bench) -> str:
     return ", ".join(map(str, found))
 
 
-@check("guessed codes", "codes that no manual names, of statements about views", "code -886", "code -313")
+@check(
+    "guessed codes", "codes that no manual names, of views and of CHR", "code -886", "code -313", "code -1214"
+)
 def _(bench: Bench) -> str:
     table, view = bench.table("a INTEGER, tail CHAR(1)"), bench.name()
     bench.make(f"CREATE VIEW {view} AS SELECT a FROM {table}", f"DROP VIEW {view}")
@@ -197,14 +199,15 @@ def _(bench: Bench) -> str:
         f"DROP TABLE {table} RESTRICT",
         f"TRUNCATE TABLE {view}",
         f"ALTER TABLE {view} ADD (b INTEGER)",
+        "SELECT CHR(300) FROM systables WHERE tabid = 1",
     ):
         try:
-            bench.connection.execute(sql)
+            bench.connection.execute(sql).fetchall()
         except Error as error:
             found.append(error.sqlcode)
         else:
             found.append(0)
-    expect(found, [-886, -313, -313], "codes")
+    expect(found, [-886, -313, -313, -1214], "codes")
     return ", ".join(map(str, found))
 
 

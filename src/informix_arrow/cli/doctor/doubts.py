@@ -20,6 +20,7 @@ NOT_ASKED = {
     "C27": "a matter of what IBM's JDBC driver asks the catalogue",
     "C28": "a message that IBM's JDBC driver asks for",
     "C34": "the login of one session too many would disturb others",
+    "C36": "it takes a client that closes while its requests wait, and nobody to read what became of them",
     "CDC 0": "the legend",
     "CDC 8.13": "two-phase commit takes a transaction manager",
     "CDC 8.14": "a long transaction would fill the server's logs",
