@@ -21,7 +21,7 @@ from .result import Result
 from .shaping.parameters import Values
 from .shaping.rows import NO_ROW, NO_ROWS, RowFactory, Rows, Whole
 from .wire.assignment import Inexact
-from .wire.errors import NotSupportedError, QueryCanceled
+from .wire.errors import InterfaceError, NotSupportedError, QueryCanceled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -379,10 +379,17 @@ class Cursor(CursorBase, Generic[ConnectionT]):
 
     def _rest(self) -> Iterator[pa.RecordBatch]:
         """Batches of the rows of which none was handed out."""
+        if self._whole is not None:  # of which none was handed out
+            return self._whole_batch(self._require_rows())
         rest = self._rows.rest()
-        if self._whole is not None:
-            rest = self._take_whole().slice(0)
         return itertools.chain(() if rest is None else (rest,), self._batches or ())
+
+    def _whole_batch(self, cursor: ServerCursor) -> Iterator[pa.RecordBatch]:
+        """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
+        if self._cursor is not cursor:
+            raise InterfaceError("the result was closed while it was being read")
+        if self._whole is not None:
+            yield self._take_whole().slice(0)
 
     def __iter__(self) -> Self:
         """The cursor itself: an iterator over the rows that are left."""

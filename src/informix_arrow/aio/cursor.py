@@ -23,6 +23,7 @@ from .result import AsyncResult
 # | from ..front.arrow_stream import ArrowStream as ArrowStream
 # | from functools import partial
 # | import itertools
+# | from ..wire.errors import InterfaceError
 # both:
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -438,10 +439,17 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     # blocking only:
     # | def _rest(self) -> Iterator[pa.RecordBatch]:
     # |     """Batches of the rows of which none was handed out."""
+    # |     if self._whole is not None:  # of which none was handed out
+    # |         return self._whole_batch(self._require_rows())
     # |     rest = self._rows.rest()
-    # |     if self._whole is not None:
-    # |         rest = self._take_whole().slice(0)
     # |     return itertools.chain(() if rest is None else (rest,), self._batches or ())
+    # |
+    # | def _whole_batch(self, cursor: ServerCursor) -> Iterator[pa.RecordBatch]:
+    # |     """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
+    # |     if self._cursor is not cursor:
+    # |         raise InterfaceError("the result was closed while it was being read")
+    # |     if self._whole is not None:
+    # |         yield self._take_whole().slice(0)
     # |
     # both:
     def __aiter__(self) -> Self:
