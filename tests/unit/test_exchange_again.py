@@ -122,6 +122,16 @@ def test_the_short_way_is_the_long_way(answer: str, piece: int, monkeypatch: pyt
     assert short == second_run(ANSWERS[answer], piece)
 
 
+@pytest.mark.parametrize("answer", ["rows", "no end", "an error behind a row", "a spoilt row"])
+def test_wherever_the_first_piece_of_the_answer_ends(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each byte of it, and behind it: what arrives at once decides how far the short way goes."""
+    pieces = range(1, 160)
+    short = [second_run(ANSWERS[answer], piece) for piece in pieces]
+    monkeypatch.setattr(running, "is_plain", lambda *_: False)
+    for piece, seen in zip(pieces, short, strict=True):
+        assert seen == second_run(ANSWERS[answer], piece), f"cut every {piece} bytes"
+
+
 @pytest.mark.parametrize(
     "state",
     [
