@@ -179,7 +179,8 @@ def _replies(dialogue: Dialogue) -> Replies:
 
 
 def play(dialogue: Dialogue, client: socket.socket) -> None:
-    """Serve one client. A fetch too many, sent on a guess, is told that there are no more rows."""
+    """Serve one client. A fetch too many, sent on a guess, is told that there are no more rows; one that leaves before
+    the recorded client did, because others read the rest, is told goodbye and nothing else."""
     replies = _replies(dialogue)
     login, protocols, *_ = dialogue.turns
     fetches: deque[tuple[bytes, bool]] = deque()
@@ -193,8 +194,12 @@ def play(dialogue: Dialogue, client: socket.socket) -> None:
     requests.next()
     client.sendall(protocols.reply)
     ended: dict[bytes, bool] = {}  # whether a statement's cursor has sent its last row
+    goodbye = m.Exit().encode(dialogue.framing)
     while others or fetches:
         request = requests.next()
+        if request == goodbye:
+            client.sendall(goodbye)
+            return
         fetch, statement = _is_fetch(request), request[2:4]
         if fetch and ended.get(statement):
             client.sendall(dialogue.exhausted)
