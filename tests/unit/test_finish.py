@@ -97,6 +97,57 @@ def test_multi_byte_code_sets_are_decoded_by_python(encoding: str, strings: str)
         assert batch[name].to_pylist() == texts
 
 
+TOGETHER = ["big5", "cp950", "cp932", "shift_jis", "euc_jp", "cp949", "gbk", "gb18030"]
+
+
+@pytest.mark.parametrize("encoding", TOGETHER)
+def test_a_zero_byte_ends_no_character_of_a_code_set_whose_values_are_decoded_together(encoding: str) -> None:
+    leads = [bytes((first,)) for first in range(0x80, 0x100)]
+    twos = [lead + bytes((second,)) for lead in leads for second in range(0x100)]
+    threes = [lead + bytes((digit, lead[0])) for lead in leads for digit in (0x30, 0x39, 0xA1)]
+    wholes = 0
+    for begun in (*leads, *twos, *threes):
+        try:
+            found = (begun + b"\0a").decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        wholes += 1
+        assert found == begun.decode(encoding) + "\0a"
+    assert wholes > 5000
+
+
+@pytest.mark.parametrize("encoding", TOGETHER)
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()])
+def test_values_decoded_together_are_those_decoded_one_by_one(encoding: str, kind: pa.DataType) -> None:
+    signs = "".join(
+        sign for sign in map(chr, range(0x3000, 0x9000, 37)) if sign.encode(encoding, "ignore") != b""
+    )
+    texts = [
+        None,
+        "",
+        "\0",
+        signs[:1],
+        "a\0b",
+        *(signs[n % 50 : n % 50 + n % 23] for n in range(900)),
+        "",
+        None,
+    ]
+    raws = [None if text is None else text.encode(encoding) for text in texts]
+    plain = [text if text is None or "\0" not in text else "zero" for text in texts]
+    for wanted in (texts, plain, plain * 40):  # more than one stretch
+        values = pa.array([None if each is None else each.encode(encoding) for each in wanted], kind)
+        for final in (pa.utf8(), pa.large_utf8()):
+            assert as_text(values, final, encoding, "strict", "n", 0).to_pylist() == wanted
+        assert as_text(values[3:-1], pa.utf8(), encoding, "strict", "n", 0).to_pylist() == wanted[3:-1]
+    cut = signs[-1].encode(encoding)[:-1]
+    broken = pa.array([*raws, b"a" + cut, "tail".encode(encoding)], kind)
+    replaced = as_text(broken, pa.utf8(), encoding, "replace", "n", 0).to_pylist()
+    assert replaced == [*texts, (b"a" + cut).decode(encoding, "replace"), "tail"]
+    with pytest.raises(DataError, match=f"row {len(raws) + 100}") as caught:
+        as_text(broken, pa.utf8(), encoding, "strict", "n", 100)
+    assert caught.value.row == len(raws) + 100
+
+
 def test_ascii_in_a_multi_byte_code_set_is_not_copied() -> None:
     made = finisher(NAME, encoding="cp932", raw_text=True)
     batch = decoded(made, [b"abc", None, b"", b"defg"])

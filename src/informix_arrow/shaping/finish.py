@@ -11,11 +11,12 @@ import codecs
 import contextlib
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..wire.describe import Column, Plan
 from ..wire.errors import DataError, NotSupportedError
@@ -184,8 +185,8 @@ def as_text(
 ) -> pa.Array:
     """A binary or large_binary array as the text type ``final`` (utf8, large_utf8 or utf8_view).
 
-    Only ASCII: the very same buffers. UTF-8 is checked in one go and kept. Else every value is decoded by
-    Python's codec: multi-byte code sets and the contents of large objects only, and the codec is C. ``errors``
+    Only ASCII: the very same buffers. UTF-8 is checked in one go and kept. Else Python's codec decodes, which is C:
+    multi-byte code sets, many values at once, and the contents of large objects. ``errors``
     is the option ``encoding_errors``: ``"strict"`` raises ``DataError`` with row and column, ``"replace"``
     puts U+FFFD. A value of more than ``limit`` bytes is a ``DataError`` in a type with 32-bit offsets.
     """
@@ -211,24 +212,13 @@ def _decoded(
     first_row: int,
     limit: int = TEXT_LIMIT,
 ) -> pa.Array:
-    data, valid = bytearray(), bytearray()
-    ends = array("q", (0,))
-    handling = "replace" if errors == "replace" else "strict"
-    for number, value in enumerate(values, first_row):
-        raw = value.as_buffer()
-        valid.append(raw is not None)
-        if raw is not None:
-            try:
-                data += codecs.decode(memoryview(raw), encoding, handling).encode()
-            except UnicodeDecodeError as error:
-                raise DataError(
-                    f"column {name!r}, row {number}: the byte 0x{raw.to_pybytes()[error.start]:02x} at position "
-                    f'{error.start + 1} is no {encoding} text; encoding_errors="replace" or "binary" reads '
-                    f"it all the same, and encoding=... overrules a wrong code set",
-                    row=number,
-                    column=name,
-                ) from None
-        ends.append(len(data))
+    data, ends = bytearray(), array("q", (0,))
+    together = codecs.lookup(encoding).name in _TOGETHER
+    for begin, count in _stretches(values):
+        some = values.slice(begin, count)
+        if not (together and count > 1 and _decode_together(some, encoding, data, ends)):
+            _decode_singly(some, encoding, errors, name, first_row + begin, data, ends)
+    valid = bytearray(values.is_valid().cast(pa.uint8()).to_numpy()) if values.null_count else bytearray()
     found = pa.Array.from_buffers(
         pa.large_utf8(), len(values), [_bitmap(valid), pa.py_buffer(ends), pa.py_buffer(data)]
     )
@@ -242,6 +232,76 @@ def _decoded(
             column=name,
         )
     return found.cast(text)
+
+
+#: Code sets of which several values may be decoded as one text with U+0000 between them: no byte changes what those
+#: behind the next zero byte mean, and a zero byte ends no character that others have begun.
+_TOGETHER = frozenset(codecs.lookup(each).name for each in (
+    "big5", "cp950", "cp932", "shift_jis", "euc_jp", "cp949", "gbk", "gb18030",
+))  # fmt: skip
+_STRETCH = 1 << 18  # bytes that are decoded together: the GIL is held for a millisecond, and copies are small
+
+
+def _stretches(values: pa.Array) -> Iterator[tuple[int, int]]:
+    """Where values begin that have about _STRETCH bytes together, and how many these are."""
+    if not len(values):
+        return
+    width = np.int64 if _Types.is_large_binary(values.type) else np.int32
+    ends = np.frombuffer(values.buffers()[1], width)[values.offset : values.offset + len(values) + 1]
+    begin = 0
+    while begin < len(values):
+        behind = int(np.searchsorted(ends, int(ends[begin]) + _STRETCH, "right")) - 1
+        behind = min(max(behind, begin + 1), len(values))
+        yield begin, behind - begin
+        begin = behind
+
+
+def _decode_together(values: pa.Array, encoding: str, data: bytearray, ends: array[int]) -> bool:
+    """Add the texts of values to ``data``, and where they end. False: one of them needs to be looked at by itself."""
+    full = values.fill_null(b"")
+    whole = pa.ListArray.from_arrays(pa.array([0, len(full)], pa.int32()), full)
+    joined = pc.binary_join(whole, pa.scalar(b"\0", full.type))[0].as_buffer()
+    try:
+        made = codecs.decode(memoryview(joined), encoding).encode()
+    except UnicodeDecodeError:
+        return False
+    zeros = np.flatnonzero(np.frombuffer(made, np.uint8) == 0)
+    if len(zeros) != len(values) - 1:
+        return False
+    before = len(data)
+    data += made.translate(None, b"\0")
+    places = np.empty(len(values), np.int64)
+    places[:-1] = zeros - np.arange(len(zeros)) + before
+    places[-1] = len(data)
+    ends.frombytes(places.tobytes())
+    return True
+
+
+def _decode_singly(
+    values: pa.Array,
+    encoding: str,
+    errors: str,
+    name: str,
+    first_row: int,
+    data: bytearray,
+    ends: array[int],
+) -> None:
+    """The same, each by itself."""
+    handling = "replace" if errors == "replace" else "strict"
+    for number, value in enumerate(values, first_row):
+        raw = value.as_buffer()
+        if raw is not None:
+            try:
+                data += codecs.decode(memoryview(raw), encoding, handling).encode()
+            except UnicodeDecodeError as error:
+                raise DataError(
+                    f"column {name!r}, row {number}: the byte 0x{raw.to_pybytes()[error.start]:02x} at position "
+                    f'{error.start + 1} is no {encoding} text; encoding_errors="replace" or "binary" reads '
+                    f"it all the same, and encoding=... overrules a wrong code set",
+                    row=number,
+                    column=name,
+                ) from None
+        ends.append(len(data))
 
 
 def _cast(values: pa.Array, final: pa.DataType) -> pa.Array:
