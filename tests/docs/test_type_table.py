@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.walking import walked
 
 from informix_arrow.wire.plan_ops import arrow_type
 from informix_arrow.wire.types import ColumnType, TypeCode
@@ -44,7 +44,7 @@ SOURCES = [
 ]
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.sql)
+@walked("source", SOURCES, ids=lambda source: source.sql)
 def test_a_distinct_type_is_read_as_its_source(source: ColumnType) -> None:
     distinct = ColumnType.distinct("mine", source, 3000, "informix")
     assert distinct.sql == "mine"

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 import informix_arrow as ifx
 import informix_arrow.aio
@@ -93,9 +94,9 @@ LOST: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("column", "value"), LOST, ids=[f"{column}-{value!r}" for column, value in LOST])
-@pytest.mark.parametrize("many", [False, True], ids=["execute", "executemany"])
-@pytest.mark.parametrize(
+@walked(("column", "value"), LOST, ids=[f"{column}-{value!r}" for column, value in LOST])
+@walked("many", [False, True], ids=["execute", "executemany"])
+@walked(
     "sql",
     [
         "INSERT INTO assigned (k, {}, tail) VALUES (1, ?, 12345)",

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.fault_proxy import Fault, FaultProxy, eventually
+from tests.walking import walked
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -192,8 +193,8 @@ def test_whoever_gets_a_dead_member_keeps_the_place_in_the_line(
         assert pool.statistics.opened == 2
 
 
-@pytest.mark.parametrize("name", ["timeout", "max_idle", "max_age", "check_after"])
-@pytest.mark.parametrize("value", [-1, math.nan, "5", True])
+@walked("name", ["timeout", "max_idle", "max_age", "check_after"])
+@walked("value", [-1, math.nan, "5", True])
 def test_times_that_make_no_sense_are_refused(name: str, value: Any) -> None:
     for make in (Pool, aio.AsyncPool):
         with pytest.raises(ifx.InterfaceError, match=name):

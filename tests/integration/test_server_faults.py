@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server import Server
 from informix_arrow.wire import messages as m
@@ -335,7 +336,7 @@ def test_huge_statements_are_forgotten_sooner() -> None:
     assert [query.session for query in log] == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
+@walked(
     ("sql", "shown"),
     [
         ("set encryption password 'a''b' with hint 'h'", "set encryption password '***' with hint 'h'"),

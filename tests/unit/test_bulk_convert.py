@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.bulk.convert import Converter, converter
 from informix_arrow.bulk.feed import RowFeed
@@ -103,9 +104,7 @@ ACCEPTED: list[tuple[str, pa.Array, list[object]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("declared", "array", "expected"), ACCEPTED, ids=lambda v: str(getattr(v, "type", v))[:40]
-)
+@walked(("declared", "array", "expected"), ACCEPTED, ids=lambda v: str(getattr(v, "type", v))[:40])
 def test_what_fits_arrives_exactly(declared: str, array: pa.Array, expected: list[object]) -> None:
     assert sent(ColumnType.parse_sql(declared), array) == expected
 
@@ -130,9 +129,7 @@ REFUSED: list[tuple[str, pa.Array, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40]
-)
+@walked(("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40])
 def test_what_does_not_fit_is_refused_with_row_column_and_value(
     declared: str, array: pa.Array, row: int, text: str
 ) -> None:
@@ -145,10 +142,8 @@ def test_what_does_not_fit_is_refused_with_row_column_and_value(
     assert "on_error='collect'" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40]
-)
-@pytest.mark.parametrize("form", [Form.PUT, Form.BIND])
+@walked(("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40])
+@walked("form", [Form.PUT, Form.BIND])
 def test_rows_that_do_not_fit_are_set_aside_and_the_others_sent(
     declared: str, array: pa.Array, row: int, text: str, form: Form
 ) -> None:
@@ -275,7 +270,7 @@ def test_smart_large_objects_become_the_bytes_of_their_contents(
     assert found == expected
 
 
-@pytest.mark.parametrize(
+@walked(
     ("declared", "array", "encoding"),
     [
         ("CLOB", pa.array(["ok", "€"]), "latin-1"),

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.soaking import examples
+from tests.walking import walked
 
 from informix_arrow._bulk import (
     FULL,
@@ -268,7 +269,7 @@ BOUND = [
 ]
 
 
-@pytest.mark.parametrize(("ct", "bound"), PLAIN, ids=[ct.sql for ct in TYPES])
+@walked(("ct", "bound"), PLAIN, ids=[ct.sql for ct in TYPES])
 def test_a_plain_value_is_taken_as_the_python_way_stores_it(
     ct: ColumnType, bound: Sequence[BoundValue]
 ) -> None:
@@ -301,7 +302,7 @@ def outcome(make: Callable[[], object]) -> object:
         return problem
 
 
-@pytest.mark.parametrize(("ct", "own"), PLAIN, ids=[ct.sql for ct in TYPES])
+@walked(("ct", "own"), PLAIN, ids=[ct.sql for ct in TYPES])
 def test_whatever_is_taken_is_what_the_python_way_stores_and_what_it_refuses_is_never_taken(
     ct: ColumnType, own: Sequence[BoundValue]
 ) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.walking import walked
 
 from informix_arrow.bulk.advice import advice
 from informix_arrow.bulk.ddl import create_table, declared_type, merge_statement, staging_table
@@ -121,7 +122,7 @@ TYPES: list[tuple[pa.DataType, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arrow", "declared"), TYPES, ids=str)
+@walked(("arrow", "declared"), TYPES, ids=str)
 def test_arrow_types_have_an_informix_type_that_holds_them(arrow: pa.DataType, declared: str) -> None:
     assert declared_type(pa.field("c", arrow)) == (declared, False)
     ColumnType.parse_sql(declared)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow._changes import FULL, NEED_MORE, OTHER, ImageDecoder
 from informix_arrow.wire import changes as c
@@ -211,7 +212,7 @@ GOOD = small(40, 10, 1, True, "ab", "cd")  # header 44; image: 4, 2, then 3 and 
 INT = struct.Struct(">i")
 
 
-@pytest.mark.parametrize(
+@walked(
     ("data", "message"),
     [
         (changed(GOOD, 0, INT.pack(40)), "header of 40"),

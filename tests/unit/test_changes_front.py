@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow import capturing
 from informix_arrow.capturing import Changes
@@ -433,7 +434,7 @@ def test_a_capture_that_is_dropped_is_warned_of() -> None:
     assert connection.abandoned
 
 
-@pytest.mark.parametrize(
+@walked(
     ("arguments", "message"),
     [
         ({"tables": []}, "tables is empty"),

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.describe import Column
@@ -39,7 +40,7 @@ def numbers(precision: int, scale: int, rng: random.Random) -> list[Decimal | No
     return found
 
 
-@pytest.mark.parametrize("precision", range(1, 33))
+@walked("precision", range(1, 33))
 def test_decimals_of_every_scale_are_the_same_by_every_way(precision: int) -> None:
     """If this fails: ia_b100_small, ia_b100_wide or ia_pack_eight, ia_pack_sixteen differ from the digits."""
     rng = random.Random(precision)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.walking import walked
 
 from informix_arrow._decode import FULL, KERNELS
 from informix_arrow.wire.describe import Column
@@ -120,7 +121,7 @@ def drawn(ct: ColumnType, rng: random.Random) -> bytes:
     return encode_tuple([value], [Column("c", ct)], "utf-8")
 
 
-@pytest.mark.parametrize("ct", raw_types(), ids=lambda ct: ct.sql)
+@walked("ct", raw_types(), ids=lambda ct: ct.sql)
 def test_a_column_of_any_type_between_two_others_is_the_same_by_blocks(ct: ColumnType) -> None:
     """If this fails: a column loop of decode_block.h or a kernel of decode_lanes.h differs from the case of its kind
     in the row loop (decode_core.h). Tails of all lengths, on each boundary."""

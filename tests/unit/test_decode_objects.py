@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.walking import walked
 
 from informix_arrow.wire.errors import DataError, ProtocolError
 from informix_arrow.wire.types import FLAG_LARGE, ColumnType, Kind, PlanOp, TypeOptions, plan_op
@@ -126,8 +127,8 @@ def test_the_borders_of_int64_are_exact() -> None:
         refuses(op, pack_decimal(Decimal(value), op.width), DataError, "integer_aggregates=False reads it")
 
 
-@pytest.mark.parametrize("text", ["0.1", "-1.5", "123456789012345.5", "-0.00000001"])
-@pytest.mark.parametrize("width", [9, 10, 17, 18])
+@walked("text", ["0.1", "-1.5", "123456789012345.5", "-0.00000001"])
+@walked("width", [9, 10, 17, 18])
 def test_digits_behind_the_point_are_refused_by_int64(text: str, width: int) -> None:
     """The description says that there are none; whoever sends them is not believed silently."""
     op = PlanOp(Kind.DECIMAL_INT64, width, 0, 0)
@@ -146,8 +147,8 @@ def test_a_digit_above_99_is_a_protocol_error_in_an_int64_too(width: int) -> Non
 # ---- DECIMAL in every place of its bytes
 
 
-@pytest.mark.parametrize("width", range(2, 19))
-@pytest.mark.parametrize("scale", [0, 1, 2, 3, 5, 16, 31])
+@walked("width", range(2, 19))
+@walked("scale", [0, 1, 2, 3, 5, 16, 31])
 def test_every_exponent_at_every_width_and_scale_is_exact_or_refused(width: int, scale: int) -> None:
     """The short cut through one word and the long way must agree on where digits stand: one digit pair at each place,
     all pairs, the last pair alone, both signs."""

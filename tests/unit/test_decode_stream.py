@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow._decode import FULL, NEED_MORE, OTHER, Decoder
 from informix_arrow.wire.errors import DataError, ProtocolError
@@ -169,8 +170,8 @@ def test_a_row_larger_than_batch_bytes_makes_a_batch_of_its_own() -> None:
     assert [b.num_rows for b in decode([INTEGER, VARCHAR], [reply], batch_bytes=1)] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("rows", [1, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 5000])
-@pytest.mark.parametrize("pattern", ["none", "all", "third", "last", "first"])
+@walked("rows", [1, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 5000])
+@walked("pattern", ["none", "all", "third", "last", "first"])
 def test_validity_is_right_at_every_word_border(rows: int, pattern: str) -> None:
     def null(i: int) -> bool:
         return {"none": False, "all": True, "third": i % 3 == 0, "last": i == rows - 1, "first": i == 0}[
@@ -309,7 +310,7 @@ def test_a_data_error_stays_a_data_error() -> None:
 # ---- construction
 
 
-@pytest.mark.parametrize(
+@walked(
     "op",
     [
         (0, 4, 0, 0),

@@ -10,6 +10,7 @@ import struct
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.walking import walked
 
 from informix_arrow._decode import FULL, OTHER, Decoder
 from informix_arrow.shaping.finish import as_text
@@ -62,7 +63,7 @@ def read(
             return batches
 
 
-@pytest.mark.parametrize(
+@walked(
     ("unit", "shown", "codepage", "flags"),
     [
         (b"a", "a", "latin-1", 0),
@@ -74,7 +75,7 @@ def read(
         (b"a", "a", None, FLAG_REPLACE),
     ],
 )
-@pytest.mark.parametrize("fraction", [0.34, 0.5, 1.0])
+@walked("fraction", [0.34, 0.5, 1.0])
 def test_a_text_that_fits_is_read_however_much_it_might_have_become(
     unit: bytes, shown: str, codepage: str | None, flags: int, fraction: float
 ) -> None:

@@ -49,7 +49,7 @@ def test_every_decimal_that_fits_comes_out_exactly(case: tuple[int, int, Decimal
     assert got.as_tuple().exponent == -scale
 
 
-@pytest.mark.parametrize("precision", range(1, 33))
+@walked("precision", range(1, 33))
 def test_the_largest_and_smallest_values_of_every_precision_and_scale(precision: int) -> None:
     for scale in range(precision + 1):
         width = decimal_width(precision, scale)
@@ -93,9 +93,9 @@ def test_more_digits_than_the_arrow_precision_are_a_data_error() -> None:
     assert decode_one(op, [pack_decimal(Decimal("-999.99"), 10)]).to_pylist() == [Decimal("-999.99")]
 
 
-@pytest.mark.parametrize("kind", [Kind.DECIMAL128, Kind.DECIMAL_FLOAT64, Kind.DECIMAL_STRING])
-@pytest.mark.parametrize("width", [2, 5, 9, 10, 18])
-@pytest.mark.parametrize("sign", [0xC1, 0x3E])
+@walked("kind", [Kind.DECIMAL128, Kind.DECIMAL_FLOAT64, Kind.DECIMAL_STRING])
+@walked("width", [2, 5, 9, 10, 18])
+@walked("sign", [0xC1, 0x3E])
 def test_a_base_100_digit_above_99_is_a_protocol_error(kind: Kind, width: int, sign: int) -> None:
     op = PlanOp(kind, width, 32 << 8 | 10 if kind == Kind.DECIMAL128 else 0x20FF, 0)
     for at in range(1, width):
@@ -401,7 +401,7 @@ def test_any_time_of_day_decodes(value: dt.time, end: int, drop: bool) -> None:
 FIELDS = [("year", 0), ("month", 2), ("day", 4), ("hour", 6), ("minute", 8), ("second", 10)]
 
 
-@pytest.mark.parametrize(
+@walked(
     ("start", "end", "pairs", "complaint"),
     [
         (0, 10, [0, 0, 1, 1, 0, 0, 0], "year 0 is outside 1..9999"),

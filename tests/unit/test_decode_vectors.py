@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from tests.walking import walked
 
 from informix_arrow.wire.errors import DataError
@@ -99,7 +98,7 @@ def test_a_known_encoding_decodes_to_its_value_and_shifts_nothing_behind_it(vect
         assert same(column, vector), (column, vector)
 
 
-@pytest.mark.parametrize("vector", [v for v in VECTORS if v["type"] == TypeCode.INTERVAL], ids=vector_id)
+@walked("vector", [v for v in VECTORS if v["type"] == TypeCode.INTERVAL], ids=vector_id)
 def test_a_known_interval_decodes_as_month_day_nano_too(vector: dict[str, Any]) -> None:
     """Also the one of 999,999,999 days that duration[us] cannot hold."""
     op = plan_op(column_type(vector), TypeOptions(intervals="month_day_nano"))
@@ -111,9 +110,7 @@ def test_a_known_interval_decodes_as_month_day_nano_too(vector: dict[str, Any]) 
         assert value == to_month_day_nano(parse_interval(vector["value"], qualifier))
 
 
-@pytest.mark.parametrize(
-    "vector", [v for v in VECTORS if v["type"] in (TypeCode.DECIMAL, TypeCode.MONEY)], ids=vector_id
-)
+@walked("vector", [v for v in VECTORS if v["type"] in (TypeCode.DECIMAL, TypeCode.MONEY)], ids=vector_id)
 def test_a_known_decimal_decodes_as_float64_and_as_text_too(vector: dict[str, Any]) -> None:
     ct = column_type(vector)
     raw = bytes.fromhex(vector["tuple_hex"])
@@ -152,9 +149,7 @@ JDBC_READS: list[tuple[ColumnType, str, object]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("ct", "raw", "expected"), JDBC_READS, ids=[f"{c.sql}-{r[:24]}" for c, r, _ in JDBC_READS]
-)
+@walked(("ct", "raw", "expected"), JDBC_READS, ids=[f"{c.sql}-{r[:24]}" for c, r, _ in JDBC_READS])
 def test_bytes_that_the_jdbc_driver_reads_are_read_alike(ct: ColumnType, raw: str, expected: object) -> None:
     value = decode_one(plan_op(ct), [bytes.fromhex(raw)])[0].as_py()
     assert (str(value) if ct.code == TypeCode.DATETIME else value) == expected

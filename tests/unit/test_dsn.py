@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.dsn import Parameters, resolve
 from informix_arrow.wire.errors import Error, InterfaceError, NotSupportedError
@@ -77,7 +78,7 @@ def test_a_key_given_twice_in_a_url_is_an_error() -> None:
         url("informix://h/d?host=g")
 
 
-@pytest.mark.parametrize(
+@walked(
     ("text", "error", "match"),
     [
         ("informixs://h/d?tls=false&tls_ca=x", InterfaceError, "'tls' twice"),

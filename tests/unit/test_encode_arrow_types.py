@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.soaking import examples
+from tests.walking import walked
 
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.decimals import pack_decimal
@@ -50,8 +51,8 @@ def limits(arrow: pa.DataType) -> tuple[int, int]:
 # ---- integers ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arrow", INTEGERS, ids=str)
-@pytest.mark.parametrize("name", KINDS)
+@walked("arrow", INTEGERS, ids=str)
+@walked("name", KINDS)
 def test_an_integer_of_any_width_is_taken_when_its_value_fits(name: str, arrow: pa.DataType) -> None:
     ct, top, sql = KINDS[name]
     op = plan_op(ct)
@@ -258,8 +259,8 @@ def test_text_of_every_arrow_form_gives_the_same_bytes(ct: ColumnType, arrow: pa
         )
 
 
-@pytest.mark.parametrize("index", INTEGERS, ids=str)
-@pytest.mark.parametrize("values", TEXT, ids=str)
+@walked("index", INTEGERS, ids=str)
+@walked("values", TEXT, ids=str)
 def test_dictionaries_of_text_are_taken_with_any_index_type(index: pa.DataType, values: pa.DataType) -> None:
     words = ["one", None, "two", "", "a word of many more letters"]
     picks = [0, 2, 4, None, 1, 3, 0, 4]
@@ -418,8 +419,8 @@ WRONG: list[tuple[ColumnType, pa.DataType, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("ct", "arrow", "why"), WRONG, ids=[f"{ct.sql}-{arrow}" for ct, arrow, _ in WRONG])
-@pytest.mark.parametrize("rows", [0, 2])
+@walked(("ct", "arrow", "why"), WRONG, ids=[f"{ct.sql}-{arrow}" for ct, arrow, _ in WRONG])
+@walked("rows", [0, 2])
 def test_an_arrow_type_that_does_not_fit_is_refused_by_column_and_types(
     ct: ColumnType, arrow: pa.DataType, why: str, rows: int
 ) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.walking import walked
 
 from informix_arrow._encode import KERNELS, Encoder
 from informix_arrow.wire.describe import Column
@@ -119,8 +120,8 @@ def test_any_rows_are_the_same_bytes_by_blocks_and_row_by_row(
             assert tuples[row] == encode_tuple(value, columns, "utf-8")
 
 
-@pytest.mark.parametrize("row", [0, 7, 40, 63, 64, 100, 199])
-@pytest.mark.parametrize(
+@walked("row", [0, 7, 40, 63, 64, 100, 199])
+@walked(
     ("ct", "array"),
     [
         (ColumnType.smallint(), np.int16(-32768)),

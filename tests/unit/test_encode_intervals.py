@@ -128,7 +128,7 @@ def test_one_more_than_the_largest_and_parts_below_the_last_field_are_refused(qu
             assert f"finer than the last field of INTERVAL {qualifier.interval_sql}" in refused(op, array)
 
 
-@pytest.mark.parametrize("qualifier", MONTH_QUALIFIERS, ids=lambda q: q.interval_sql)
+@walked("qualifier", MONTH_QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_months_fit_every_qualifier_of_years_and_months(qualifier: Qualifier) -> None:
     op = op_of(qualifier)
     years = 10**qualifier.leading - 1

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.soaking import examples
+from tests.walking import walked
 
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.decimals import pack_decimal
@@ -528,7 +529,7 @@ OPS: list[tuple[tuple[Any, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("op", "why"), OPS)
+@walked(("op", "why"), OPS)
 def test_an_impossible_op_is_refused_when_the_encoder_is_made(op: tuple[Any, ...], why: str) -> None:
     with pytest.raises(ValueError, match=f"column 'odd': .*{why}"):
         Encoder([op], ["odd"])

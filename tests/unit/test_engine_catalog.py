@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.session import open_session
@@ -369,7 +370,7 @@ def test_checks_and_views_are_kept_in_pieces_and_defaults_with_their_stored_form
         assert found[number][1].partition(" ")[2] == text
 
 
-@pytest.mark.parametrize(
+@walked(
     "table",
     [
         "sysfragments", "syssyntable", "sysusers", "systabauth", "syscolauth", "sysinherits", "sysattrtypes",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.types import intervals
@@ -265,7 +266,7 @@ EXPRESSIONS: list[tuple[str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("expression", "text", "declared"), EXPRESSIONS, ids=[e[0] for e in EXPRESSIONS])
+@walked(("expression", "text", "declared"), EXPRESSIONS, ids=[e[0] for e in EXPRESSIONS])
 def test_an_expression_is_an_interval_of_the_right_value_and_qualifier(
     db: Db, expression: str, text: str, declared: str
 ) -> None:

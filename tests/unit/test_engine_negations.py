@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from tests.walking import walked
 
 from .engine_support import Db, connect, open_engine
 
@@ -19,7 +20,7 @@ def db() -> Iterator[Db]:
         yield db
 
 
-@pytest.mark.parametrize(
+@walked(
     ("condition", "found"),
     [
         ("word like 'a%'", [1]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 
@@ -31,7 +32,7 @@ def db(engine: Engine) -> Iterator[Db]:
     db.session.close()
 
 
-@pytest.mark.parametrize(
+@walked(
     ("sql", "code"),
     [
         ("SELECT v[1,{0}] FROM t", -201),
@@ -45,7 +46,7 @@ def db(engine: Engine) -> Iterator[Db]:
         ("SELECT EXTEND(CURRENT, YEAR TO FRACTION({0})) FROM t", -201),
     ],
 )
-@pytest.mark.parametrize("number", ["1.5", "1e9992", LONG], ids=["fraction", "exponent", "long"])
+@walked("number", ["1.5", "1e9992", LONG], ids=["fraction", "exponent", "long"])
 def test_a_number_of_another_kind_is_refused(db: Db, sql: str, code: int, number: str) -> None:
     assert db.fails(sql.format(number)).sqlcode == code
 

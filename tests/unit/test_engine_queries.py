@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.session import open_session
@@ -105,7 +106,7 @@ EXPRESSIONS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value", "declared"), EXPRESSIONS, ids=[e[0] for e in EXPRESSIONS])
+@walked(("text", "value", "declared"), EXPRESSIONS, ids=[e[0] for e in EXPRESSIONS])
 def test_an_expression_has_the_value_and_type_of_a_real_server(
     db: Db, text: str, value: Any, declared: str
 ) -> None:
@@ -144,7 +145,7 @@ CONDITIONS = {
 }
 
 
-@pytest.mark.parametrize(("condition", "ids"), CONDITIONS.items(), ids=CONDITIONS)
+@walked(("condition", "ids"), CONDITIONS.items(), ids=CONDITIONS)
 def test_a_condition_selects_the_rows_it_should(db: Db, condition: str, ids: list[int]) -> None:
     assert db.rows(f"select id, 4711 from item where {condition} order by id") == [(i, 4711) for i in ids]
 
@@ -295,7 +296,7 @@ ERRORS: list[tuple[str, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "code", "near"), ERRORS, ids=[e[0] for e in ERRORS])
+@walked(("sql", "code", "near"), ERRORS, ids=[e[0] for e in ERRORS])
 def test_an_error_has_its_code_and_token(db: Db, sql: str, code: int, near: str) -> None:
     error = db.fails(sql)
     assert (error.sqlcode, error.near) == (code, near)
@@ -378,7 +379,7 @@ def test_a_lateral_table_does_not_see_those_behind_it_nor_a_derived_one_those_be
     assert sides.fails("select a.n from la a, (select x from lb where aid = a.id) v").sqlcode == -217
 
 
-@pytest.mark.parametrize(
+@walked(
     "value",
     ["1", "'abc'", "1.5", "12345678901234", "NULL::INT", "TODAY", "CURRENT YEAR TO DAY", "'t'::BOOLEAN", "2 * 3.25",
      "'x'::CHAR(5)", "INTERVAL(3) DAY TO DAY", "1::FLOAT", "DBINFO('dbname')", "USER", "5::DECIMAL(16)", "'ä✓'"],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.walking import walked
 
 from informix_arrow.exchange.assigned import assigned_placeholders
 
 
-@pytest.mark.parametrize(
+@walked(
     ("sql", "numbers", "columns"),
     [
         ("INSERT INTO t VALUES (?, ?)", (0, 1), (0, 1)),

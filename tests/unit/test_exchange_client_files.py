@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.exchange.client_files import refuse_in_pipeline, refuse_unregistered
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
@@ -71,8 +72,8 @@ def ready(files: dict[str, object], **state: object) -> Session:
 CONTENT = random.Random(3).randbytes(100_001)
 
 
-@pytest.mark.parametrize("piece", [1, 2, 7, 1 << 20])
-@pytest.mark.parametrize(
+@walked("piece", [1, 2, 7, 1 << 20])
+@walked(
     "kind",
     [bytes, bytearray, lambda content: memoryview(content), io.BytesIO],
     ids=["bytes", "bytearray", "memoryview", "file"],

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
 from informix_arrow.exchange.large_objects import Filled, ObjectReader, read_one_blob
@@ -93,8 +94,8 @@ def read_all(
     return found, pieces, None
 
 
-@pytest.mark.parametrize("piece", [1, 2, 3, 5, 64, 1001, 1 << 20])
-@pytest.mark.parametrize("columns", [(PHOTO,), (FILM,), (PHOTO, FILM), (NOTE, STORY)], ids=str)
+@walked("piece", [1, 2, 3, 5, 64, 1001, 1 << 20])
+@walked("columns", [(PHOTO,), (FILM,), (PHOTO, FILM), (NOTE, STORY)], ids=str)
 def test_contents_come_whole_in_any_way_that_the_network_cuts_them(
     piece: int, columns: tuple[ObjectColumn, ...]
 ) -> None:
@@ -166,11 +167,9 @@ def test_routines_are_looked_up_once_per_connection() -> None:
     assert "function informix.ifx_lo_open(clob ,integer)" in server.signatures
 
 
-@pytest.mark.parametrize(
-    "size", [FIRST_READ - 1, FIRST_READ, FIRST_READ + 1, 2 * FIRST_READ, 2 * FIRST_READ + 1]
-)
-@pytest.mark.parametrize("more", [0, READ, 5 * READ + 77])
-@pytest.mark.parametrize("most", [1 << 30, 32000])
+@walked("size", [FIRST_READ - 1, FIRST_READ, FIRST_READ + 1, 2 * FIRST_READ, 2 * FIRST_READ + 1])
+@walked("more", [0, READ, 5 * READ + 77])
+@walked("most", [1 << 30, 32000])
 def test_smart_objects_of_any_size_come_whole(size: int, more: int, most: int) -> None:
     """The end is a read that brings nothing: short reads in the middle (``most``) are no end."""
     content = random.Random(size).randbytes(size + more)
@@ -381,8 +380,8 @@ def test_a_server_without_the_fast_path_says_so() -> None:
     assert session.usable_after(caught.value)
 
 
-@pytest.mark.parametrize("offset", [0, 1, 99_999, 600_000, 700_000])
-@pytest.mark.parametrize("limit", [None, 0, 1, 1000, READ, 3 * READ + 1])
+@walked("offset", [0, 1, 99_999, 600_000, 700_000])
+@walked("limit", [None, 0, 1, 1000, READ, 3 * READ + 1])
 def test_a_part_of_an_object_can_be_read(offset: int, limit: int | None) -> None:
     content = random.Random(1).randbytes(600_000)
     server = LobServer(smart={1: content}, most=100_000)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.exchange.load import Form, Group, Job, Known, Loader, LoadOutcome
 from informix_arrow.exchange.replies import ManyOutcome, Replies
@@ -158,9 +159,9 @@ def job_of(
     return Job(ID, "insert", StatementType.INSERT, types, method, collect, commit_every, known=known)
 
 
-@pytest.mark.parametrize("piece", [1, 7, 1 << 20])
-@pytest.mark.parametrize("count", [0, 1, 10, 11, 95])
-@pytest.mark.parametrize("method", ["put", "pipeline"])
+@walked("piece", [1, 7, 1 << 20])
+@walked("count", [0, 1, 10, 11, 95])
+@walked("method", ["put", "pipeline"])
 def test_every_row_arrives_in_order_however_replies_are_cut(method: str, count: int, piece: int) -> None:
     table = Table()
     outcome, _, session = load(Numbers(count), table, method=method, piece=piece)
@@ -193,9 +194,9 @@ def test_where_there_is_no_insert_cursor_rows_are_executed() -> None:
     assert caught.value.sqlcode == -201
 
 
-@pytest.mark.parametrize("kind", [ScopeKind.OWN, ScopeKind.NONE])
-@pytest.mark.parametrize("bad", [0, 4, 9, 10, 94], ids=lambda n: f"row {n}")
-@pytest.mark.parametrize("method", ["put", "pipeline"])
+@walked("kind", [ScopeKind.OWN, ScopeKind.NONE])
+@walked("bad", [0, 4, 9, 10, 94], ids=lambda n: f"row {n}")
+@walked("method", ["put", "pipeline"])
 def test_a_refused_row_ends_the_load_with_its_number(method: str, bad: int, kind: ScopeKind) -> None:
     session = new_session(transaction=Transaction.OPEN)
     with pytest.raises(IntegrityError) as caught:
@@ -211,12 +212,12 @@ def test_in_an_unlogged_database_nothing_is_put_behind_a_refused_row() -> None:
     assert table.rows == list(range(14))
 
 
-@pytest.mark.parametrize(
+@walked(
     "bad",
     [{0}, {9}, {10}, {94}, {0, 1, 2}, {3, 14, 15, 29, 94}, set(range(95)), set(range(0, 95, 2))],
     ids=lambda s: f"{min(s)}..{max(s)} ({len(s)})",
 )
-@pytest.mark.parametrize("method", ["put", "pipeline"])
+@walked("method", ["put", "pipeline"])
 def test_refused_rows_are_set_aside_and_the_others_go_in_in_order(method: str, bad: set[int]) -> None:
     table, feed = Table(frozenset(bad)), Numbers(95)
     outcome, _, session = load(feed, table, method=method, collect=True)
@@ -411,8 +412,8 @@ def test_large_serials_are_told(negative: bool) -> None:
         assert replies_to(new_session(), answers, 64).serial in (sign * (2**40 + 69), sign * (2**50 + 69))
 
 
-@pytest.mark.parametrize("piece", [1, 50, 1 << 20])
-@pytest.mark.parametrize("at", [0, 1, 63, 64, 65, 150, 299])
+@walked("piece", [1, 50, 1 << 20])
+@walked("at", [0, 1, 63, 64, 65, 150, 299])
 def test_an_error_among_equal_replies_keeps_its_place(at: int, piece: int) -> None:
     answers = [PLAIN] * at + [[DUPLICATE]] + [PLAIN] * (299 - at)
     outcome = replies_to(new_session(), [list(answer) for answer in answers], piece)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.exchange.load import Job, Loader, LoadOutcome
 from informix_arrow.exchange.scope import Scope, ScopeKind
@@ -25,9 +26,9 @@ def loader_of(
     return Loader(session, job, feed, Scope(session, kind), lambda outcome: None)
 
 
-@pytest.mark.parametrize("kind", [ScopeKind.OWN, ScopeKind.NONE])
-@pytest.mark.parametrize("fails_at", [10, 20, 50, 90])
-@pytest.mark.parametrize("method", ["put", "pipeline"])
+@walked("kind", [ScopeKind.OWN, ScopeKind.NONE])
+@walked("fails_at", [10, 20, 50, 90])
+@walked("method", ["put", "pipeline"])
 def test_rows_on_their_way_when_the_data_fails_are_counted(
     method: str, fails_at: int, kind: ScopeKind
 ) -> None:

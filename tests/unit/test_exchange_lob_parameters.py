@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.exchange.client_files import answer
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
@@ -139,9 +140,9 @@ def in_chunks(data: bytes) -> io.RawIOBase:
 KINDS: list[Callable[[bytes], object]] = [bytes, bytearray, memoryview, io.BytesIO, in_chunks]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=["bytes", "bytearray", "memoryview", "file", "pipe"])
-@pytest.mark.parametrize("size", [0, 1, 2, 1023, 1024, 1025, 2048, 70_001])
-@pytest.mark.parametrize("piece", [1, 3, 1 << 20])
+@walked("kind", KINDS, ids=["bytes", "bytearray", "memoryview", "file", "pipe"])
+@walked("size", [0, 1, 2, 1023, 1024, 1025, 2048, 70_001])
+@walked("piece", [1, 3, 1 << 20])
 def test_byte_and_blob_take_bytes_of_every_kind(
     kind: Callable[[bytes], object], size: int, piece: int
 ) -> None:

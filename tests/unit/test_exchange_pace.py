@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.unit.exchange_peer import new_session
+from tests.walking import walked
 
 from informix_arrow.exchange.pace import IN_FLIGHT, Pace
 
@@ -34,8 +34,8 @@ def simulated(
     return sizes
 
 
-@pytest.mark.parametrize("distance", [0.0, 0.0002, 0.03, 0.2])
-@pytest.mark.parametrize("each", [0.0, 1e-6, 1e-4, 0.004, 0.054, 3.0])
+@walked("distance", [0.0, 0.0002, 0.03, 0.2])
+@walked("each", [0.0, 1e-6, 1e-4, 0.004, 0.054, 3.0])
 def test_what_is_on_its_way_takes_the_server_no_longer_than_it_may(each: float, distance: float) -> None:
     sizes = simulated(each, distance)
     assert sizes[0] == 1

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.walking import walked
 
 from informix_arrow.shaping.parameters import MOST_PARAMETERS, check_parameters, check_row, count_placeholders
 from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 
 
-@pytest.mark.parametrize(
+@walked(
     ("sql", "count"),
     [
         ("select 1 from t", 0),

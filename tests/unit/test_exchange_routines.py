@@ -7,6 +7,7 @@ import struct
 from decimal import Decimal
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
 from informix_arrow.exchange.procedures import call_procedure
@@ -127,7 +128,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "code", "seen"), VALUES, ids=lambda item: repr(item)[:30])
+@walked(("name", "value", "code", "seen"), VALUES, ids=lambda item: repr(item)[:30])
 def test_an_argument_travels_in_the_type_of_the_signature(
     name: str, value: object, code: TypeCode | None, seen: object
 ) -> None:

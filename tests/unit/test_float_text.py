@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from tests.soaking import seeds
+from tests.walking import walked
 
 from informix_arrow import DataError
 from informix_arrow.unl import read_unl, write_unl
@@ -107,7 +108,7 @@ def test_drawn_floats_are_written_as_repr_has_them_and_read_again(declared: str)
         check(declared, every_exponent(declared, seed, 3))
 
 
-@pytest.mark.parametrize(
+@walked(
     ("value", "text"),
     [
         (0.0, "0"), (-0.0, "-0"), (1.0, "1"), (100.0, "100"), (0.1, "0.1"), (1e-6, "0.000001"), (1e-7, "1e-7"),
@@ -181,7 +182,7 @@ def nearest(text: str, value: np.floating) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
+@walked(
     ("text", "value"),
     [
         ("0", 0.0), ("-0", -0.0), ("+1", 1.0), (".5", 0.5), ("5.", 5.0), (" 7 ", 7.0), ("1E5", 1e5), ("1e+05", 1e5),

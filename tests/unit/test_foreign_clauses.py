@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from sqlglot import exp
+from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
@@ -313,7 +314,7 @@ def db(engine: Engine) -> Db:
     return db
 
 
-@pytest.mark.parametrize("sql", _FOREIGN)
+@walked("sql", _FOREIGN)
 def test_a_clause_of_another_product_is_a_syntax_error(db: Db, sql: str) -> None:
     problem = db.fails(sql)
     assert problem.sqlcode == -201, problem
@@ -321,7 +322,7 @@ def test_a_clause_of_another_product_is_a_syntax_error(db: Db, sql: str) -> None
     assert db.rows("select a, b, c from t") == [(1, "x", 2)]
 
 
-@pytest.mark.parametrize("sql", _OWN)
+@walked("sql", _OWN)
 def test_what_informix_has_is_read(sql: str) -> None:
     assert parse(sql).find(exp.Table) is not None
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.engine import session_tables
 from informix_arrow.server.engine.engine import Engine
@@ -113,7 +114,7 @@ def test_a_pattern_is_planned_again_when_its_table_is_another(db: Db) -> None:
     assert db.rows("select * from t") == [(dt.date(2024, 1, 2), 8)]
 
 
-@pytest.mark.parametrize(
+@walked(
     "sql",
     [
         "insert into t values (?)", "insert into t select 1 from u", "insert into t values ()",

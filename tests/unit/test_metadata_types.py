@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.unit.exchange_peer import new_session
+from tests.walking import walked
 
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import Exchange, at_once
@@ -25,7 +26,7 @@ from informix_arrow.wire.errors import DataError, InterfaceError
 from informix_arrow.wire.types import ColumnType
 
 
-@pytest.mark.parametrize(
+@walked(
     ("word", "length", "declared"),
     [
         (0, 20, "CHAR(20)"),
@@ -214,7 +215,7 @@ def test_filters_are_patterns_of_like(pattern: str | None, yes: str, no: str | N
     assert no is None or not like(pattern)(no)
 
 
-@pytest.mark.parametrize(
+@walked(
     ("declared", "number"),
     [
         ("CHAR(3)", 1), ("VARCHAR(3)", 12), ("NVARCHAR(3)", -9), ("LVARCHAR(30)", -1), ("SMALLINT", 5), ("SERIAL", 4),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.grammar import parsing
 from informix_arrow.server.grammar.plain_inserts import plain_insert
@@ -34,7 +35,7 @@ def test_the_tree_is_the_parser_s(sql: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert offset_of(plain.this) == offset_of(long.this)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
+@walked(
     "sql",
     [
         "insert into t (a) values (1)",

@@ -13,6 +13,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow import _hash
 from informix_arrow.comparison.hashing import rows
@@ -161,7 +162,7 @@ LIES: dict[str, Callable[[], None]] = {
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
+@walked("lie", LIES)
 def test_buffers_that_lie_are_refused(lie: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         LIES[lie]()

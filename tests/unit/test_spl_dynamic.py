@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 
@@ -157,7 +158,7 @@ def test_a_column_and_a_variable_may_be_called_sqlcode(db: Db) -> None:
         db.run("drop table errors")
 
 
-@pytest.mark.parametrize(
+@walked(
     ("body", "wanted"),
     [
         ("prepare s from 'select * from nowhere';", (-206, "nowhere")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar, cast
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.grammar.classify import classify
@@ -258,7 +259,7 @@ def test_kinds_of_routines_that_are_not_supported(text: str) -> None:
     assert "not supported" in refused(text).detail or refused(text).sqlcode == -201
 
 
-@pytest.mark.parametrize(
+@walked(
     ("body", "expected"),
     [
         ("LET nowhere = 1;", -667),

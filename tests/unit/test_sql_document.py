@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.planning.functions.builtin import BUILTIN
@@ -54,7 +55,7 @@ def test_every_statement_of_the_document_is_taken(db: Db) -> None:
     assert db.value("select name from customer where id = 2") == "Zora"
 
 
-@pytest.mark.parametrize(("code", "sql"), REFUSED, ids=[sql[:40] for _, sql in REFUSED])
+@walked(("code", "sql"), REFUSED, ids=[sql[:40] for _, sql in REFUSED])
 def test_what_the_document_calls_refused_is_refused_with_its_code(db: Db, code: int, sql: str) -> None:
     assert db.fails(sql).sqlcode == code
 

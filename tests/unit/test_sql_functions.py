@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.planning.values.cases import NONCHARACTERS, uncased
@@ -179,7 +180,7 @@ VALUES: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value", "declared"), VALUES, ids=[v[0] for v in VALUES])
+@walked(("text", "value", "declared"), VALUES, ids=[v[0] for v in VALUES])
 def test_a_function_has_its_value_and_type(db: Db, text: str, value: Any, declared: str) -> None:
     sql = f"select {text}, 4711 {ONE}"
     assert db.rows(sql) == [(value, 4711)]
@@ -229,7 +230,7 @@ def test_a_char_column_counts_its_blanks_where_bytes_and_characters_are_counted(
     assert db.rows(f"select {lengths} from item where id = 1") == [(5, 10, 10, 11)]
 
 
-@pytest.mark.parametrize(
+@walked(
     ("text", "code"),
     [
         ("mdy(13, 1, 2024)", -1205), ("mdy(2, 30, 2024)", -1206), ("mdy(1, 1, 0)", -1204), ("1 / 0", -1202),

@@ -100,7 +100,7 @@ EXPECTED: dict[tuple[str, str], object] = {
 }
 
 
-@pytest.mark.parametrize(("case", "expected"), EXPECTED.items(), ids=str)
+@walked(("case", "expected"), EXPECTED.items(), ids=str)
 def test_a_parameter_of_jdbc_is_what_was_given_to_its_setter(case: tuple[str, str], expected: object) -> None:
     entries = [e for e in JDBC if (e["case"], e["described"]) == case]
     assert entries
@@ -186,7 +186,7 @@ def test_the_value_of_a_worked_parameter_goes_out_as_the_same_value(vector: dict
         assert bound.type == worked.type or isinstance(given, int)
 
 
-@pytest.mark.parametrize(
+@walked(
     ("value", "hexes"),
     [
         (None, "0000ffff0000"),
@@ -264,7 +264,7 @@ def test_numpy_and_pyarrow_scalars_are_unwrapped(value: object, plain: object) -
     assert bound_to_python(bind_value(value, "latin-1"), "latin-1") == plain
 
 
-@pytest.mark.parametrize(
+@walked(
     ("value", "error"),
     [
         pytest.param(object(), ProgrammingError, id="object"),
@@ -447,7 +447,7 @@ def test_json_is_text_and_other_opaque_types_are_bytes() -> None:
     assert bound_to_python(BoundValue(44, data, extended_name="ifx_lo_stat"), "utf-8") == b"\xc3\xa9!"
 
 
-@pytest.mark.parametrize(
+@walked(
     ("value", "target", "text"),
     [
         (pa.MonthDayNano([63, 0, 0]), None, "5-03"),

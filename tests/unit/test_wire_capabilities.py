@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire.capabilities import (
     CLIENT_OFFER,
@@ -73,7 +74,7 @@ def test_our_server_never_claims_the_long_row_bits(offer: bytes) -> None:
     assert {bit for bit in bits_of(answer) if bit >= 64} <= bits_of(offer)
 
 
-@pytest.mark.parametrize(
+@walked(
     ("locale", "codec", "code"),
     [
         ("en_US.8859-1", "latin-1", "en_US.819"),

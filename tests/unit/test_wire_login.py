@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire.errors import ProtocolError
 from informix_arrow.wire.login import CAP_1, ConnectReply, ConnectRequest, packet_length
@@ -24,7 +25,7 @@ def test_the_worked_request_is_read_and_written_byte_for_byte() -> None:
     assert request.encode() == CONREQ
 
 
-@pytest.mark.parametrize("entry", JDBC_REQUESTS, ids=lambda e: str(e["case"]))
+@walked("entry", JDBC_REQUESTS, ids=lambda e: str(e["case"]))
 def test_every_request_of_jdbc_is_read_and_written_byte_for_byte(entry: dict[str, str]) -> None:
     data = bytes.fromhex(entry["hex"])
     request = ConnectRequest.parse(data)

@@ -156,7 +156,7 @@ def parse_one(data: bytes, framing: Framing, client: bool) -> m.Message:
     return message
 
 
-@pytest.mark.parametrize("entry", VECTORS, ids=lambda e: str(e["name"]))
+@walked("entry", VECTORS, ids=lambda e: str(e["name"]))
 def test_the_worked_examples_are_read_and_written_byte_for_byte(entry: dict[str, str]) -> None:
     data = bytes.fromhex(entry["hex"])
     messages = m.parse_group(data, MODERN, client=entry["dir"] == "C")
@@ -309,7 +309,7 @@ def test_an_unknown_tag_is_named_and_ends_the_conversation() -> None:
         m.parse_server_message(Reader(b"\0\2"), MODERN)
 
 
-@pytest.mark.parametrize(
+@walked(
     ("hexes", "client"),
     [
         ("0002 0000 ffffffff", True),  # SQL text

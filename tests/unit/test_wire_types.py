@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.walking import walked
 
 from informix_arrow.wire import types as t
 from informix_arrow.wire.describe import Column, compile_plan
@@ -90,7 +91,7 @@ TABLE += [
 ]
 
 
-@pytest.mark.parametrize(("sql", "code", "encoded", "width", "arrow"), TABLE, ids=lambda v: str(v))
+@walked(("sql", "code", "encoded", "width", "arrow"), TABLE, ids=lambda v: str(v))
 def test_a_declared_type_has_its_code_length_width_and_arrow_type(
     sql: str, code: int, encoded: int, width: int, arrow: object
 ) -> None:
@@ -102,7 +103,7 @@ def test_a_declared_type_has_its_code_length_width_and_arrow_type(
     assert ColumnType.parse_sql(ct.sql) == ct
 
 
-@pytest.mark.parametrize(
+@walked(
     ("text", "sql"),
     [
         ("int", "INTEGER"),
@@ -146,7 +147,7 @@ def test_synonyms_and_defaults_are_understood(text: str, sql: str) -> None:
     assert ColumnType.parse_sql(text).sql == sql
 
 
-@pytest.mark.parametrize(
+@walked(
     "text",
     [
         "", "INTEGER(4)", "VARCHAR(300)", "VARCHAR(10,20)", "CHAR(0)", "DECIMAL(33,2)", "DECIMAL(5,6)",
@@ -300,7 +301,7 @@ def field_of(sql: str | ColumnType, **options: object) -> pa.Field:
     return plan.schema.field(0)
 
 
-@pytest.mark.parametrize(
+@walked(
     ("sql", "options", "arrow"),
     [
         ("BYTE", {}, pa.large_binary()),
@@ -503,6 +504,6 @@ def test_flagged_type_codes_never_equal_plain_ones() -> None:
             assert (ct.code, ct.flags, ct.word) == (code, flag, code | flag)
 
 
-@pytest.mark.parametrize("sql", [row[0] for row in TABLE])
+@walked("sql", [row[0] for row in TABLE])
 def test_not_null_changes_nothing_in_the_plan(sql: str) -> None:
     assert plan_op(ColumnType.parse_sql(sql)) == plan_op(ColumnType.parse_sql(sql + " NOT NULL"))

@@ -115,7 +115,7 @@ def test_the_vectors_are_all_there() -> None:
     assert {v["type"] for v in VECTORS} == {*range(23), 40, 41, 52, 53} - {9}
 
 
-@pytest.mark.parametrize("vector", [v for v in VECTORS if v["type"] == 14], ids=vector_id)
+@walked("vector", [v for v in VECTORS if v["type"] == 14], ids=vector_id)
 def test_a_known_interval_is_the_native_value_of_its_class(vector: dict[str, Any]) -> None:
     ct, data = column_type(vector), bytes.fromhex(vector["tuple_hex"])
     interval = unpack_interval(data, Qualifier.from_encoded(vector["encoded_length"]))
@@ -133,7 +133,7 @@ def test_a_known_interval_is_the_native_value_of_its_class(vector: dict[str, Any
     assert encode_one(ct, value) == data
 
 
-@pytest.mark.parametrize("vector", [v for v in VECTORS if v["type"] == 14], ids=vector_id)
+@walked("vector", [v for v in VECTORS if v["type"] == 14], ids=vector_id)
 def test_interval_bytes_give_their_literal_and_back(vector: dict[str, Any]) -> None:
     data = bytes.fromhex(vector["tuple_hex"])
     value = unpack_interval(data, Qualifier.from_encoded(vector["encoded_length"]))
@@ -195,7 +195,7 @@ def test_every_tuple_is_consumed_to_its_last_byte(vector: dict[str, Any]) -> Non
             decode_tuple(data[:cut], columns, "utf-8", MDN)
 
 
-@pytest.mark.parametrize(
+@walked(
     ("sql", "value"),
     [
         ("INTEGER", -7),
@@ -343,7 +343,7 @@ def test_a_value_outside_its_type_is_a_data_error_naming_the_column(sql: str, he
     assert caught.value.column == "c"
 
 
-@pytest.mark.parametrize(
+@walked(
     ("sql", "value"),
     [
         ("SMALLINT", -32768), ("INTEGER", 2**31), ("BIGINT", -(2**63)), ("INT8", 2**63),
