@@ -119,6 +119,23 @@ def server_process() -> Iterator[str]:
 
 
 @pytest.fixture
+def quick_captures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers of this process wait a twentieth of a second for changes where they were told a second or two: to
+    learn that there are no more, a client waits that long."""
+    from informix_arrow.server.engine.captures import Captures, CaptureSession
+
+    opened = Captures.open
+
+    def soon(captures: Captures, descriptor: int, timeout: int, most: int) -> CaptureSession:
+        session = opened(captures, descriptor, timeout, most)
+        if 0 < timeout <= 2:
+            session.timeout = 0.05  # type: ignore[assignment]
+        return session
+
+    monkeypatch.setattr(Captures, "open", soon)
+
+
+@pytest.fixture
 def ctrl_c() -> Iterator[None]:
     """Python's own handler of SIGINT, which raises KeyboardInterrupt.
 

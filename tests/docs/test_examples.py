@@ -20,7 +20,9 @@ import inspect
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -29,6 +31,7 @@ import pytest
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, SkipParser
 from tests.tls_certificates import Certificates
+from tests.walking import walked
 
 import informix_arrow
 from informix_arrow.server import Server
@@ -54,8 +57,8 @@ _ADDRESS = re.compile(r"informix(s?)://\w+:?\w*@[\w.]+:\d+(?:/\w+)?\?server=\w+"
 class Page:
     """What the blocks of one page are run with."""
 
-    def __init__(self, plain: Server, secure: Server, loop: asyncio.AbstractEventLoop) -> None:
-        self.plain, self.secure, self.loop = plain, secure, loop
+    def __init__(self, plain: Server, secure: Callable[[], Server], loop: asyncio.AbstractEventLoop) -> None:
+        self.plain, self._secure, self.loop = plain, cache(secure), loop
 
     def python(self, example: Example) -> None:
         text = _ADDRESS.sub(self._address, str(example.parsed))
@@ -70,7 +73,7 @@ class Page:
         example.namespace["conn"].execute(str(example.parsed))
 
     def _address(self, found: re.Match[str]) -> str:
-        server = self.secure if found[1] else self.plain
+        server = self._secure() if found[1] else self.plain
         return server.url("page").replace("informix://", f"informix{found[1]}://")
 
 
@@ -80,14 +83,19 @@ def page(certificates: Certificates, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     shutil.copy(certificates.ca, "server.pem")
     loop = asyncio.new_event_loop()
-    with Server() as plain, Server(tls_cert=certificates.server, tls_key=certificates.server_key) as secure:
-        plain.create_database("page")
-        secure.create_database("page")
-        yield Page(plain, secure, loop)
+    with ExitStack() as servers:
+
+        def made(**options: Any) -> Server:
+            server = servers.enter_context(Server(**options))
+            server.create_database("page")
+            return server
+
+        yield Page(made(), lambda: made(tls_cert=certificates.server, tls_key=certificates.server_key), loop)
     loop.close()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what a page leaves open
+@pytest.mark.usefixtures("quick_captures")
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
     parsers: list[Any] = [CodeBlockParser("python", page.python), SkipParser()]
@@ -110,7 +118,7 @@ def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
                 ) from error
 
 
-@pytest.mark.parametrize("path", WITH_BLOCKS, ids=_name)
+@walked("path", WITH_BLOCKS, ids=_name)
 def test_every_block_of_a_page_says_what_it_is(path: Path) -> None:
     fences = re.findall(r"^[ \t]*```([^\n]*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(fences) % 2 == 0

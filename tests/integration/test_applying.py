@@ -28,6 +28,8 @@ from informix_arrow.changes.assembler import Transaction
 from informix_arrow.changes.merging import merged
 from informix_arrow.server import Server
 
+pytestmark = pytest.mark.usefixtures("quick_captures")
+
 KINDS = ("duckdb", "informix", "postgresql", "delta")
 DAY = dt.datetime(2026, 1, 31, 12)
 _numbers = itertools.count(1)
@@ -252,9 +254,10 @@ def test_values_of_every_type_are_put_in_changed_and_taken_out(
         assert_kept(target, conn, url, begun, "every_type")
         # rows that differ only by one column from what they were, or from a neighbour
         for name, (_, values) in types.items():
-            conn.execute(f"UPDATE every_type SET {name} = ? WHERE id = 2", (values[0],))
-            conn.execute(f"UPDATE every_type SET {name} = NULL WHERE id = 3")
-            conn.execute(f"UPDATE every_type SET {name} = ? WHERE id = 1", (values[2],))
+            with conn.transaction():
+                conn.execute(f"UPDATE every_type SET {name} = ? WHERE id = 2", (values[0],))
+                conn.execute(f"UPDATE every_type SET {name} = NULL WHERE id = 3")
+                conn.execute(f"UPDATE every_type SET {name} = ? WHERE id = 1", (values[2],))
         assert_kept(target, conn, url, begun, "every_type")
         conn.execute("DELETE FROM every_type WHERE id < 4")
         conn.execute("UPDATE every_type SET id = id + 1")

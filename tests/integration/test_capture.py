@@ -15,6 +15,8 @@ import informix_arrow as ifx
 from informix_arrow import aio
 from informix_arrow.server import Server
 
+pytestmark = pytest.mark.usefixtures("quick_captures")
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
