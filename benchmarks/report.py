@@ -189,6 +189,27 @@ def before(lines: list[Line], bench: str) -> str:
     )
 
 
+def codecs_before(lines: list[Line], bench: str) -> str:
+    """The codecs beside those of an earlier commit; empty when that was not measured."""
+    found = [line for some in group(lines, r"codecs beside another commit's: .*").values() for line in some]
+    if not found:
+        return ""
+    then, today = found[0]["commits"]
+    rows = [
+        f"| {line['subject'].partition(': ')[2]} | {seconds(line['least_before'])} | {seconds(line['least_today'])} "
+        f"| {seconds(line['least_memcpy'])} | {line['faster']:.2f} |"
+        for line in found
+    ]
+    return (
+        f"### The codecs, then and today\n\nBoth modules in one process, in turns: commit {then} and commit {today}; the "
+        f"least of {found[0]['rounds']} rounds, CPU of a row, or of a value where a type is named; memcpy copies the bytes "
+        f"of the wire. `INFORMIX_ARROW_BENCH_BEFORE=<checkout of {then}> {bench.format('test_codec_before.py')}`\n\n"
+        f"| what | {then} | {today} | memcpy | times as fast |\n|---|---:|---:|---:|---:|\n"
+        + "\n".join(rows)
+        + "\n\n"
+    )
+
+
 def page(lines: list[Line], machine: Line) -> str:
     """docs/benchmarks.md."""
     bench = "python -m pytest benchmarks/{} --benchmark-only"
@@ -307,6 +328,7 @@ def page(lines: list[Line], machine: Line) -> str:
             "| what | with | exponent | of the last step |\n|---|---|---:|---:|\n" + "\n".join(rows) + "\n\n"
         )
     parts.append(codec(lines))
+    parts.append(codecs_before(lines, bench))
     world = r"another world: .*"
     peers = [line for found in group(lines, world).values() for line in found if "server" in line]
     if peers:
