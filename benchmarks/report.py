@@ -201,9 +201,10 @@ def codecs_before(lines: list[Line], bench: str) -> str:
         for line in found
     ]
     return (
-        f"### The codecs, then and today\n\nBoth modules in one process, in turns: commit {then} and commit {today}; the "
-        f"least of {found[0]['rounds']} rounds, CPU of a row, or of a value where a type is named; memcpy copies the bytes "
-        f"of the wire. `INFORMIX_ARROW_BENCH_BEFORE=<checkout of {then}> {bench.format('test_codec_before.py')}`\n\n"
+        f"### The codecs, then and today\n\nBoth modules in one process, in turns: commit {then} and commit {today}; "
+        f"the least of {found[0]['rounds']} rounds, CPU of a row, or of a value where a type is named; memcpy copies "
+        "the bytes of the wire. "
+        f"`INFORMIX_ARROW_BENCH_BEFORE=<checkout of {then}> {bench.format('test_codec_before.py')}`\n\n"
         f"| what | {then} | {today} | memcpy | times as fast |\n|---|---:|---:|---:|---:|\n"
         + "\n".join(rows)
         + "\n\n"

@@ -228,3 +228,35 @@ def test_texts_of_a_code_page_are_the_same_by_blocks(kernels: str) -> None:
         wanted = outcome(ROWS, ops, data, codepage=codepage)
         assert wanted[3] == ""
         assert_same(outcome(kernels, ops, data, codepage=codepage), wanted)
+
+
+@pytest.mark.parametrize("odd", [0, 1, 8, 15, 31, 32, 33, 62, 63, 64])
+def test_short_texts_end_where_the_first_that_is_none_stands(odd: int) -> None:
+    """If this fails: a kernel's `short_texts` takes a row that it has to leave, or the loop goes on in the wrong row.
+    One row of each sort, at each place of a block: NULL, not ASCII in its first or last byte, longer than 32 bytes, a
+    byte behind the text that is not ASCII, and a length beyond the tuple."""
+    ops = [plan_op(ColumnType.varchar(40)), plan_op(ColumnType.varchar(40)), INTEGER]
+    texts = {
+        "NULL": b"\1\0",
+        "empty": b"\0",
+        "umlaut first": b"\x09\xc3\xa4bcdefgh",
+        "umlaut last": b"\x20" + b"x" * 30 + b"\xc3\xa4",
+        "33": b"\x21" + b"y" * 33,
+        "40 and an umlaut": b"\x28" + b"z" * 38 + b"\xc3\xa4",
+        "no UTF-8": b"\x03ab\xe4",
+        "too long": b"\x28abc",
+    }
+    plain = bytes([odd % 33]) + bytes(range(64, 64 + odd % 33))
+    for name, text in texts.items():
+        # Behind the second text stands an INTEGER of bytes that are not ASCII.
+        payloads = [
+            (text if row == odd else plain) + (plain if row % 3 else b"\1\0") + struct.pack(">i", -row - 1)
+            for row in range(70)
+        ]
+        data = messages(payloads)
+        wanted = outcome(ROWS, ops, data)
+        assert (wanted[3] == "") == (name not in {"no UTF-8", "too long"})
+        for kernels in BLOCKS:
+            print(kernels, name)
+            assert_same(outcome(kernels, ops, data, shift=odd % 16), wanted)
+            assert_same(outcome(kernels, ops, data, batch_rows=9), outcome(ROWS, ops, data, batch_rows=9))

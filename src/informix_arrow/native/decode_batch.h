@@ -270,6 +270,13 @@ static int64_t ia_next_rows(const struct ia_decoder *d, int64_t bytes)
     return rows < d->batch_rows ? rows : d->batch_rows;
 }
 
+/* The bytes of text that a column has room for: all of the buffer, a spare one's, too, which may be larger than asked for. */
+static inline void ia_text_capacity(const struct ia_decoder *d, struct ia_column *c)
+{
+    const int64_t bytes = (int64_t)ia_reserved(c->values) - IA_TEXT_SLACK;
+    c->capacity = bytes < d->text_limit || c->flags & IA_FLAG_LARGE ? bytes : d->text_limit;
+}
+
 /* Room for more rows in every column, and for text in proportion. */
 static int ia_grow_rows(struct ia_decoder *d, int64_t bytes)
 {
@@ -288,6 +295,7 @@ static int ia_grow_rows(struct ia_decoder *d, int64_t bytes)
                 c->capacity = c->hint > IA_FIRST_TEXT ? c->hint : IA_FIRST_TEXT;
                 if (ia_grow(d->pool, c->slot + IA_SLOT_VALUES, &c->values, (size_t)c->capacity + IA_TEXT_SLACK))
                     return IA_NO_MEMORY;
+                ia_text_capacity(d, c);
             } else if (d->row_capacity == IA_SAMPLE_ROWS) {
                 const int64_t text = c->length / IA_SAMPLE_ROWS * rows + rows;
                 if (text > c->capacity && text < d->text_limit) {

@@ -41,6 +41,8 @@ struct ia_slice {
     int64_t row;                /* of the first tuple in the batch */
     int n;
     int readable;             /* IA_TEXT_SLACK bytes behind the last message may be read */
+    int first;                /* rows of the VARCHAR in hand that a kernel has decoded, */
+    uint64_t nulls;           /* and which of them are NULL */
     uint32_t at[IA_BLOCK];    /* where the segment in hand begins in each tuple, in bytes from `begin` */
     uint32_t ends[IA_BLOCK];  /* where each tuple ends */
 };
@@ -87,6 +89,8 @@ static void ia_slice_find(const struct ia_decoder *d, struct ia_slice *s, int64_
     s->n = n;
     s->span = at;
     s->readable = s->end - p - at >= IA_TEXT_SLACK;
+    s->first = 0;
+    s->nulls = 0;
 }
 
 /* ---- columns ------------------------------------------------------------------------------------------------- */
@@ -102,8 +106,8 @@ static inline __attribute__((always_inline)) int ia_slice_texts_of(const struct 
     const int64_t place = c->place, rest = c->rest;
     uint8_t *values = c->values;
     int64_t length = c->length;
-    uint64_t nulls = 0;
-    for (int i = 0; i < n; i++) {
+    uint64_t nulls = s->nulls;
+    for (int i = s->first; i < n; i++) {
         int64_t at = s->at[i] + place, size, room;
         char made[IA_DECIMAL_TEXT];
         const uint8_t *text;
@@ -170,11 +174,12 @@ static inline __attribute__((always_inline)) int ia_slice_texts_of(const struct 
     return 0;
 }
 
-/* Whether all texts of the block can be taken by the shorter loop. */
-static inline int ia_slice_is_plain(const struct ia_decoder *d, const struct ia_column *c, const struct ia_slice *s)
+/* Whether all texts of the block, of at most so many bytes each, can be taken by the shorter loop. */
+static inline int ia_slice_is_plain(const struct ia_decoder *d, const struct ia_column *c, const struct ia_slice *s,
+                                    int64_t longest)
 {
-    return s->readable && !d->transcode_all && !(c->flags & IA_FLAG_LARGE) &&
-           c->capacity - c->length >= s->span * c->expand;
+    const int64_t bytes = longest * s->n < s->span ? longest * s->n : s->span;
+    return s->readable && !d->transcode_all && !(c->flags & IA_FLAG_LARGE) && c->capacity - c->length >= bytes * c->expand;
 }
 
 /* A function for each, so that what a loop needs finds room in registers. */
@@ -193,6 +198,27 @@ IA_TEXTS(ia_slice_lvarchars_plain, IA_LVARCHAR, 1)
 IA_TEXTS(ia_slice_lvarchars, IA_LVARCHAR, 0)
 IA_TEXTS(ia_slice_decimal_texts, IA_DECIMAL_STRING, 0)
 IA_TEXTS(ia_slice_moment_texts, IA_DATETIME_TEXT, 0)
+
+/* A VARCHAR: its first texts by a kernel, as long as they are short and there is room for as many. */
+static __attribute__((noinline)) int ia_slice_varchar(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s,
+                                                      struct ia_error *err)
+{
+    int status = 0;
+    if (d->lanes->short_texts && s->readable && !d->transcode_all && !(c->flags & IA_FLAG_LARGE)) {
+        const int64_t room = (c->capacity - c->length) / IA_TEXT_SLACK;
+        struct ia_short_texts t = {.begin = s->begin, .at = s->at, .ends = s->ends, .place = c->place, .rest = c->rest,
+                                   .to = c->values, .offsets = (int32_t *)c->offsets + s->row + 1, .length = c->length};
+        s->first = d->lanes->short_texts(&t, room < s->n ? (int)room : s->n);
+        s->nulls = t.nulls;
+        c->length = t.length;
+        c->valid = ~t.nulls;
+    }
+    if (s->first < s->n)
+        status = ia_slice_is_plain(d, c, s, 255) ? ia_slice_varchars_plain(d, c, s, err) : ia_slice_varchars(d, c, s, err);
+    s->first = 0;
+    s->nulls = 0;
+    return status;
+}
 
 /* Each value of a column by one expression over `q`, its bytes: `status` becomes IA_VALUE, IA_NULL or negative. */
 #define IA_EACH(decode)                                                                                               \
@@ -395,12 +421,12 @@ static int ia_slice_decode(struct ia_decoder *d, struct ia_column *c, struct ia_
     case IA_BOOL:
         return ia_slice_bools(c, s);
     case IA_CHAR:
-        return ia_slice_is_plain(d, c, s) ? ia_slice_chars_plain(d, c, s, err) : ia_slice_chars(d, c, s, err);
+        return ia_slice_is_plain(d, c, s, c->width) ? ia_slice_chars_plain(d, c, s, err) : ia_slice_chars(d, c, s, err);
     case IA_VARCHAR:
-        return ia_slice_is_plain(d, c, s) ? ia_slice_varchars_plain(d, c, s, err) : ia_slice_varchars(d, c, s, err);
+        return ia_slice_varchar(d, c, s, err);
     case IA_LVARCHAR:
     case IA_OPAQUE:
-        return ia_slice_is_plain(d, c, s) ? ia_slice_lvarchars_plain(d, c, s, err) : ia_slice_lvarchars(d, c, s, err);
+        return ia_slice_is_plain(d, c, s, s->span) ? ia_slice_lvarchars_plain(d, c, s, err) : ia_slice_lvarchars(d, c, s, err);
     case IA_DECIMAL_STRING:
         return ia_slice_decimal_texts(d, c, s, err);
     case IA_DATETIME_TEXT:
@@ -435,7 +461,13 @@ static int ia_slice_columns(struct ia_decoder *d, struct ia_slice *s)
     struct ia_error ignored;
     struct ia_column *c;
     int status = 0;
+    /* The bytes of the next block are fetched while this one is decoded, a share with each column: columns go over them by
+     * rows, not in their order, and nothing else would know what comes. */
+    const uint8_t *next = s->begin + s->span, *const next_end = s->end - next < s->span ? s->end : next + s->span;
+    const int64_t share = s->span / d->count + 64;
     for (c = columns; c < columns_end; c++) {
+        for (const uint8_t *const until = next_end - next < share ? next_end : next + share; next < until; next += 64)
+            __builtin_prefetch(next);
         c->before = c->item ? c->inexact : c->length;
         status = ia_slice_decode(d, c, s, &ignored);
         if (__builtin_expect(status < 0, 0)) {

@@ -21,6 +21,18 @@
 #define IA_LAST_DAY 2958464    /* 9999-12-31 */
 #define IA_EPOCH 25568         /* 1970-01-01 */
 
+/* VARCHARs that a kernel copies: where they are, and what becomes of them. */
+struct ia_short_texts {
+    const uint8_t *begin;
+    uint32_t *at;         /* of row i: where its segment begins, then the byte behind its text */
+    const uint32_t *ends; /* where its tuple ends */
+    int64_t place, rest;  /* from the segment to the text, and what the columns behind it take at least */
+    uint8_t *to;          /* 32 bytes behind what is written may be overwritten */
+    int32_t *offsets;     /* of the first row's end */
+    int64_t length;       /* of the column */
+    uint64_t nulls;       /* bits of the rows */
+};
+
 struct ia_lanes {
     const char *name;
     uint64_t (*lanes16)(uint16_t *to, const uint8_t *base, const uint32_t *at, int n); /* NULL is 8000 */
@@ -28,6 +40,9 @@ struct ia_lanes {
     uint64_t (*lanes64)(uint64_t *to, const uint8_t *base, const uint32_t *at, int n, uint64_t null);
     /* DATE to days from 1970-01-01; *outside becomes non-zero if one is no day of the years 1 to 9999. */
     uint64_t (*dates)(int32_t *to, const uint8_t *base, const uint32_t *at, int n, int *outside);
+    /* The rows before the first whose VARCHAR is longer than 32 bytes, not ASCII, or does not fit its tuple; 32 bytes behind
+     * each may be read. NULL: there is no such kernel. */
+    int (*short_texts)(struct ia_short_texts *t, int n);
 };
 
 /* ---- plain C ------------------------------------------------------------------------------------------------- */
@@ -84,7 +99,7 @@ static uint64_t ia_dates_plain(int32_t *to, const uint8_t *base, const uint32_t 
 }
 
 static const struct ia_lanes ia_lanes_plain = {"plain", ia_lanes16_plain, ia_lanes32_plain, ia_lanes64_plain,
-                                               ia_dates_plain};
+                                               ia_dates_plain, NULL};
 
 /* What a kernel has not done: the values from `done` on, whose bits come behind those of the others. */
 #define IA_TAIL(call, done) ((done) < n ? (call) << (done) : 0)
@@ -170,7 +185,7 @@ static IA_SSE41 uint64_t ia_dates_sse41(int32_t *to, const uint8_t *base, const 
 }
 
 static const struct ia_lanes ia_lanes_sse41 = {"sse4.1", ia_lanes16_sse41, ia_lanes32_sse41, ia_lanes64_sse41,
-                                               ia_dates_sse41};
+                                               ia_dates_sse41, NULL};
 
 static IA_AVX2 uint64_t ia_lanes32_avx2(uint32_t *to, const uint8_t *base, const uint32_t *at, int n, uint32_t null)
 {
@@ -225,7 +240,40 @@ static IA_AVX2 uint64_t ia_dates_avx2(int32_t *to, const uint8_t *base, const ui
     return (~nulls & mine) | IA_TAIL(ia_dates_plain(to + done, base, at, n - done, outside), done);
 }
 
-static const struct ia_lanes ia_lanes_avx2 = {"avx2", ia_lanes16_sse41, ia_lanes32_avx2, ia_lanes64_avx2, ia_dates_avx2};
+static IA_AVX2 int ia_short_texts_avx2(struct ia_short_texts *t, int n)
+{
+    const uint8_t *const text = t->begin + t->place + 1;
+    uint32_t *const at = t->at;
+    const uint32_t *const ends = t->ends, behind = (uint32_t)(t->place + 1), rest = (uint32_t)t->rest;
+    uint8_t *const to = t->to;
+    int32_t *const offsets = t->offsets;
+    uint64_t length = (uint64_t)t->length;
+    int i = 0;
+    for (; i < n; i++) {
+        const uint8_t *const from = text + at[i];
+        uint32_t size = from[-1];
+        const uint32_t end = at[i] + behind + size;
+        const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)from);
+        const uint64_t high = (uint32_t)_mm256_movemask_epi8(v);
+        if (size > 32 || end + rest > ends[i])
+            break;
+        if (size == 1 && from[0] == 0) {
+            t->nulls |= 1ull << i;
+            size = 0;
+        }
+        if (high << 32 << (32 - size))
+            break;
+        _mm256_storeu_si256((__m256i *)(void *)(to + length), v);
+        at[i] = end;
+        length += size;
+        offsets[i] = (int32_t)length;
+    }
+    t->length = (int64_t)length;
+    return i;
+}
+
+static const struct ia_lanes ia_lanes_avx2 = {"avx2",          ia_lanes16_sse41, ia_lanes32_avx2,
+                                              ia_lanes64_avx2, ia_dates_avx2,    ia_short_texts_avx2};
 
 #endif
 
@@ -318,7 +366,7 @@ static uint64_t ia_dates_neon(int32_t *to, const uint8_t *base, const uint32_t *
     return (~nulls & mine) | IA_TAIL(ia_dates_plain(to + done, base, at, n - done, outside), done);
 }
 
-static const struct ia_lanes ia_lanes_neon = {"neon", ia_lanes16_neon, ia_lanes32_neon, ia_lanes64_neon, ia_dates_neon};
+static const struct ia_lanes ia_lanes_neon = {"neon", ia_lanes16_neon, ia_lanes32_neon, ia_lanes64_neon, ia_dates_neon, NULL};
 
 #endif
 
