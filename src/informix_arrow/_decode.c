@@ -10,6 +10,7 @@
 #include "native/decode_lanes.h"
 #include "native/decode_plan.h"
 #include "native/decode_python.h"
+#include "native/decode_reply.h"
 #include "native/decode_rows.h"
 #include "native/decode_text.h"
 #include "native/decode_value.h"
@@ -204,6 +205,57 @@ static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
     return capsule;
 }
 
+/* The rows of a reply that is here as a whole, and where it ends in the span; None when it is anything else. */
+static PyObject *rows_of_reply(Decoder *self, const struct ArrowSchema *schema, const struct ia_span *span, Py_ssize_t done)
+{
+    const uint8_t *stop = span->data + span->start, *const end = span->data + span->end;
+    if (self->core.rows || ia_decoder_feed(&self->core, stop, end, &stop) != IA_OTHER)
+        Py_RETURN_NONE;
+    const uint8_t *const behind = ia_reply_end(stop, end, done);
+    if (!behind)
+        Py_RETURN_NONE;
+    struct ArrowArray array;
+    if (ia_decoder_take(&self->core, &array))
+        return PyErr_NoMemory();
+    PyObject *rows = NULL;
+    if (ia_rows_alike(schema, &array))
+        rows = ia_rows_list(schema, &array, Py_None, 0, array.length);
+    else
+        PyErr_SetString(PyExc_ValueError, "the schema is not that of the decoder's batches");
+    array.release(&array);
+    const uint8_t *const begin = span->data + span->start;
+    return rows ? Py_BuildValue("Ny#n", rows, (const char *)begin, (Py_ssize_t)(behind - begin), (Py_ssize_t)(behind - span->data))
+                : NULL;
+}
+
+PyDoc_STRVAR(reply_doc,
+             "reply(schema_capsule, data, start, end, done, /)\n--\n\n"
+             "The rows of a reply to a fetch that lies in data[start:end] as a whole, as tuples, its bytes, and the position\n"
+             "behind it: (rows, reply, position). None when it is anything but SQ_TUPLEs of values that can be read, a DONE of `done` bytes,\n"
+             "perhaps a COST, and an EOT: the decoder may have rows then that nobody should take.\n\n"
+             "No byte outside data[start:end] is read. The GIL is kept: meant for replies of some thousand bytes.");
+
+static PyObject *decoder_reply(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
+{
+    Decoder *self = (Decoder *)object;
+    if (nargs != 5) {
+        PyErr_Format(PyExc_TypeError, "reply() takes 5 arguments (schema_capsule, data, start, end, done), got %zd", nargs);
+        return NULL;
+    }
+    const struct ArrowSchema *schema = PyCapsule_GetPointer(args[0], "arrow_schema");
+    const Py_ssize_t done = schema ? PyNumber_AsSsize_t(args[4], PyExc_ValueError) : -1;
+    struct ia_span span;
+    if (PyErr_Occurred() || ia_span_from(args + 1, &span))
+        return NULL;
+    PyObject *found = NULL;
+    if (ia_enter(&self->busy, "Decoder") == 0) {
+        found = rows_of_reply(self, schema, &span, done);
+        leave(self);
+    }
+    ia_span_release(&span);
+    return found;
+}
+
 PyDoc_STRVAR(inexact_doc,
              "inexact()\n--\n\n"
              "For each column of doubles that were DECIMALs of more digits than a double gives back: (column, how many\n"
@@ -241,6 +293,7 @@ static PyObject *decoder_total_rows(PyObject *self, void *Py_UNUSED(closure))
 static PyMethodDef decoder_methods[] = {
     {"feed", (PyCFunction)(void (*)(void))decoder_feed, METH_FASTCALL, feed_doc},
     {"take", decoder_take, METH_NOARGS, take_doc},
+    {"reply", (PyCFunction)(void (*)(void))decoder_reply, METH_FASTCALL, reply_doc},
     {"inexact", decoder_inexact, METH_NOARGS, inexact_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -50,6 +50,16 @@ class Decoder:
     def take(self) -> CapsuleType:
         """Hand over the open batch, an ``arrow_array`` capsule of a struct array, and start the next."""
 
+    def reply(
+        self, schema_capsule: object, data: Buffer, start: int, end: int, done: int, /
+    ) -> tuple[list[tuple[Any, ...]], bytes, int] | None:
+        """The rows of a reply to a fetch that lies in ``data[start:end]`` as a whole, its bytes, and where it ends.
+
+        ``schema_capsule`` is the batches' schema (``arrow_schema``), of columns that :func:`rows` makes all values of;
+        ``done`` the bytes of an SQ_DONE, its tag included. None when the bytes are anything but SQ_TUPLEs whose values
+        can be read, that DONE, perhaps SQ_COST, and SQ_EOT: the decoder may hold rows then, and is of no further use.
+        """
+
     def inexact(self) -> list[tuple[int, int, int]]:
         """For each column of doubles that were DECIMALs of more digits than a double gives back: the column, how many
         values of the rows decoded so far, the row of the first.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import pyarrow as pa
 
+from .exchange.again import Few
 from .exchange.fetch import ServerCursor
 from .exchange.statement import Outcome
 from .front.arrow_stream import ArrowStream as ArrowStream
@@ -55,7 +56,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         super().__init__(name, scrollable=scrollable, withhold=withhold, row_factory=chosen)
         self._connection = connection
         self._timeout: float | None = None
-        self._cursor: ServerCursor | None = None
+        self._cursor: ServerCursor | Few | None = None
         # Its rows: all of them, where they are few and here, or what makes batches of them.
         self._whole: Whole | None = None
         self._result: Result | None = None
@@ -245,8 +246,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         """All rows that are left."""
         self._require_rows()
         if self._whole is not None:  # nothing comes before it, and nothing after
-            self._rows.add(self._take_whole())
-            return self._rows.take()
+            return self._rows.all_of(self._take_whole())
         rows = self._rows.take()
         while self._more():
             rows += self._rows.take()
@@ -310,7 +310,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         self._forget()
         self._drop_result()
 
-    def _take(self, done: Outcome | ServerCursor) -> None:
+    def _take(self, done: Outcome | ServerCursor | Few) -> None:
         """Take what a statement did, or its result."""
         if isinstance(done, Outcome):
             self._did(done)
@@ -320,7 +320,11 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         except BaseException:  # no row could be made
             self._connection._run(done.close(self._connection._session))
             raise
-        self._open(done)
+        if isinstance(done, Few):
+            self._cursor = self._whole = done
+            self._rows = Rows(self._make)
+        else:
+            self._open(done)
 
     def _open(self, cursor: ServerCursor) -> None:
         """Begin to read a result; how its rows are made is known."""
@@ -343,7 +347,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         if result is not None:
             result.close()
 
-    def _require_rows(self) -> ServerCursor:
+    def _require_rows(self) -> ServerCursor | Few:
         self._require_open()
         if self._cursor is None:
             raise nothing_to_fetch()
@@ -384,7 +388,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         rest = self._rows.rest()
         return itertools.chain(() if rest is None else (rest,), self._batches or ())
 
-    def _whole_batch(self, cursor: ServerCursor) -> Iterator[pa.RecordBatch]:
+    def _whole_batch(self, cursor: ServerCursor | Few) -> Iterator[pa.RecordBatch]:
         """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
         if self._cursor is not cursor:
             raise InterfaceError("the result was closed while it was being read")

@@ -56,7 +56,7 @@ import replies  # noqa: E402
 
 from informix_arrow.wire.errors import DataError, Error, ProtocolError  # noqa: E402
 from informix_arrow.wire.types import arrow_type_of_op  # noqa: E402
-from informix_arrow.wire.values import decode_tuple  # noqa: E402
+from informix_arrow.wire.values import decode_tuple, encode_tuple  # noqa: E402
 
 NEED_MORE, OTHER, FULL = 0, 1, 2
 OPS = [op.as_tuple() for op in replies.OPS]
@@ -288,9 +288,57 @@ def batches_as_rows(count: int) -> None:
             assert made == list(plain)
 
 
+def small_replies(count: int) -> None:
+    """Small replies of types that become rows in C: spoilt ones are refused, or are rows that others decode alike."""
+    rng = random.Random(replies.SEED + 2)
+    kinds = ("int16", "int32", "int64", "float", "double", "bool", "string", "date32[day]")
+    made_here = [
+        at for at, kind in enumerate(SCHEMA.types) if str(kind) in kinds or pa.types.is_decimal128(kind)
+    ]
+    made = refused = 0
+    for _ in range(count):
+        chosen = rng.choices(made_here, k=rng.randrange(1, 4))
+        ops, names = [OPS[at] for at in chosen], [f"c{number}" for number in range(len(chosen))]
+        schema = pa.schema([pa.field(name, SCHEMA.types[at]) for name, at in zip(names, chosen, strict=True)])
+        columns = [replies.COLUMNS[at] for at in chosen]
+        rows = [
+            decode_tuple(rng.choice(PAYLOADS), replies.COLUMNS, "utf-8", replies.OPTIONS) for _ in range(4)
+        ]
+        data = bytearray(
+            b"".join(
+                replies.message(encode_tuple([row[at] for at in chosen], columns, "utf-8"))
+                for row in rows[: rng.randrange(5)]
+            )
+        )
+        done = rng.choice((16, 24))
+        data += b"\0\x0f" + bytes(done - 2) + rng.choice((b"", b"\0\x37" + bytes(8))) + b"\0\x0c"
+        for _ in range(rng.choice((0, 1, 1, 2))):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        reply = bytes(data[: rng.choice((len(data), len(data), rng.randrange(len(data) + 1)))])
+        arguments = {"batch_rows": rng.choice((512, 2)), "batch_bytes": 1 << 30, "max_tuple": MAX_TUPLE}
+        decoder = decode_module.Decoder(ops, names, **arguments)
+        found = decoder.reply(
+            schema.__arrow_c_schema__(), reply, 0, len(reply), rng.choice((done, done, 16, 1, 2**62))
+        )
+        if found is None:
+            refused += 1
+            continue
+        made += 1
+        again = decode_module.Decoder(ops, names, **arguments)
+        position, status = again.feed(reply, 0, len(reply))
+        assert status == OTHER
+        assert position < found[2] <= len(reply)
+        batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), again.take())
+        assert repr(found[0]) == repr(list(zip(*[c.to_pylist() for c in batch.columns], strict=True)))
+    assert made
+    assert refused
+    print(f"{count} small replies: {made} became rows")
+
+
 def main() -> None:
     started = time.monotonic()
     batches_as_rows(30 * SHARE)
+    small_replies(100 * SHARE)
     hashes(200 * SHARE)
     python_rows(200 * SHARE)
     whole = whole_reply()

@@ -36,6 +36,24 @@ def url(server: Server) -> Iterator[str]:
         conn.execute("DROP TABLE observed")
 
 
+def test_rows_that_came_at_once_are_told(url: str) -> None:
+    """By the statement, in the first run and in those that follow: nothing is fetched for them."""
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.cursor().executemany("INSERT INTO observed VALUES (?, 'x', 7)", [(n,) for n in range(5)])
+        seen: list[Operation] = []
+        conn.add_observer(seen.append)
+        for _ in range(3):
+            with conn.cursor() as cursor:
+                assert len(cursor.execute(QUERY, (3,)).fetchall()) == 3
+        assert [(each.kind, each.rows, each.round_trips) for each in seen] == [
+            ("execute", 3, 2),
+            ("execute", 3, 1),
+            ("execute", 3, 1),
+        ]
+        assert len({(each.bytes_sent, each.bytes_received) for each in seen[1:]}) <= 2
+        assert all(each.bytes_sent and each.bytes_received for each in seen)
+
+
 def everything(conn: ifx.Connection) -> None:
     conn.cursor().executemany("INSERT INTO observed VALUES (?, ?, 7)", [(n, "Geheimnis") for n in range(5)])
     conn.write_arrow("observed", pa.table({"id": [5, 6], "name": ["x", "y"], "sentinel": [7, 7]}))

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from informix_arrow.exchange.buffer import ReceiveBuffer
 from informix_arrow.exchange.session import Session
-from informix_arrow.exchange.steps import Connect, Exchange, Receive, Send, Uncounted
+from informix_arrow.exchange.steps import Ask, Connect, Exchange, Receive, Send, Uncounted
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column, Describe, StatementType
@@ -99,6 +99,9 @@ class Peer:
         return [" ".join(type(message).__name__ for message in group) for group in self.groups]
 
     def _do(self, step: object) -> int:
+        if isinstance(step, Ask):
+            self._do(Send(step.data))
+            return self._do(Receive(step.into, step.patience))
         self.steps.append(type(step).__name__)
         if isinstance(step, Connect | Uncounted):
             return 0

@@ -10,9 +10,10 @@ from types import FrameType
 import pytest
 
 from informix_arrow.exchange import run as running
+from informix_arrow.exchange.again import Few
 from informix_arrow.exchange.batches import Batches
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.run import run
+from informix_arrow.exchange.run import run, run_for_rows
 from informix_arrow.exchange.session import Session, Settings, Transaction
 from informix_arrow.exchange.statement_cache import StatementCache
 from informix_arrow.wire import messages as m
@@ -67,7 +68,7 @@ class Server:
         return []
 
 
-def second_run(script: list[list[m.Message]], piece: int, **state: object) -> Seen:
+def second_run(script: list[list[m.Message]], piece: int, few: bool = False, **state: object) -> Seen:
     session = new_session(autocommit=True, statements=StatementCache(8))
     peer = Peer(Server(script))
     seen = Seen()
@@ -76,7 +77,7 @@ def second_run(script: list[list[m.Message]], piece: int, **state: object) -> Se
         setattr(session, name, value)
     peer.groups.clear()
     peer.piece = piece
-    _read(peer, session, seen)
+    _read(peer, session, seen, few)
     seen.state = (
         session.own,
         len(session.owed),
@@ -94,9 +95,16 @@ def second_run(script: list[list[m.Message]], piece: int, **state: object) -> Se
     return seen
 
 
-def _read(peer: Peer, session: Session, seen: Seen) -> None:
+def _read(peer: Peer, session: Session, seen: Seen, few: bool = False) -> None:
+    begun = run_for_rows if few else run
     try:
-        cursor = peer.run(run(session, SQL, 1, (0,), OPTIONS))
+        cursor = peer.run(begun(session, SQL, 1, (0,), OPTIONS))
+        if isinstance(cursor, Few):
+            seen.rows += [(row[0], row[-1]) for row in cursor.made]
+            batch = cursor.slice(0)
+            assert list(zip(*batch.to_pydict().values(), strict=True)) == cursor.made
+            assert batch.schema == cursor.plan.schema
+            return
         assert isinstance(cursor, ServerCursor)
         batches = Batches(cursor)
         while (batch := peer.run(batches.next(session))) is not None:
@@ -107,7 +115,10 @@ def _read(peer: Peer, session: Session, seen: Seen) -> None:
 
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("piece", [1, 5, 31, 1 << 20])
-def test_the_short_way_is_the_long_way(answer: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few", [False, True])
+def test_the_short_way_is_the_long_way(
+    answer: str, piece: int, few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     taken: list[bool] = []
 
     def watched(*arguments: object) -> bool:
@@ -116,17 +127,20 @@ def test_the_short_way_is_the_long_way(answer: str, piece: int, monkeypatch: pyt
 
     is_plain = running.is_plain
     monkeypatch.setattr(running, "is_plain", watched)
-    short = second_run(ANSWERS[answer], piece)
+    short = second_run(ANSWERS[answer], piece, few)
     assert taken[0], "the query went the long way"
     monkeypatch.setattr(running, "is_plain", lambda *_: False)
     assert short == second_run(ANSWERS[answer], piece)
 
 
 @pytest.mark.parametrize("answer", ["rows", "no end", "an error behind a row", "a spoilt row"])
-def test_wherever_the_first_piece_of_the_answer_ends(answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few", [False, True])
+def test_wherever_the_first_piece_of_the_answer_ends(
+    answer: str, few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At each byte of it, and behind it: what arrives at once decides how far the short way goes."""
     pieces = range(1, 160)
-    short = [second_run(ANSWERS[answer], piece) for piece in pieces]
+    short = [second_run(ANSWERS[answer], piece, few) for piece in pieces]
     monkeypatch.setattr(running, "is_plain", lambda *_: False)
     for piece, seen in zip(pieces, short, strict=True):
         assert seen == second_run(ANSWERS[answer], piece), f"cut every {piece} bytes"
@@ -147,6 +161,47 @@ def test_it_is_the_long_way_in_other_sessions_too(
     short = second_run(ANSWERS["rows"], 1 << 20, **state)
     monkeypatch.setattr(running, "is_plain", lambda *_: False)
     assert short == second_run(ANSWERS["rows"], 1 << 20, **state)
+
+
+def few_of(peer: Peer, session: Session, sql: str = SQL, number: int = 0) -> object:
+    return peer.run(run_for_rows(session, sql, 1, (number,), OPTIONS))
+
+
+def test_rows_are_made_at_once_where_they_are_few_and_here() -> None:
+    """And the statement stays: nothing but OPEN, with the CLOSE of the last time in front, is sent for the next one."""
+    session = new_session(autocommit=True, statements=StatementCache(8))
+    peer = Peer(Server([[*rows(3, 4), m.Done(rows=2), m.Cost()], [m.Done()], [*rows(*range(200)), m.Done()]]))
+    assert isinstance(few_of(peer, session), ServerCursor), "the first answer is read by a cursor"
+    found = few_of(peer, session)
+    assert isinstance(found, Few)
+    assert found.made == [(3, "n3", 12345), (4, "n4", 12345)]
+    found = few_of(peer, session)
+    assert isinstance(found, Few)
+    assert found.made == []
+    assert found.slice(0).num_rows == 0
+    assert isinstance(few_of(peer, session), ServerCursor), (
+        "more than some thousand bytes are read as they arrive"
+    )
+    assert peer.names()[2:] == ["Id Close", "Id CursorName Bind Open Id Fetch"] * 3
+
+
+def test_decoders_of_several_statements_do_not_meet() -> None:
+    session = new_session(autocommit=True, statements=StatementCache(8))
+    peer = Peer(lambda group: _echo(group))
+    texts = [SQL, SQL + " AND id < 9"]
+    for number in range(6):
+        found = few_of(peer, session, texts[number % 2], number)
+        if number > 1:
+            assert isinstance(found, Few)
+            assert found.made == [(7, "n7", 12345)]
+
+
+def _echo(group: Group) -> list[m.Message]:
+    if isinstance(group[0], m.Prepare):
+        return select(3 if group[0].sql == SQL else 4)
+    if any(isinstance(message, m.Fetch) for message in group):
+        return [*rows(7), m.Done(rows=1), m.Cost()]
+    return []
 
 
 def test_a_network_that_breaks_is_told_by_both() -> None:

@@ -13,7 +13,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from informix_arrow.exchange.steps import Call, Connect, ConnectionLost, Exchange, Reason, Receive, Send
+from informix_arrow.exchange.steps import (
+    Ask,
+    Call,
+    Connect,
+    ConnectionLost,
+    Exchange,
+    Reason,
+    Receive,
+    Send,
+    in_two,
+)
 from informix_arrow.transport import blocking, limits
 from informix_arrow.transport.blocking import BlockingTransport
 from informix_arrow.transport.sockets import look_up
@@ -120,6 +130,86 @@ def test_replies_are_taken_in_while_much_is_sent(listener: socket.socket) -> Non
     link.close()
     server.join(10)
     assert not server.is_alive()
+
+
+@pytest.mark.parametrize("limits", [(None, None), (10.0, None), (0.1, None), (None, 10.0)])
+def test_a_question_is_sent_and_its_answer_received(
+    listener: socket.socket, limits: tuple[float | None, float | None]
+) -> None:
+    """Whatever limits the wait; a long question, too, which does not leave at once."""
+    read_timeout, timeout = limits
+    link = transport(read_timeout)
+    questions = [b"q", b"r" * (16 << 20), b"s"]
+
+    def serve() -> None:
+        peer, _ = listener.accept()
+        with peer:
+            for question in questions:
+                left = len(question)
+                while left:
+                    left -= len(peer.recv(min(left, 1 << 20)))
+                peer.sendall(question[:1] * 3)
+            peer.recv(1)
+
+    def talk() -> Exchange[list[bytes]]:
+        yield at(listener)
+        answers = []
+        for question in questions:
+            into = bytearray(10)
+            count = yield Ask(question, memoryview(into))
+            answers.append(bytes(into[:count]))
+        into = bytearray(10)
+        assert (yield Ask(b"?", memoryview(into))) == 0, "the peer has gone"
+        return answers
+
+    server = threading.Thread(target=serve)
+    server.start()
+    assert link.run(talk(), Call(timeout, since=time.monotonic())) == [b"qqq", b"rrr", b"sss"]
+    link.close()
+    server.join(10)
+
+
+def test_silence_behind_a_question_counts_from_its_beginning(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocking, "WAKE", 0.02)
+    link = transport(0.03)
+    asked: list[float] = []
+
+    def talk() -> Exchange[None]:
+        yield at(listener)
+        readiness = link._readiness
+        assert readiness is not None
+        wait = readiness.wait
+        monkeypatch.setattr(
+            readiness, "wait", lambda r, w, seconds: asked.append(seconds) or wait(r, w, seconds)
+        )
+        yield Ask(b"?", memoryview(bytearray(10)))
+
+    with pytest.raises(ConnectionLost, match=r"0\.03 s"):
+        link.run(talk(), Call())
+    assert asked[0] == 0.02
+    assert sum(asked) < 0.04
+    link.close()
+
+
+def test_who_looks_at_steps_sees_a_question_and_an_answer() -> None:
+    def talk() -> Exchange[str]:
+        try:
+            yield Ask(b"q", memoryview(bytearray(3)), 7.0)
+        except ConnectionLost:
+            return f"lost {(yield Send(b'x'))}"
+        return "answered"
+
+    exchange, into = in_two(talk()), None
+    assert next(exchange) == Send(b"q")
+    into = exchange.send(0)
+    assert isinstance(into, Receive)
+    assert (len(into.into), into.patience) == (3, 7.0)
+    assert exchange.throw(ConnectionLost("gone")) == Send(b"x")
+    with pytest.raises(StopIteration) as stop:
+        exchange.send(5)
+    assert stop.value.value == "lost 5"
 
 
 def test_a_peer_that_hangs_up_during_a_send_is_told(listener: socket.socket) -> None:
@@ -291,14 +381,19 @@ def test_keepalive_is_set_as_asked(listener: socket.socket) -> None:
         link.close()
 
 
-def interrupted(listener: socket.socket, link: BlockingTransport, call: Call, answer: bytes) -> Exchange[int]:
-    """Wait for an answer that comes when the urgent byte has come."""
+def interrupted(
+    listener: socket.socket, link: BlockingTransport, call: Call, answer: bytes, question: bytes = b""
+) -> Exchange[int]:
+    """Wait for an answer that comes when the urgent byte has come, perhaps to a question."""
     yield at(listener)
     peer, _ = listener.accept()
     asked = threading.Event()
 
     def serve() -> None:
         with peer:
+            assert not question or peer.recv(len(question)) == question, (
+                "the urgent byte follows the question"
+            )
             poll = select.poll()
             poll.register(peer, select.POLLPRI)
             if poll.poll(30_000) and peer.recv(1, socket.MSG_OOB) == b"B":
@@ -308,26 +403,31 @@ def interrupted(listener: socket.socket, link: BlockingTransport, call: Call, an
     server = threading.Thread(target=serve)
     server.start()
     try:
-        return (yield Receive(memoryview(bytearray(10))))
+        into = memoryview(bytearray(10))
+        return (yield Ask(question, into) if question else Receive(into))
     finally:
         server.join(60)
         assert asked.is_set()
 
 
-def test_a_call_whose_time_is_over_asks_the_server_to_stop(listener: socket.socket) -> None:
+@pytest.mark.parametrize("question", [b"", b"?"])
+def test_a_call_whose_time_is_over_asks_the_server_to_stop(listener: socket.socket, question: bytes) -> None:
     link, call = transport(None), Call(0.02, since=time.monotonic())
-    assert link.run(interrupted(listener, link, call, b"abc"), call) == 3
+    assert link.run(interrupted(listener, link, call, b"abc", question), call) == 3
     assert (call.wanted, call.sent) == (Reason.TIMEOUT, True)
     link.close()
 
 
-def test_an_interrupt_before_the_wait_is_sent_when_the_wait_begins(listener: socket.socket) -> None:
+@pytest.mark.parametrize("question", [b"", b"?"])
+def test_an_interrupt_before_the_wait_is_sent_when_the_wait_begins(
+    listener: socket.socket, question: bytes
+) -> None:
     link, call = transport(None), Call()
 
     def talk() -> Exchange[int]:
         link.interrupt()
         assert not call.sent
-        return (yield from interrupted(listener, link, call, b"abcd"))
+        return (yield from interrupted(listener, link, call, b"abcd", question))
 
     assert link.run(talk(), call) == 4
     assert (call.wanted, call.sent) == (Reason.CANCEL, True)

@@ -336,7 +336,7 @@ def pass_end(session: Session) -> bool:
     data, at = buffer.data, buffer.start
     if not data.startswith(_DONE, at):
         return False
-    at += _done_size(session)
+    at += done_size(session)
     if data.startswith(_COST, at):
         at += 10
     if at + 2 > buffer.end or not data.startswith(_EOT, at):
@@ -345,7 +345,7 @@ def pass_end(session: Session) -> bool:
     return True
 
 
-def _done_size(session: Session) -> int:
+def done_size(session: Session) -> int:
     """Bytes of an SQ_DONE, its tag included."""
     return 24 if session.framing.long_rowid else 16
 
@@ -417,6 +417,6 @@ def more_likely(session: Session) -> bool:
     end = buffer.tail(38)
     if not end.endswith(_EOT):
         return True
-    done = _done_size(session)
+    done = done_size(session)
     body = end[:-12] if end[-12:-10] == _COST else end[:-2]
     return body[-done : len(body) - done + 2] != _DONE

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from ..observing import Operation, begin_to_wait, while_waiting
 from .session import Session
-from .steps import Exchange, Receive, Send
+from .steps import Exchange, Receive, Send, in_two
 
 T = TypeVar("T")
 
@@ -14,6 +14,7 @@ T = TypeVar("T")
 def observed(exchange: Exchange[T], operation: Operation) -> Exchange[T]:
     """The same exchange; its steps are counted into ``operation``."""
     asked, early = False, bool(while_waiting)
+    exchange = in_two(exchange)
     try:
         step = next(exchange)
         while True:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from ..shaping.parameters import Statement, parse
 from ..wire import messages as m
 from ..wire.assignment import Inexact, finest
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
-from .again import is_plain, run_again
+from .again import Few, is_plain, run_again
 from .cancel import heed
 from .checked import known_targets
 from .client_files import refuse_unregistered
@@ -69,6 +70,36 @@ def run(
     against its type before they are sent; ``inexact`` says what happens to digits that it has no room for (None: what
     the session says).
     """
+    exchange = _begun(session, sql, parameters, values, options, need_rows, inexact, few=False)
+    return cast("Exchange[Outcome | ServerCursor]", exchange)
+
+
+def run_for_rows(
+    session: Session,
+    sql: str,
+    parameters: int,
+    values: Sequence[object],
+    options: ReadOptions,
+    *,
+    inexact: Inexact | None = None,
+) -> Exchange[Outcome | ServerCursor | Few]:
+    """:func:`run` for somebody who wants Python rows, and gets these at once where they are few and came with the
+    answer.
+    """
+    return _begun(session, sql, parameters, values, options, False, inexact, few=True)
+
+
+def _begun(
+    session: Session,
+    sql: str,
+    parameters: int,
+    values: Sequence[object],
+    options: ReadOptions,
+    need_rows: bool,
+    inexact: Inexact | None,
+    few: bool,
+) -> Exchange[Outcome | ServerCursor | Few]:
+    """What is done at the call; the exchange."""
     refuse_unregistered(sql, session.files)
     chosen = session.inexact if inexact is None else inexact
     bound = None
@@ -76,7 +107,7 @@ def run(
         bound = NO_PARAMETERS
     elif not needs_targets(values):
         bound = bind_row(session, _loosened(values, chosen), (None,) * len(values))
-    return _run(session, parse(sql), parameters, values, bound, options, need_rows, chosen)
+    return _run(session, parse(sql), parameters, values, bound, options, need_rows, chosen, few)
 
 
 def _loosened(values: Sequence[object], inexact: Inexact) -> Sequence[object]:
@@ -93,16 +124,18 @@ def _run(
     options: ReadOptions,
     need_rows: bool,
     inexact: Inexact,
-) -> Exchange[Outcome | ServerCursor]:
+    few: bool,
+) -> Exchange[Outcome | ServerCursor | Few]:
     text = statement.text
     tell(session, "execute", statement.sql, values)
     try:
         # Contents are used up by the attempt, so what has any is not tried on a statement that may be stale.
-        kept = None if bound is None else session.statements.take(text)
-        prepared = kept or (yield from acquire(session, text, count, anew=bound is None))
+        kept = None if bound is None else session.statements.find(text)
+        plain = kept is not None and bound is not None and is_plain(session, kept, options, bound, inexact)
+        prepared = kept if plain and kept else (yield from acquire(session, text, count, anew=bound is None))
         try:
-            if kept is not None and bound is not None and is_plain(session, kept, options, bound, inexact):
-                return (yield from run_again(session, statement.sql, kept, options, bound))
+            if plain and bound is not None:
+                return (yield from run_again(session, statement.sql, prepared, options, bound, few))
             return (
                 yield from _execute_prepared(
                     session, statement, prepared, values, bound, options, need_rows, inexact

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+from .._decode import Decoder
 from ..wire.assignment import Inexact
 from ..wire.describe import Column, Describe, StatementType
 from ..wire.errors import Error
@@ -53,7 +54,7 @@ _HARMLESS = frozenset(
 STALE = frozenset({-208, -258, -267, -285, -410, -710})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Opening:
     """How a query's cursor, of which there is one at a time, was opened the last time, and its first rows fetched."""
 
@@ -63,6 +64,7 @@ class Opening:
     before: bytes  # what is sent before SQ_BIND
     after: bytes  # what is sent behind it
     usual: bool  # nothing else is to be done for it, and no value is assigned to anything
+    decoder: Decoder | None = None  # of answers that come as a whole, from one to the next
 
 
 @dataclass(slots=True, eq=False)
@@ -120,6 +122,13 @@ class StatementCache:
 
     def __len__(self) -> int:
         return len(self._idle)
+
+    def find(self, text: str) -> Prepared | None:
+        """The statement of this text, if it is there, as the one used last. It stays."""
+        prepared = self._idle.get(text)
+        if prepared is not None:
+            self._idle.move_to_end(text)
+        return prepared
 
     def take(self, text: str) -> Prepared | None:
         """Take out the statement of this text, if it is there."""

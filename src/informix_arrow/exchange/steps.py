@@ -12,6 +12,7 @@ step                      what the runner answers
 ``Send(data)``            0, once all of ``data`` was handed to the operating system
 ``Send(data, into)``      bytes that arrived *meanwhile* and now lie at the start of ``into``
 ``Receive(into)``         bytes that now lie at the start of ``into``, at least 1; 0 = the peer closed
+``Ask(data, into)``       what ``Send(data)`` and then ``Receive(into)`` would: the two of most statements, in one
 ``Uncounted(seconds)``    0, at once
 ``Pause(wait)``           0, once ``wait()`` was awaited; for exchanges that only asyncio runs
 ========================  ==============================================================================
@@ -57,7 +58,7 @@ class Connect:
 class Send:
     """Send all of ``data``; with ``into``, also take in what arrives while the sending waits."""
 
-    data: bytes | bytearray
+    data: bytes | bytearray | memoryview
     into: memoryview | None = None
 
 
@@ -69,6 +70,15 @@ class Receive:
     setting.
     """
 
+    into: memoryview
+    patience: float | None = None
+
+
+@dataclass(slots=True)
+class Ask:
+    """:class:`Send` of ``data``, then :class:`Receive`."""
+
+    data: bytes | bytearray
     into: memoryview
     patience: float | None = None
 
@@ -87,8 +97,31 @@ class Uncounted:
     seconds: float
 
 
-Step: TypeAlias = Connect | Send | Receive | Pause | Uncounted
+Step: TypeAlias = Connect | Send | Receive | Ask | Pause | Uncounted
 Exchange: TypeAlias = Generator[Step, int, T]
+
+
+def in_two(exchange: Exchange[T]) -> Exchange[T]:
+    """The exchange, with the two steps that each :class:`Ask` stands for: for those who look at steps."""
+    try:
+        step = next(exchange)
+        while True:
+            try:
+                if isinstance(step, Ask):
+                    yield Send(step.data)
+                    answer = yield Receive(step.into, step.patience)
+                else:
+                    answer = yield step
+            except GeneratorExit:
+                exchange.close()
+                raise
+            except BaseException as error:  # noqa: BLE001 - it is the exchange's
+                step = exchange.throw(error)
+            else:
+                step = exchange.send(answer)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
 
 
 def at_once(exchange: Exchange[T]) -> T:

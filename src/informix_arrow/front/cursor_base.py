@@ -10,12 +10,13 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
+from ..exchange.again import Few
 from ..exchange.client_files import refuse_in_pipeline
 from ..exchange.fetch import ReadOptions, ServerCursor
 from ..exchange.many import execute_many
 from ..exchange.procedures import call_procedure
 from ..exchange.replies import ManyOutcome
-from ..exchange.run import run
+from ..exchange.run import run, run_for_rows
 from ..exchange.statement import Outcome
 from ..exchange.steps import Exchange
 from ..shaping.dbapi_types import DescriptionItem
@@ -143,10 +144,11 @@ class CursorBase:
 
     def _statement(
         self, connection: AnyRunner, operation: str, parameters: Values | None, inexact: Inexact | None = None
-    ) -> Exchange[Outcome | ServerCursor]:
+    ) -> Exchange[Outcome | ServerCursor | Few]:
         """The exchange of ``execute``; wrong parameters are refused here and now."""
         values = check_parameters(operation, parameters)
-        return run(
+        execute = run if self.floating_decimals == "decimal" else run_for_rows
+        return execute(
             connection._session,
             operation,
             len(values),
@@ -253,7 +255,7 @@ class CursorBase:
         if outcome.errors:
             raise outcome.failure()
 
-    def _describes(self, cursor: ServerCursor) -> None:
+    def _describes(self, cursor: ServerCursor | Few) -> None:
         """Tell what rows there are, and find out how they are made. Errors as :func:`.shaping.rows.row_maker`."""
         description = cursor.shape.description
         self._make = row_maker(self._row_factory, description)

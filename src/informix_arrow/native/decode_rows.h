@@ -225,34 +225,13 @@ static PyObject *ia_rows_tuple(struct ia_rows_python *python, const struct ia_ro
     return tuple;
 }
 
-PyDoc_STRVAR(ia_rows_doc,
-"rows(schema_capsule, array_capsule, first, count, ready) -> list[tuple]\n--\n\n"
-"Rows first to first + count of a record batch (the pair that __arrow_c_array__ gives, which stays as it is) as tuples.\n\n"
-"ready has None for each column that is made here: int16, int32, int64, float32, float64, bool, utf8, date32 and\n"
-"decimal128; and the count values of each other column as a list; or is None where all columns are made here. ValueError\n"
-"for a column that is neither.");
-
-static PyObject *ia_rows(PyObject *module, PyObject *args)
+/* Rows first to first + count of a batch that the caller has looked at; NULL with an exception set. `ready` as in
+ * ia_rows_columns. */
+static PyObject *ia_rows_list(const struct ArrowSchema *schema, const struct ArrowArray *array, PyObject *ready,
+                              int64_t first, int64_t count)
 {
-    PyObject *schema_capsule, *array_capsule, *ready, *rows = NULL;
-    long long first, count;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOLLO:rows", &schema_capsule, &array_capsule, &first, &count, &ready)) return NULL;
-    if (ready != Py_None && !PyTuple_Check(ready)) {
-        PyErr_SetString(PyExc_TypeError, "ready has to be None or a tuple");
-        return NULL;
-    }
-    const struct ArrowSchema *schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
-    const struct ArrowArray *array = schema ? PyCapsule_GetPointer(array_capsule, "arrow_array") : NULL;
-    if (array == NULL) return NULL;
-    if (schema->release == NULL || array->release == NULL || schema->format == NULL || strcmp(schema->format, "+s") != 0 ||
-        schema->n_children != array->n_children || (ready != Py_None && array->n_children != PyTuple_Size(ready)) ||
-        array->n_children < 0 || first < 0 || count < 0 ||
-        array->length < 0 || array->offset < 0 || first > array->length || count > array->length - first) {
-        PyErr_SetString(PyExc_ValueError, "rows() takes a batch that nobody has taken, rows of it, and as many columns as it has");
-        return NULL;
-    }
     const Py_ssize_t width = (Py_ssize_t)array->n_children;
+    PyObject *rows = NULL;
     struct ia_rows_column *columns = PyMem_Calloc((size_t)width + 1, sizeof *columns);
     struct ia_rows_python *python = PyMem_Calloc(1, sizeof *python);
     if (columns == NULL || python == NULL) {
@@ -276,6 +255,41 @@ static PyObject *ia_rows(PyObject *module, PyObject *args)
     PyMem_Free(python);
     PyMem_Free(columns);
     return rows;
+}
+
+/* Whether both are a struct of as many columns. */
+static int ia_rows_alike(const struct ArrowSchema *schema, const struct ArrowArray *array)
+{
+    return schema->release && array->release && schema->format && strcmp(schema->format, "+s") == 0 &&
+           schema->n_children == array->n_children && array->n_children >= 0 && array->length >= 0 && array->offset >= 0;
+}
+
+PyDoc_STRVAR(ia_rows_doc,
+"rows(schema_capsule, array_capsule, first, count, ready) -> list[tuple]\n--\n\n"
+"Rows first to first + count of a record batch (the pair that __arrow_c_array__ gives, which stays as it is) as tuples.\n\n"
+"ready has None for each column that is made here: int16, int32, int64, float32, float64, bool, utf8, date32 and\n"
+"decimal128; and the count values of each other column as a list; or is None where all columns are made here. ValueError\n"
+"for a column that is neither.");
+
+static PyObject *ia_rows(PyObject *module, PyObject *args)
+{
+    PyObject *schema_capsule, *array_capsule, *ready;
+    long long first, count;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOLLO:rows", &schema_capsule, &array_capsule, &first, &count, &ready)) return NULL;
+    if (ready != Py_None && !PyTuple_Check(ready)) {
+        PyErr_SetString(PyExc_TypeError, "ready has to be None or a tuple");
+        return NULL;
+    }
+    const struct ArrowSchema *schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
+    const struct ArrowArray *array = schema ? PyCapsule_GetPointer(array_capsule, "arrow_array") : NULL;
+    if (array == NULL) return NULL;
+    if (!ia_rows_alike(schema, array) || (ready != Py_None && array->n_children != PyTuple_Size(ready)) || first < 0 ||
+        count < 0 || first > array->length || count > array->length - first) {
+        PyErr_SetString(PyExc_ValueError, "rows() takes a batch that nobody has taken, rows of it, and as many columns as it has");
+        return NULL;
+    }
+    return ia_rows_list(schema, array, ready, first, count);
 }
 
 #endif

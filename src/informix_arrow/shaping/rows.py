@@ -66,17 +66,25 @@ class Whole:
         How many there are.
     """
 
-    __slots__ = ("_capsules", "_schema", "num_rows")
+    __slots__ = ("_capsules", "_schema", "made", "num_rows")
 
     def __init__(self, schema: pa.Schema, c_schema: object, capsule: object, num_rows: int) -> None:
-        self._schema, self._capsules, self.num_rows = schema, (c_schema, capsule), num_rows
+        self._schema, self.num_rows = schema, num_rows
+        self._capsules: tuple[Any, Any] | None = (c_schema, capsule)
+        self.made: list[tuple[Any, ...]] | None = None  # the rows, where somebody has made them
 
     def __arrow_c_array__(self) -> tuple[Any, Any]:
+        if self._capsules is None:
+            self._capsules = self._made_capsules()
         return self._capsules
+
+    def _made_capsules(self) -> tuple[Any, Any]:
+        """What ``c_schema`` and ``capsule`` are, where they were not given."""
+        raise NotImplementedError
 
     def slice(self, first: int) -> pa.RecordBatch:
         """The rows from ``first`` on, taken out of here."""
-        capsule = self._capsules[1]
+        capsule = self.__arrow_c_array__()[1]
         return pa.RecordBatch._import_from_c_capsule(self._schema.__arrow_c_schema__(), capsule).slice(first)
 
 
@@ -91,30 +99,43 @@ class Rows:
         Columns, by index, whose values are made by a function of what the batch holds.
     """
 
+    # Of the class until they are set: each statement with rows has one, and seldom needs them all.
+    _batch: pa.RecordBatch | Whole | None = None  # the batch that rows are being made of
+    _capsules: tuple[Any, Any] | None = None  # the same, for C
+    _others: list[tuple[int, MakeValues]] | None = None  # columns that are not made in C, and what makes them
+    _offset = 0  # its rows already in _tuples
+    _first = 0  # number of its first row
+    _tuples: Iterator[tuple[Any, ...]] = _NONE
+    _rows: Iterator[Any] = _NONE  # the same, made
+    given = 0  # rows handed out so far
+
     def __init__(self, make: MakeRow | None = None, lazy: Mapping[int, OpenLazily] | None = None) -> None:
         self._make = make
         self._lazy = lazy or {}
-        self._batch: pa.RecordBatch | Whole | None = None  # the batch that rows are being made of
-        self._capsules: tuple[Any, Any] | None = None  # the same, for C
-        self._others: list[tuple[int, MakeValues]] | None = (
-            None  # columns that are not made in C, and what makes them
-        )
-        self._offset = 0  # its rows already in _tuples
-        self._first = 0  # number of its first row
-        self._tuples: Iterator[tuple[Any, ...]] = _NONE
-        self._rows: Iterator[Any] = _NONE  # the same, made
-        self.given = 0  # rows handed out so far
 
     def add(self, batch: pa.RecordBatch | Whole) -> None:
         """Take the next batch. Those before must be used up: :meth:`one` said :data:`NO_ROW`."""
         self._batch, self._offset, self._first = batch, 0, self.given
-        self._capsules = batch.__arrow_c_array__()
-        if self._others is None and not isinstance(batch, Whole):  # the first batch: all have one schema
+        self._capsules = None
+        if isinstance(batch, Whole):
+            if batch.made is not None:
+                self._tuples, self._offset = iter(batch.made), batch.num_rows
+                self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
+            return
+        if self._others is None:  # the first batch: all have one schema
             self._others = [
                 (index, values_maker(kind))
                 for index, kind in enumerate(batch.schema.types)
                 if index in self._lazy or not made_in_c(kind)
             ]
+
+    def all_of(self, whole: Whole) -> list[Any]:
+        """All rows of a result that is here as a whole; nothing was added before."""
+        if whole.made is None or self._make is not None:
+            self.add(whole)
+            return self.take()
+        self.given = whole.num_rows
+        return whole.made
 
     def one(self) -> Any:
         """The next row, :data:`NO_ROW` when there is none here."""
@@ -170,10 +191,11 @@ class Rows:
         if not left:
             self._batch = self._capsules = None
             return False
-        assert self._capsules is not None
+        capsules: tuple[Any, Any] = self._capsules or self._batch.__arrow_c_array__()
+        self._capsules = capsules
         first, count = self._offset, min(left, ROWS_AT_ONCE)
         ready = None if isinstance(self._batch, Whole) else self._ready(self._batch, first, count)
-        self._tuples = iter(rows(*self._capsules, first, count, ready))
+        self._tuples = iter(rows(*capsules, first, count, ready))
         self._offset += count
         self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
         return True

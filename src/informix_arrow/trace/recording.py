@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
 
-from ..exchange.steps import Call, Connect, ConnectionLost, Exchange, Receive, Send, Step
+from ..exchange.steps import Call, Connect, ConnectionLost, Exchange, Receive, Send, Step, in_two
 from ..observing import failure
 from ..wire.errors import InterfaceError
 from . import FORM
@@ -75,6 +75,7 @@ class Trace:
         if encoding:
             self._dialogue.speaks(encoding)
         told = False
+        exchange = in_two(exchange)
         try:
             step = next(exchange)
             while True:

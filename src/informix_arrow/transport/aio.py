@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from ..exchange.steps import (
+    Ask,
     Call,
     Connect,
     ConnectionLost,
     Exchange,
     Pause,
     Reason,
-    Receive,
     Send,
     Step,
     Uncounted,
@@ -136,10 +136,12 @@ class AsyncTransport:
         wire = self._wire
         if wire is None:
             raise ConnectionLost("the connection is closed")
-        if isinstance(step, Receive):
-            into = step.into
-            return await self._patiently(wire, lambda: wire.take(into), step.patience)
-        return await self._send(wire, step)
+        if isinstance(step, Send):
+            return await self._send(wire, step)
+        if isinstance(step, Ask):
+            await self._send(wire, Send(step.data))
+        into = step.into
+        return await self._patiently(wire, lambda: wire.take(into), step.patience)
 
     async def _pause(self, step: Pause) -> None:
         """Wait for the user's data, unless the call is to end; as soon as it is, the wait is cancelled."""
@@ -301,7 +303,7 @@ class _Wire(asyncio.BufferedProtocol):
         self._require()
         return 0 if self._ended else None
 
-    def write(self, data: bytes | bytearray) -> None:
+    def write(self, data: bytes | bytearray | memoryview) -> None:
         """Begin to send; :attr:`drained` turns true when the operating system has all of it."""
         self._require()
         assert self._transport is not None

@@ -12,6 +12,7 @@ import time
 from typing import Any, TypeVar
 
 from ..exchange.steps import (
+    Ask,
     Call,
     Connect,
     ConnectionLost,
@@ -30,7 +31,7 @@ from .tls import TlsSettings, explain
 
 T = TypeVar("T")
 
-_OFTEN = (Send, Receive)
+_OFTEN = (Ask, Send, Receive)
 
 #: Seconds of one wait; without end there are many. Ctrl-C ends a wait only where the system call can be
 #: interrupted: never on Windows, and nowhere once a library (Polars, for one) has set up its own signal handler.
@@ -69,7 +70,8 @@ class BlockingTransport:
         self._tls = tls or TlsSettings()
         self._socket: socket.socket | None = None
         self._readiness: Readiness | None = None
-        self._limits = Limits(None, None)
+        self._limits: Limits | None = None  # of the run; made when it has to wait for long
+        self._hasty = read_timeout is None or read_timeout >= WAKE
         self._call: Call | None = None
         self._waiting = False
         self._urgency = threading.RLock()  # around the urgent byte; a signal handler may come in between
@@ -88,7 +90,7 @@ class BlockingTransport:
 
         Without a ``call`` the run may take ``whole`` seconds.
         """
-        self._limits = Limits(call, self._read_timeout, whole)
+        self._limits = None if call is not None else Limits(None, self._read_timeout, whole)
         self._call = call
         try:
             step = next(exchange)
@@ -145,7 +147,9 @@ class BlockingTransport:
         try:
             if isinstance(step, Receive):
                 return self._receive(link, step)
-            return self._send(link, step)
+            if isinstance(step, Send):
+                return self._send(link, step)
+            return self._ask(link, step)
         except ssl.SSLError as error:
             raise ConnectionLost(f"the connection broke: {explain(error, 'the server')}") from error
         except OSError as error:
@@ -155,13 +159,38 @@ class BlockingTransport:
         if isinstance(step, Connect):
             self._connect(step)
         elif isinstance(step, Uncounted):
-            self._limits.not_counted(step.seconds)
+            self._limit().not_counted(step.seconds)
         else:
             raise InternalError("an exchange for asyncio was run by the blocking transport")
         return 0
 
-    def _receive(self, link: socket.socket, step: Receive) -> int:
-        began = time.monotonic()
+    def _ask(self, link: socket.socket, step: Ask) -> int:
+        """Send and receive. Where nothing but an interrupt can end the first half second of waiting, as a rule, no
+        clock is looked at before that is over.
+        """
+        readiness, call, data = self._readiness, self._call, step.data
+        unlimited = call is not None and call.timeout is None and self._hasty and step.patience is None
+        if not unlimited or readiness is None or isinstance(link, ssl.SSLSocket):
+            self._send(link, Send(data))
+            return self._receive(link, step)
+        try:
+            sent = link.send(data)
+        except _NOT_NOW:
+            sent = 0
+        if sent < len(data):
+            self._send(link, Send(memoryview(data)[sent:]))
+            return self._receive(link, step)
+        if self._ready(readiness, call, WAKE):
+            try:
+                return link.recv_into(step.into)
+            except _NOT_NOW:
+                pass
+        elif call is not None and call.wanted is None:
+            return self._receive(link, step, WAKE)
+        return self._receive(link, step)
+
+    def _receive(self, link: socket.socket, step: Receive | Ask, waited: float = 0.0) -> int:
+        began = time.monotonic() - waited
         if not isinstance(link, ssl.SSLSocket):
             self._wait(True, False, began, step.patience)
         else:  # there may be bytes that were decrypted already
@@ -202,29 +231,39 @@ class BlockingTransport:
 
     def _wait(self, reading: bool, writing: bool, began: float, patience: float | None) -> None:
         """Wait until the socket is ready, or may be; ``ConnectionLost`` when a time limit is over."""
-        readiness, call = self._readiness, self._call
+        readiness, call, limits = self._readiness, self._call, self._limit()
         if readiness is None:
             raise ConnectionLost("the connection is closed")
-        while True:
-            left = self._limits.left(began, patience)
-            try:
-                self._waiting = True
-                if call is not None and call.wanted is not None and not call.sent:
-                    self._ask_to_stop(call)
-                if readiness.wait(reading, writing, min(left, WAKE)):
-                    return
-            except BaseException as error:
-                of_the_system = isinstance(error, OSError) and error.errno is not None
-                if call is None or call.broken is not None or of_the_system:
-                    raise
-                call.broken = error
-                call.wanted = call.wanted or Reason.BREAK
-            finally:
-                self._waiting = False
+        while not self._ready(readiness, call, min(limits.left(began, patience), WAKE), reading, writing):
+            pass
+
+    def _ready(
+        self,
+        readiness: Readiness,
+        call: Call | None,
+        seconds: float,
+        reading: bool = True,
+        writing: bool = False,
+    ) -> bool:
+        """Wait for so many seconds, which an interrupt ends; whether the socket is ready by then."""
+        try:
+            self._waiting = True
+            if call is not None and call.wanted is not None and not call.sent:
+                self._ask_to_stop(call)
+            return readiness.wait(reading, writing, seconds)
+        except BaseException as error:
+            of_the_system = isinstance(error, OSError) and error.errno is not None
+            if call is None or call.broken is not None or of_the_system:
+                raise
+            call.broken = error
+            call.wanted = call.wanted or Reason.BREAK
+            return False
+        finally:
+            self._waiting = False
 
     def _look_at_the_clock(self, began: float, patience: float | None) -> None:
         """What :meth:`_wait` does besides waiting: a peer that always has something to say is no way around a limit."""
-        self._limits.left(began, patience)
+        self._limit().left(began, patience)
         call = self._call
         if call is not None and call.wanted is not None and not call.sent:
             self._ask_to_stop(call)
@@ -234,6 +273,12 @@ class BlockingTransport:
             if self._call is call and not call.sent and self._socket is not None:
                 call.sent = send_urgent(self._socket, URGENT)
 
+    def _limit(self) -> Limits:
+        """The limits of this run."""
+        if self._limits is None:
+            self._limits = Limits(self._call, self._read_timeout)
+        return self._limits
+
     # ---- connecting ------------------------------------------------------------------------------------------
 
     def _connect(self, step: Connect) -> None:
@@ -242,7 +287,7 @@ class BlockingTransport:
         limit = self._connect_timeout
         ends = math.inf if limit is None else time.monotonic() + limit
         now = time.monotonic()
-        addresses = look_up(step.host, step.port, min(ends - now, self._limits.left(now, math.inf)))
+        addresses = look_up(step.host, step.port, min(ends - now, self._limit().left(now, math.inf)))
         for number, (family, kind, protocol, address) in enumerate(addresses):
             link = socket.socket(family, kind, protocol)
             self._socket, self._readiness = link, Readiness(link)
@@ -306,7 +351,7 @@ class BlockingTransport:
         assert self._readiness is not None
         while True:
             now = time.monotonic()
-            left = min(self._limits.left(now, math.inf), ends - now)
+            left = min(self._limit().left(now, math.inf), ends - now)
             if left <= 0:
                 raise TimeoutError
             if self._readiness.wait(reading, not reading, min(left, WAKE)):
