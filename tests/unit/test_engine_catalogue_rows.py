@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from informix_arrow.server.engine import catalogue_rows
-from informix_arrow.server.engine.catalogue_rows import WORTH, CatalogueRows
+from informix_arrow.server.engine.catalogue_rows import CatalogueRows, _Kept
 from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.running import Runner
+from informix_arrow.server.planning.kept_rows import _JOIN_IS_WORTH, _TABLE_IS_WORTH
 
 from .engine_support import Db, connect, open_engine
 
@@ -45,7 +48,14 @@ TRIGGERS = (
     "SELECT t.tabname, g.trigname, g.event FROM systriggers g, systables t WHERE g.tabid = t.tabid "
     "AND t.tabname LIKE ? ORDER BY 1, 2"
 )
+TABLES = "SELECT tabid, tabname, tabtype FROM systables WHERE (tabname LIKE ? AND owner LIKE '%') ORDER BY tabname DESC"
+SORTED = (
+    "SELECT c.colno AS place, c.colname, t.tabname FROM systables t, syscolumns c WHERE t.tabid = c.tabid "
+    "AND c.tabid > ? AND t.tabname LIKE ? ORDER BY t.tabname DESC, place"
+)
 DIVIDED = (
+    (TABLES, ("c%",)),
+    (SORTED, (99, "c%")),
     (COLUMNS, ("cust%", "%", "cust%", "%")),
     (COLUMNS, ("%", "k%", "synonym%", "%")),
     (INDEXES, ("customer", "child%")),
@@ -101,8 +111,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     made: list[str] = []
     make = CatalogueRows._make
 
-    def noted(self: CatalogueRows, query: str, *rest: object) -> str | None:
-        name = make(self, query, *rest)  # type: ignore[arg-type]
+    def noted(self: CatalogueRows, query: str, *rest: Any, **options: Any) -> _Kept | None:
+        name = make(self, query, *rest, **options)
         if name is not None:
             made.append(query)
         return name
@@ -120,7 +130,7 @@ def written(sql: str, params: tuple[object, ...]) -> str:
 def often(db: Db, sql: str, *params: object) -> list[tuple[object, ...]]:
     """What a query returns, as often as it takes for its rows to be kept and used; each time the same."""
     first = db.rows(sql, *params)
-    for _ in range(WORTH + 1):
+    for _ in range((_TABLE_IS_WORTH if sql == TABLES else _JOIN_IS_WORTH) + 1):
         assert db.rows(sql, *params) == first
     return first
 
@@ -136,7 +146,7 @@ def test_rows_that_are_kept_are_those_of_the_catalogue_after_each_change(db: Db,
             rows = often(db, sql, *params)
             assert rows == db.rows(written(sql, params)), (change, sql)
             seen.add((sql, tuple(rows)))
-        assert len(made) == 6, change  # COLUMNS has two, and is asked twice
+        assert len(made) == 8, change  # COLUMNS has two, and is asked twice
     assert len(seen) > 30  # these are no empty tables
     with_all.session.close()
 
@@ -195,6 +205,30 @@ def test_too_many_rows_are_not_kept(db: Db, made: list[str], monkeypatch: pytest
     query = "SELECT a.tabname, b.tabid FROM systables a, systables b WHERE a.tabid = ? AND b.tabid = ?"
     assert often(db, query, 1, 2) == [("systables", 2)]
     assert made == []
+
+
+@pytest.mark.parametrize("query", [TABLES, SORTED.replace("c.tabid > ? AND ", "")])
+def test_few_rows_are_found_by_their_places(db: Db, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And many, of which no objects are kept, as they were before."""
+    db.run("CREATE TABLE customer (k INT, name VARCHAR(20), tail INT)")
+    rows = often(db, query, "cust%")
+    assert [row[-1] for row in rows] == ["T"] or [row[0] for row in rows] == [1, 2, 3]
+    asked: list[str] = []
+    at_once = Runner.at_once
+
+    def noted(self: Runner, sql: str, values: dict[str, object]) -> Any:
+        asked.append(sql)
+        return at_once(self, sql, values)
+
+    monkeypatch.setattr(Runner, "at_once", noted)
+    assert db.rows(query, "cust%") == rows
+    assert ["rowid" in sql for sql in asked] == [True]
+    monkeypatch.setattr(catalogue_rows, "MOST_VALUES", 10)
+    db.run("CREATE TABLE other (k INT, tail INT)")
+    asked.clear()
+    assert often(db, query, "cust%") == rows
+    assert not any("rowid" in sql for sql in asked)
+    assert "_ifx_kept_" in asked[-1]
 
 
 def test_what_a_parameter_keeps_out_may_fail(db: Db, made: list[str]) -> None:

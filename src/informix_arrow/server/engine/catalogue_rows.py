@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
@@ -21,11 +23,29 @@ MOST_ROWS = 100_000
 MOST_QUERIES = 64
 """Queries whose rows are kept; what comes then is not, until the schema changes."""
 
-WORTH = 2
-"""Times that a query is asked of one schema before its rows are kept: making all of them costs more than a few."""
+MOST_VALUES = 500_000
+"""Values of rows that are kept as Python objects, too, of all queries together: some 30 MB at most."""
 
 Version = tuple[int, int]
 Key = tuple[str | None, str]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptQuery:
+    """What to run for a query of rows that are kept: `sql` gives them, or `places` gives where they are among `rows`,
+    where these are known."""
+
+    sql: str
+    places: str = ""
+    rows: Sequence[tuple[Any, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A table, and its rows where they are few and wanted."""
+
+    table: str
+    rows: Sequence[tuple[Any, ...]] | None
 
 
 class CatalogueRows:
@@ -49,11 +69,12 @@ class CatalogueRows:
         self._numbers = itertools.count(1)
         self._of: Version | None = None
         self._asked: dict[Key, int] = {}
-        self._made: dict[Key, str | None] = {}  # None: it has too many rows, or some that cannot be made
+        self._values = 0  # of rows that are Python objects
+        self._made: dict[Key, _Kept | None] = {}  # None: it has too many rows, or some that cannot be made
 
-    def query(self, kept: KeptRows, database: str | None, values: Mapping[str, object]) -> str | None:
-        """The text of a query over its kept rows; None where there are none: it is to be run as it is. `values` are
-        those of the session that only change with the schema; the session sees what is committed, and nothing else.
+    def query(self, kept: KeptRows, database: str | None, values: Mapping[str, object]) -> KeptQuery | None:
+        """A query over its kept rows; None where there are none: it is to be run as it is. `values` are those of the
+        session that only change with the schema; the session sees what is committed, and nothing else.
         """
         if not self._lock.acquire(blocking=False):  # somebody is making rows: that takes longer than a query
             return None
@@ -61,26 +82,29 @@ class CatalogueRows:
             version = self._version()
             if version != self._of:
                 self._forget(version)
-            tables = [self._table((database, query), values) for query in kept.queries]
-            names = [name for name in tables if name is not None]
-            if len(names) < len(tables) or version != self._version():
+            found = [self._table(kept, (database, query), values) for query in kept.queries]
+            tables = [each for each in found if each is not None]
+            if len(tables) < len(found) or version != self._version():
                 return None
-            return kept.text(names)
         finally:
             self._lock.release()
+        sql, rows = kept.text([each.table for each in tables]), tables[0].rows
+        if not kept.places or rows is None:
+            return KeptQuery(sql)
+        return KeptQuery(sql, tables[0].table.join(kept.places), rows)
 
-    def _table(self, key: Key, values: Mapping[str, object]) -> str | None:
+    def _table(self, kept: KeptRows, key: Key, values: Mapping[str, object]) -> _Kept | None:
         if key in self._made:
             return self._made[key]
         asked = self._asked.get(key, 0)
-        if asked < WORTH or len(self._made) >= MOST_QUERIES:
-            if asked < WORTH and len(self._asked) < 4 * MOST_QUERIES:
+        if asked < kept.worth or len(self._made) >= MOST_QUERIES:
+            if asked < kept.worth and len(self._asked) < 4 * MOST_QUERIES:
                 self._asked[key] = asked + 1
             return None
-        self._made[key] = self._make(key[1], values)
+        self._made[key] = self._make(key[1], values, as_objects=bool(kept.places))
         return self._made[key]
 
-    def _make(self, query: str, values: Mapping[str, object]) -> str | None:
+    def _make(self, query: str, values: Mapping[str, object], *, as_objects: bool) -> _Kept | None:
         if self._con is None:
             self._con = self._connect()
         name = f"memory.main.{quote(f'_ifx_kept_{next(self._numbers)}')}"
@@ -90,18 +114,31 @@ class CatalogueRows:
                 values_in(query, dict(values)),
             )
             count = self._con.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]
+            rows = None
+            if as_objects:
+                rows = self._objects(self._con.execute(f"SELECT * FROM {name} ORDER BY rowid"), count)
         except duckdb.Error as problem:  # such as a value that a parameter would have kept out
             log.debug("rows of the catalogue are not kept: %s", problem)
             return None
         if count > MOST_ROWS:
             self._con.execute(f"DROP TABLE {name}")
             return None
-        return name
+        return _Kept(name, rows)
+
+    def _objects(self, con: duckdb.DuckDBPyConnection, count: int) -> list[tuple[Any, ...]] | None:
+        """The rows of a query that was begun just now, of its columns c0, c1, ..., which are the first; None where they
+        are too many."""
+        wide = sum(str(column[0]).startswith("c") for column in con.description or ())
+        if self._values + count * wide > MOST_VALUES:
+            return None
+        self._values += count * wide
+        return [row[:wide] for row in con.fetchall()]
 
     def _forget(self, version: Version) -> None:
-        names = [name for name in self._made.values() if name is not None]
+        names = [kept.table for kept in self._made.values() if kept is not None]
         self._asked.clear()
         self._made.clear()
+        self._values = 0
         self._of = version
         if self._con is not None and names:
             try:

@@ -52,7 +52,7 @@ class OneRow:
             return None
         values, cut = found
         outcome: Outcome | None
-        if row.later and self._transaction.insert_later(row.sql, values):
+        if row.later and self._transaction.insert_later(plan.info.duck, row.sql, values):
             outcome = self._told(row, values)
         else:
             outcome = self._transaction.write(lambda: self._insert(plan.info, row, list(values)), single=True)

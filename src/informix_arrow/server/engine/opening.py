@@ -83,16 +83,16 @@ class Opening:
         """Close the open database, if any; -377 inside a transaction. Temporary tables go with it."""
         if self._transaction.active:
             raise SqlError(-377)
-        con = self._transaction.con
         for info in self._schema.temp_tables.values():
-            con.execute(f"DROP TABLE IF EXISTS {info.duck}")
+            if not self._transaction.drop_late(info.duck):
+                self._transaction.con.execute(f"DROP TABLE IF EXISTS {info.duck}")
         self._schema.temp_tables = {}
         self._owner.kept.clear()
         self._owner.release(committed=False)
         self._isolation.forget()
         self._database.name = None
         self._rights.role = ""
-        con.execute("USE memory")
+        self._transaction.con.execute("USE memory")
         self._schema.forget()
 
     def create(self, name: str, options: tuple[str, ...]) -> int:

@@ -210,7 +210,7 @@ class Runner:
     def at_once(self, sql: str, values: dict[str, object]) -> tuple[list[str], list[tuple[Any, ...]] | None]:
         """Run a query of few rows of the catalogue: DuckDB's types of its columns, and the rows; None where they are
         too many to be taken as objects. What reads Arrow has DuckDB plan the query twice."""
-        names, rows = self._transaction.first_rows(sql, values_in(sql, values), _FEW)
+        names, rows = self._transaction.first_rows(sql, values_in(sql, values), _FEW, apart=True)
         return names, None if len(rows) == _FEW else rows
 
     def stream(self, sql: str, values: dict[str, object], batch_rows: int) -> OpenRows | None:

@@ -28,7 +28,7 @@ from .calling import Registered, UserRoutine
 from .capture_calls import CaptureCalls
 from .controls import Controls
 from .current_database import CurrentDatabase
-from .ddl import permits
+from .ddl import late, permits
 from .ddl import statements as ddl
 from .ddl.tables import create_from_select
 from .ddl.workbench import Workbench
@@ -433,7 +433,9 @@ class EngineSession:
                 return found
         objects = prepared.values  # another session may run the same
         if objects is not None and ROUTINE_CALL not in sql:
-            batch = self._few(prepared, objects, plan, sql, values)
+            batch = self._late(objects, plan)
+            if batch is None:
+                batch = self._few(prepared, objects, plan, sql, values)
             if batch is not None:
                 return FewRows(prepared.columns, batch)
         if not any(plan.calls):
@@ -450,6 +452,13 @@ class EngineSession:
         kept = cast_table(table, prepared.columns, codec, plan.packed, plan.calls)
         schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
         return CallingResult(prepared.columns, kept, schema, plan.calls, self.objects.call)
+
+    def _late(self, objects: RowValues, plan: SelectPlan) -> pa.RecordBatch | None:
+        """The rows of a query of a temporary table that DuckDB has not been told of; None for any other."""
+        rows = None if plan.plain is None else self.transaction.late_rows(plan.tables[0].duck)
+        if rows is None or plan.plain is None:
+            return None
+        return objects.batch(plan.plain.of(rows), self.environment.codec)
 
     def _few(
         self, prepared: Prepared, objects: RowValues, plan: SelectPlan, sql: str, values: dict[str, object]
@@ -474,11 +483,17 @@ class EngineSession:
         if plan.kept is None or not self.transaction.untouched:
             return None
         of_schema = {f"s_{name}": values[f"s_{name}"] for name in plan.needs.uses}
-        sql = self.engine.catalogue_rows.query(plan.kept, self.current.name, of_schema)
-        if sql is None:
+        found = self.engine.catalogue_rows.query(plan.kept, self.current.name, of_schema)
+        if found is None:
             return None
+        objects = prepared.values
         try:
-            return self._few_fixed(prepared, plan, sql, values)
+            _, places = self.runner.at_once(found.places, values) if found.places and objects else ([], None)
+            if places is not None and objects is not None:
+                batch = objects.batch([found.rows[place] for (place,) in places], self.environment.codec)
+                if batch is not None:
+                    return FewRows(prepared.columns, batch)
+            return self._few_fixed(prepared, plan, found.sql, values)
         except SqlError as problem:
             if problem.sqlcode == -213:
                 raise
@@ -552,7 +567,8 @@ class EngineSession:
         else:
             statement = plan.statement
             self.current.require()
-            outcome = Outcome(rows=self.transaction.write(lambda: self._define(statement)))
+            later = late.run(self._bench, statement)
+            outcome = Outcome() if later else Outcome(self.transaction.write(lambda: self._define(statement)))
         self.values.sqlerrd2 = outcome.rows
         return outcome
 

@@ -12,7 +12,7 @@ from ..errors import SqlError, no_column
 from ..schema.catalog import ColumnInfo, TableInfo
 from ..types.names import quote
 from ..types.nested_types import is_nested, is_simple_large, lob_kind
-from ..types.result_types import INTEGERS, has_own_storage, is_character
+from ..types.result_types import has_own_storage, is_character, kept_as_it_is
 from .assignments import constant
 from .plans import InsertPlan, RowPlan, SelectPlan
 from .scope import Ex, Scope, offset_of
@@ -116,13 +116,8 @@ def _one_row(
         f"INSERT INTO {info.duck} ({names}) VALUES ({marks})",
         info.temporary
         and not (keys or info.checks)
-        and all(_kept_as_it_is(column) for column in info.columns),
+        and all(kept_as_it_is(column.type) for column in info.columns),
     )
-
-
-def _kept_as_it_is(column: ColumnInfo) -> bool:
-    """Whether DuckDB keeps every value that a column may have as the Python object that it is bound as."""
-    return not column.is_serial and (is_character(column.type) or column.type.code in INTEGERS)
 
 
 def _insert_value(work: Translation, item: exp.Expression, column: ColumnInfo) -> tuple[str, object]:

@@ -8,6 +8,8 @@ has the rows of
         WHERE t.tabid = c.tabid) x WHERE x.p0 LIKE ? ORDER BY 2
 
 and whoever asks for one table after the other has DuckDB plan the join of the inner query once, instead of every time.
+Where rows are chosen and nothing else, DuckDB is asked for their places only: to sort and hand out many columns takes
+it longer than to find them.
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ from sqlglot import exp
 from ..grammar import dialect_nodes as d
 from ..grammar.conjunctions import combine, conjuncts
 from ..schema.system_views import VIEWS
+from ..types.names import quote
 from .context import Context
 from .functions.type_words import TYPE_NAMES
-from .plans import KeptRows, SelectPlan
+from .plans import KeptRows, Needs, SelectPlan
 from .queries import QueryTranslator
 from .scope import whole_number
 from .translation import Translation
 
 _ALIAS = "_ifx_kept"
+_JOIN_IS_WORTH, _TABLE_IS_WORTH = 2, 8
 _USES = frozenset({TYPE_NAMES})
 """Session values that change with the schema alone."""
 
@@ -38,14 +42,14 @@ def take_apart(work: Translation, tree: exp.Expression, plan: SelectPlan) -> Kep
         return None
     if plan.for_update or any(info.name not in VIEWS for info in plan.tables):
         return None
-    if sum(1 for _ in tree.find_all(exp.Table)) < 2:
-        return None  # it is planned as quickly as what would be left of it
+    joins = sum(1 for _ in tree.find_all(exp.Table)) > 1
     whole = tree.copy()
     wanted = sum(1 for _ in whole.find_all(exp.Placeholder))
     inner: list[exp.Select] = []
     moved = _divide(whole, inner)
     if moved is None or moved != wanted:
         return None
+    chooser = whole.copy()
     outer, parts = _texts(work.ctx, whole, inner, len(plan.needs.params))
     sql, ctx, types = outer
     if ctx.needs() != plan.needs or types != [c.type for c in plan.columns]:
@@ -58,7 +62,30 @@ def take_apart(work: Translation, tree: exp.Expression, plan: SelectPlan) -> Kep
         if not found:
             return None
         pieces.append(before)
-    return KeptRows((*pieces, sql), tuple(parts))
+    places = _places(work.ctx, chooser, parts, plan.needs)
+    if not (joins or places):
+        return None  # it is planned as quickly as what would be left of it
+    return KeptRows((*pieces, sql), tuple(parts), places, _JOIN_IS_WORTH if joins else _TABLE_IS_WORTH)
+
+
+def _places(ctx: Context, whole: exp.Expression, parts: list[str], needs: Needs) -> tuple[str, ...]:
+    """The pieces of the divided query without its columns, which gives the places of its rows instead; none where rows
+    of several queries, or equal ones, become one."""
+    if not isinstance(whole, exp.Select) or len(parts) != 1 or whole.args.get("distinct") is not None:
+        return ()
+    order = whole.args.get("order")
+    for ordered in order.expressions if order is not None else ():
+        position = whole_number(ordered.this)
+        if position is None:
+            return ()
+        ordered.set("this", _of_kept(f"c{position - 1}"))
+    whole.set("expressions", [exp.Literal.number(0)])
+    own = _fresh(ctx, len(needs.params))
+    sql, _ = QueryTranslator(own).query(whole, top=True)
+    before, _, after = sql.partition(f"({parts[0]})")
+    if before != "SELECT 0 AS c0 FROM " or own.needs() != needs:
+        return ()
+    return f"SELECT {quote(_ALIAS)}.rowid FROM ", after
 
 
 def _texts(

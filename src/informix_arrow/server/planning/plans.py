@@ -9,6 +9,7 @@ from typing import Literal
 from ...wire.describe import Column
 from ...wire.types import ColumnType
 from ..schema.catalog import ColumnInfo, TableInfo
+from .plain_rows import PlainRows
 
 WARN_CUT = 0x01
 """A character value was cut to its column (SERVER-BEHAVIOUR section 4)."""
@@ -48,10 +49,16 @@ class Needs:
 @dataclass(frozen=True, slots=True)
 class KeptRows:
     """A query as one of rows that are kept: `pieces` of its text with a table of such rows between each two of them,
-    and the queries that these tables are made with (kept_rows.py)."""
+    and the queries that these tables are made with (kept_rows.py).
+
+    `places` are the pieces of a query for nothing but the ROWIDs of the rows that it has, in their order; none where it
+    makes more of its rows than to choose them. `worth` is how often it is asked before keeping rows is the cheaper way.
+    """
 
     pieces: tuple[str, ...]
     queries: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    worth: int = 2
 
     def text(self, tables: Sequence[str]) -> str:
         """The query over these tables."""
@@ -72,6 +79,7 @@ class SelectPlan:
 
     `fixed` tells that it is of the system catalogue alone, which no change of the schema makes another: the plan holds
     as long as the databases are there. There is little to read, and much to plan. `kept` is for one with parameters.
+    `plain` is for one of a temporary table's columns as they are.
     """
 
     sql: str
@@ -88,6 +96,7 @@ class SelectPlan:
     few: bool = False
     fixed: bool = False
     kept: KeptRows | None = None
+    plain: PlainRows | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,12 +237,14 @@ class QueryTranslator:
         return ex.sql
 
     @staticmethod
-    def _order_item(node: exp.Ordered, key: str) -> str:
-        """NULLs count as the smallest value: first ascending, last descending."""
-        descending = bool(node.args.get("desc"))
+    def nulls_first(node: exp.Ordered) -> bool:
+        """Where NULLs go: they count as the smallest value, first ascending and last descending."""
         explicit = node.args.get("nulls_first")
-        nulls_first = not descending if explicit is None else bool(explicit)
-        return f"{key} {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
+        return not node.args.get("desc") if explicit is None else bool(explicit)
+
+    def _order_item(self, node: exp.Ordered, key: str) -> str:
+        nulls = "FIRST" if self.nulls_first(node) else "LAST"
+        return f"{key} {'DESC' if node.args.get('desc') else 'ASC'} NULLS {nulls}"
 
     def _limit(self, node: exp.Expression, scope: Scope) -> str:
         limit = node.args.get("limit")
