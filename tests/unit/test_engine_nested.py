@@ -84,7 +84,7 @@ def test_fields_of_a_row_are_columns(table: Db) -> None:
     ]
     assert table.fails("select r.nothing from t").near == "nothing"
     assert table.fails("select s.name from t").sqlcode == -217
-    assert table.fails("select nothing.name from t").sqlcode == -217
+    assert table.fails("select nothing.name from t").sqlcode == -522
 
 
 def test_membership_cardinality_and_equality(table: Db) -> None:

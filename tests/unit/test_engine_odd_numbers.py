@@ -37,8 +37,8 @@ def db(engine: Engine) -> Iterator[Db]:
     [
         ("SELECT v[1,{0}] FROM t", -201),
         ("SELECT v[{0},2] FROM t", -201),
-        ("SELECT k FROM t ORDER BY {0}", -309),
-        ("SELECT k FROM t UNION SELECT 5 FROM t ORDER BY {0}", -309),
+        ("SELECT k FROM t ORDER BY {0}", -251),
+        ("SELECT k FROM t UNION SELECT 5 FROM t ORDER BY {0}", -251),
         ("CREATE SEQUENCE s START WITH {0}", -201),
         ("SET LOCK MODE TO WAIT {0}", -201),
         ("CREATE INDEX i ON t (k) FILLFACTOR {0}", -201),

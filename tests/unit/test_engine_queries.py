@@ -290,7 +290,7 @@ ERRORS: list[tuple[str, int, str]] = [
     ('select id from item into temp "_ifx_rows"', -201, ""),
     ("select * from nodb:item", -329, "nodb"),
     ("update item set id = 5", -232, "id"),
-    ("select id from item union select id, name from item", -307, ""),
+    ("select id from item union select id, name from item", -317, ""),
     ("delete from item where current of c", -507, "c"),
     ("execute function nothing(1)", -674, "nothing"),
 ]
@@ -375,8 +375,8 @@ def test_a_lateral_table_is_made_for_each_row_of_those_before_it(sides: Db, sql:
 
 
 def test_a_lateral_table_does_not_see_those_behind_it_nor_a_derived_one_those_before(sides: Db) -> None:
-    assert sides.fails("select a.n from lateral (select x from lb where aid = a.id) v, la a").sqlcode == -217
-    assert sides.fails("select a.n from la a, (select x from lb where aid = a.id) v").sqlcode == -217
+    assert sides.fails("select a.n from lateral (select x from lb where aid = a.id) v, la a").sqlcode == -522
+    assert sides.fails("select a.n from la a, (select x from lb where aid = a.id) v").sqlcode == -522
 
 
 @walked(

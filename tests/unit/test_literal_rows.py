@@ -160,7 +160,7 @@ def test_columns_as_they_are_need_no_word_of_duckdb(db: Db, monkeypatch: pytest.
     assert [name for name, _ in db.types("select t.* from t")] == [c.split()[0] for c in COLUMNS.split(", ")]
     assert described == []
     for asking in (
-        "select distinct b from t order by a",
+        "select distinct b || 'x' from t",
         "select b from t where a = 1",
         "select a + 1 from t",
     ):

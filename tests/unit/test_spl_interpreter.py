@@ -861,3 +861,42 @@ def test_a_routine_of_the_database_goes_before_a_registered_one(db: Db, engine: 
     assert db.value("execute function f()") == 1
     with pytest.raises(ValueError, match="NONSENSE"):
         registered("g", lambda: 1, ["NONSENSE"], [])
+
+
+def test_a_part_of_a_text_is_assigned_to(db: Db) -> None:
+    define = "define a char(9); define v varchar(8); define l lvarchar(9);"
+    assert result(db, f"{define} let a[4,7] = 'Ream'; return a || '|';", "char(10)") == "   Ream  |"
+    assert (
+        result(
+            db, f"{define} let v = 'abcdefgh'; let v[2,3] = 'XYZ'; let v[5] = null; return v;", "varchar(8)"
+        )
+        == "aXYd fgh"
+    )
+    assert (
+        result(db, f"{define} let l = 'äöü'; let l[3,4] = 'zz'; let l[1] = 'e'; return l;", "lvarchar(9)")
+        == "e zzü"
+    )
+    assert (
+        result(
+            db,
+            f"{define} let a = '123456789'; select b into a[2,4] from t where id = 1; return a;",
+            "char(9)",
+        )
+        == "1one56789"
+    )
+    assert (
+        result(db, f"{define} let a = '12345'; let a[1], v = 'x', 'y'; return a || v;", "char(12)")
+        == "x2345    y"
+    )
+
+
+def test_a_part_that_a_variable_has_not_got_is_refused(db: Db) -> None:
+    for body, code in (
+        ("define c char(3); let c[2,4] = 'x'; return 1;", -307),
+        ("define c int; let c[1,2] = 'x'; return 1;", -305),
+    ):
+        procedure(db, body)
+        assert db.fails("execute procedure p()").sqlcode == code
+        db.run("drop procedure p")
+    assert db.fails("create procedure p() define c char(3); let c[3,2] = 'x'; end procedure").sqlcode == -307
+    assert db.fails("create procedure p() define c char(3); let d[1,2] = 'x'; end procedure").sqlcode == -667

@@ -236,7 +236,7 @@ def test_comments_of_all_kinds_and_words_in_texts() -> None:
         ("DEFINE x REFERENCES TEXT; LET a = 1;", "REFERENCES"),
         ("DEFINE x TEXT; LET a = 1;", "BYTE and TEXT"),
         ("DEFINE f PROCEDURE; LET a = 1;", "PROCEDURE"),
-        ("LET a[1, 2] = 'x';", "part of a variable"),
+        ("LET a.b = 'x';", "part of a variable"),
         ("ROLLBACK WORK TO SAVEPOINT x;", "savepoints"),
     ],
 )

@@ -66,6 +66,8 @@ class Instance:
         try:
             # A vacuum gives rows new ids, which locks and journals know.
             self.root.execute("SET max_vacuum_tasks = 0")
+            # SQRT(-1) and LN(0) are errors, not numbers that are none.
+            self.root.execute("SET GLOBAL ieee_floating_point_ops = false")
             self._limit("memory_limit", memory.limit)
             self._statement_limit = memory.statement_limit or self._half()
             self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")

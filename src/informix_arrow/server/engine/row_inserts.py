@@ -21,7 +21,7 @@ from ..planning.plans import WARN_CUT, InsertPlan
 from ..schema.catalog import ColumnInfo, TableInfo
 from ..types.conversions import Converted, Stored, arrow_storage
 from ..types.result_cast import cast_column, numbers_of_keys
-from ..types.result_types import LONGS, is_character, is_floating_decimal
+from ..types.result_types import INTEGERS, LONGS, is_character, is_floating_decimal
 from .appending import Appender, BatchOutcome, flat
 from .environment import Environment
 from .one_row import OneRow
@@ -218,7 +218,7 @@ class Inserts:
                 continue
             if packed:
                 array = numbers_of_keys(array)
-            if same and array.type == arrow_storage(t):
+            if same and array.type == arrow_storage(t) and not _has_the_least(array, t):
                 columns[name] = Converted(
                     flat(cast_column(array, source.type, array.type, self._environment.codec))
                 )
@@ -293,6 +293,14 @@ class Inserts:
         converter = self._environment.converter(t)
         cut = [converter.one(text) for text in array.filter(too_long).to_pylist()]
         return Converted(pc.replace_with_mask(array, too_long, pa.array(cut, array.type)), cut=set(rows))
+
+
+def _has_the_least(array: Any, t: ColumnType) -> bool:
+    """Whether a column of whole numbers has the one that is NULL on the wire."""
+    if t.code not in INTEGERS:
+        return False
+    lowest = pc.min(array).as_py()
+    return lowest is not None and lowest == -(1 << (array.type.bit_width - 1))
 
 
 def _column(info: TableInfo, name: str) -> ColumnInfo:

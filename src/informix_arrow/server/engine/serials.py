@@ -52,13 +52,16 @@ class Serials:
         return numbers, first, following
 
     def _started(self, con: Writer, info: TableInfo, column: ColumnInfo) -> tuple[str, int, str]:
-        """The key of a column's counter, which is there then."""
+        """The key of a column's counter, which is there then, and where ALTER TABLE has put it since."""
         key = (info.database, info.tabid, column.name)
         if key not in self._next:
             row = first_row(con, f"SELECT max({quote(column.name)}) FROM {info.duck}")
             top = row[0] if row and row[0] is not None else 0
             with self._lock:
                 self._next.setdefault(key, max(column.serial_start, min(int(top) + 1, _LARGEST)))
+        elif self._next[key] < column.serial_start:
+            with self._lock:
+                self._next[key] = max(self._next[key], column.serial_start)
         return key
 
     def give_back(self, info: TableInfo, column: str, following: int, unused: int) -> None:

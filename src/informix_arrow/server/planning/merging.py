@@ -48,6 +48,8 @@ def merge(work: Translation, tree: exp.Merge) -> ModifyPlan:
                 column = info.column(left.name)
                 if column is None:
                     raise no_column(left.name)
+                if column.is_serial:
+                    raise SqlError(-232, 0, 0, column.name)
                 made.append(work.assigned(right, scope, column.type))
                 sets.append(Column(column.name, column.type))
             work.require(info, "u", [column.name for column in sets])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from ...wire.types import ColumnType
-from ..errors import SqlError, no_column, no_table, not_supported
+from ..errors import SqlError, no_table, not_supported
 from ..grammar import dialect_nodes as d
 from ..schema.catalog import TableInfo, attached
 from ..schema.system_views import system_table
@@ -15,7 +17,7 @@ from .context import Context
 from .expressions import ExpressionTranslator
 from .nodes import user_routines
 from .nodes.client_files import argument, call_of, outside
-from .outer_joins import classify
+from .outer_joins import classify, names_of, two_sided
 from .plans import Call
 from .scope import Ex, Output, Scope, Source, offset_of, table_outputs, whole_number
 from .views import OF_VIEW
@@ -63,6 +65,8 @@ class QueryTranslator:
                     Output(n, o.type, "", o.packed) for n, o in zip(called, outputs, strict=False)
                 )
             sql, outputs = self.query(cte.this, scope)
+            if columns and len(columns) != len(outputs):
+                raise SqlError(-236)
             if columns:
                 outputs = tuple(
                     Output(c.name, o.type, "", o.packed) for c, o in zip(columns, outputs, strict=False)
@@ -81,7 +85,7 @@ class QueryTranslator:
         left, first = self.query(node.this, scope, top=top)
         right, second = self.query(node.expression, scope, top=top)
         if len(first) != len(second):
-            raise SqlError(-307)
+            raise SqlError(-317)
         for output in (*first, *second):
             if output.call:
                 raise outside(output.call)
@@ -151,7 +155,7 @@ class QueryTranslator:
             keys = []
             for key in group.expressions:
                 if isinstance(key, exp.Literal) and not key.is_string:
-                    keys.append(str(key.this))
+                    keys.append(_position(key, len(outputs)))
                 else:
                     keys.append(self.expressions.expr(key, scope).sql)
             sql += " GROUP BY " + ", ".join(keys)
@@ -160,9 +164,14 @@ class QueryTranslator:
             sql += " HAVING " + self.expressions.condition(having.this, scope)
         order = node.args.get("order")
         if order is not None:
-            sql += " ORDER BY " + ", ".join(
-                self._order_item(o, self._order_key(o.this, scope, outputs, exprs)) for o in order.expressions
-            )
+            keys = [self._order_key(o.this, scope, outputs, exprs) for o in order.expressions]
+            if node.args.get("distinct") is not None:
+                unselected = next(
+                    (o for o, k in zip(order.expressions, keys, strict=True) if not k.isdigit()), None
+                )
+                if unselected is not None:
+                    raise SqlError(-309, 0, 0, unselected.this.name)
+            sql += " ORDER BY " + ", ".join(map(self._order_item, order.expressions, keys))
         sql += self._limit(node, scope)
         return prefix + sql, outputs
 
@@ -210,7 +219,7 @@ class QueryTranslator:
     def _star(scope: Scope, alias: str) -> list[tuple[str, Ex]]:
         sources = [s for s in scope.sources if not alias or s.alias == alias]
         if not sources:
-            raise no_column(alias) if alias else SqlError(-201, 0, 1)
+            raise SqlError(-522, 0, 0, alias) if alias else SqlError(-201, 0, 1)
         for source in sources:
             if source.read is not None:
                 source.read.update(o.name for o in source.outputs)
@@ -309,9 +318,16 @@ class QueryTranslator:
         return f"({sql})"
 
     def _outer(
-        self, sql: str, outer: list[d.OuterTables], where: exp.Expression | None, scope: Scope
+        self,
+        sql: str,
+        outer: list[d.OuterTables],
+        where: exp.Expression | None,
+        scope: Scope,
+        around: Sequence[Source] = (),
     ) -> tuple[str, exp.Expression | None]:
-        """`FROM a, OUTER b WHERE ...`: conditions that name b belong to the join."""
+        """`FROM a, OUTER b WHERE ...`: conditions that name b belong to the join. -395 without one, -393 for one of
+        two OUTERs, -396 for one of a nested OUTER and a table outside of that around it."""
+        two_sided(where, outer)
         for group in outer:
             before = len(scope.sources)
             inner_sql = ""
@@ -325,11 +341,13 @@ class QueryTranslator:
             if not inner_sql:
                 raise SqlError(-201, 0, 1)
             if nested:
-                own_only, _ = classify(where, scope, before)
-                inner_sql, where = self._outer(inner_sql, nested, where, scope)
-                del own_only
+                inner_sql, where = self._outer(inner_sql, nested, where, scope, scope.sources[:before])
             on, where = classify(where, scope, before)
-            condition = self.expressions.condition(on, scope) if on is not None else "TRUE"
+            if on is not None and names_of(on, around):
+                raise SqlError(-396)
+            if on is None or not names_of(on, scope.sources[:before]):
+                raise SqlError(-395)
+            condition = self.expressions.condition(on, scope)
             joined = inner_sql if " JOIN " not in inner_sql else f"({inner_sql})"
             sql = f"{sql} LEFT JOIN {joined} ON {condition}"
         return sql, where
@@ -372,7 +390,7 @@ class QueryTranslator:
         if node.args.get("alias") and node.args["alias"].args.get("columns"):
             raise SqlError(-201, 0, offset_of(node) or 1)  # nor are arguments: FROM t (1)
         if any(s.alias == alias for s in scope.sources):
-            raise SqlError(-201, 0, offset_of(node) or 1, alias)
+            raise SqlError(-223, 0, 0, alias)
         if database is None and not node.args.get("db"):
             outputs_of_cte = scope.cte(name)
             if outputs_of_cte is not None:
@@ -403,12 +421,12 @@ class QueryTranslator:
 
 
 def _position(node: exp.Literal, columns: int) -> str:
-    """An item of ORDER BY that is a number: -309 for one that no column has."""
+    """An item of ORDER BY or GROUP BY that is a number: -251 for one that no column has."""
     if node.is_string:
         raise SqlError(-201, 0, offset_of(node) or 1)
     position = whole_number(node)
     if position is None or not 1 <= position <= columns:
-        raise SqlError(-309, 0, 0, str(node.this)[:20])
+        raise SqlError(-251, 0, 0, str(node.this)[:20])
     return str(position)
 
 

@@ -95,9 +95,12 @@ class Scope:
         return None
 
     def resolve(self, name: str, qualifier: str, offset: int = 0) -> Ex:
-        """A column by name and optional table or alias. -217 unknown, -324 ambiguous."""
+        """A column by name and optional table or alias. -217 unknown, -324 ambiguous, -522 for a table that no FROM
+        list has."""
         scope: Scope | None = self
+        known = not qualifier
         while scope is not None:
+            known = known or any(source.alias == qualifier for source in scope.sources)
             hits = [
                 (source, output)
                 for source in scope.sources
@@ -122,7 +125,7 @@ class Scope:
                     sql = f"CAST({tables[0].duck}.rowid + 257 AS INTEGER)"
                     return Ex(sql, ColumnType.integer(), "rowid")
             scope = scope.parent
-        raise no_column(name, offset)
+        raise no_column(name, offset) if known else SqlError(-522, 0, offset, qualifier)
 
 
 def whole_number(node: exp.Expression) -> int | None:

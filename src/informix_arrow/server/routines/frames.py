@@ -8,6 +8,7 @@ from typing import Any
 from ...wire.types import ColumnType
 from ..errors import SqlError
 from ..grammar.spl import codes
+from ..types.result_types import PADDED, is_character
 from .embedded import SQLCODE
 from .registry import Callee
 
@@ -25,6 +26,35 @@ class Cell:
 
     type: ColumnType
     value: Any = _NOTHING
+
+
+class Part:
+    """A part of a variable that takes a value, `name[first,last]`: bytes of the database's code set. What was before it
+    in the variable is there still, and blanks where nothing was.
+
+    SqlError -305 for a variable that holds no text, -307 for a part that its type has not got.
+    """
+
+    def __init__(self, whole: Cell, first: int, last: int, codec: str) -> None:
+        if not is_character(whole.type):
+            raise SqlError(-305)
+        if last > whole.type.content_width:
+            raise SqlError(-307)
+        self._whole, self._first, self._last, self._codec = whole, first, last, codec
+        self.type = ColumnType.char(last - first + 1)
+
+    @property
+    def value(self) -> object:
+        return _NOTHING  # nobody reads a part by its name
+
+    @value.setter
+    def value(self, piece: object) -> None:
+        whole = self._whole.value
+        old = whole.encode(self._codec, "replace") if isinstance(whole, str) else b""
+        new = piece.encode(self._codec, "replace") if isinstance(piece, str) else b""
+        made = old[: self._first - 1].ljust(self._first - 1) + new.ljust(self._last - self._first + 1)
+        text = (made + old[self._last :]).decode(self._codec, "replace").replace("\ufffd", " ")
+        self._whole.value = text.rstrip(" ") if self._whole.type.code in PADDED else text
 
 
 @dataclass(slots=True)
@@ -84,17 +114,26 @@ class Frame:
         What became of the last SQL statement: SQLCODE.
     """
 
-    def __init__(self, callee: Callee, from_query: bool, row: TriggerRow | None = None) -> None:
+    def __init__(
+        self, callee: Callee, from_query: bool, row: TriggerRow | None = None, codec: str = "utf-8"
+    ) -> None:
+        self._codec = codec
         self.callee = callee
         self.from_query = from_query
         self.row = row
         self.sqlcode = Cell(ColumnType.integer(), 0)
         self.cells: dict[str, Cell] = {SQLCODE: self.sqlcode}
 
-    def cell(self, name: str) -> Cell:
+    def cell(self, name: str) -> Cell | Part:
         """SqlError -667 for a variable that is not declared."""
         found = self.cells.get(name)
         if found is None:
+            if name.endswith("]"):
+                whole, _, bounds = name[:-1].partition("[")
+                first, _, last = bounds.partition(",")
+                cell = self.cell(whole)
+                assert isinstance(cell, Cell)
+                return Part(cell, int(first), int(last), self._codec)
             raise SqlError(codes.NOT_DECLARED, 0, 0, name)
         return found
 

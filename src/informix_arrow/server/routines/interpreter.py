@@ -98,7 +98,7 @@ class Interpreter:
         self._globals = variables
         self._caller = caller
         self._callee = callee
-        self._frame = Frame(callee, from_query, row)
+        self._frame = Frame(callee, from_query, row, parts.environment.codec)
         self._evaluation = Evaluation(parts, registry, conversions, callee, self._frame, self._invoke)
         self._dynamic = Dynamic(parts, conversions, self._evaluation, self._rows_of)
         # of the unit that runs, inner ones last

@@ -15,8 +15,10 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
 
 from ..errors import SqlError
+from .literals import number
 
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
+_NO_NUMBERS = frozenset({"inf", "-inf", "nan"})  # of a DOUBLE: -1226
 _MAX_EXPONENT = 125
 _MIN_EXPONENT = -130
 
@@ -96,8 +98,9 @@ def plain_text(value: Decimal) -> str:
 
 
 def key_of(text: str) -> str:
-    """The key of a number as DuckDB writes it."""
-    return encode(Decimal(text.strip()), DIGITS)
+    """The key of a number as DuckDB or a client writes it; -1213 for a text that is none."""
+    stripped = text.strip()
+    return encode(Decimal(stripped) if stripped in _NO_NUMBERS else number(stripped), DIGITS)
 
 
 def add(a: str, b: str) -> str:
@@ -140,8 +143,8 @@ def total(keys: list[str | None]) -> str | None:
     if not numbers:
         return None
     sum_ = numbers[0]
-    for number in numbers[1:]:
-        sum_ = _EXACT.add(sum_, number)
+    for other in numbers[1:]:
+        sum_ = _EXACT.add(sum_, other)
     return encode(sum_, DIGITS)
 
 

@@ -91,6 +91,15 @@ def character(n: int) -> ColumnType:
     return ColumnType.varchar(n) if n <= 255 else ColumnType.lvarchar(min(n, LONGEST_TEXT))
 
 
+_TEXT_WIDTHS: dict[int, int] = {
+    TypeCode.DATE: 10,
+    TypeCode.SMALLINT: 6,
+    TypeCode.INTEGER: 11,
+    TypeCode.FLOAT: 24,
+}
+"""How many characters the longest text of a type has, where that is less than `text_type` has room for."""
+
+
 def text_type(t: ColumnType) -> ColumnType:
     """The character type that holds the text of every value of another type."""
     if is_floating_decimal(t):
@@ -213,7 +222,11 @@ def common(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
         return a if a.code == TypeCode.DATETIME else b
     if a.code == TypeCode.INTERVAL and b.code == TypeCode.INTERVAL:
         return interval_type(widest(qualifier_of(a), qualifier_of(b)))
-    return a if is_character(a) else b
+    if is_character(a) or is_character(b):
+        text, other = (a, b) if is_character(a) else (b, a)
+        needed = _TEXT_WIDTHS.get(other.code) or text_type(other).content_width
+        return text if text.content_width >= needed else character(needed)
+    return b
 
 
 def plain(t: ColumnType) -> ColumnType:

@@ -11,17 +11,22 @@ from functools import wraps
 from typing import Any
 
 import duckdb
+import pyarrow.compute as pc
+from duckdb.func import PythonUDFType
 
 from ...wire.types import Qualifier
 from ..errors import SqlError
 from . import intervals, packed
 from .result_types import LONGEST_TEXT
 
+_ARROW = PythonUDFType.ARROW
+
 
 def install(con: duckdb.DuckDBPyConnection) -> None:
     """Register all functions with the instance of `con`."""
     for name, function, arguments, result in _FUNCTIONS:
         con.create_function(name, _coded(function), arguments, result)
+    con.create_function("_ifx_finite", _coded(_finite), ["DOUBLE"], "DOUBLE", type=_ARROW)
 
 
 def _coded(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,12 +105,30 @@ def _replaced(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
+def _initcap(text: str) -> str:
+    """INITCAP: a word begins behind whatever is no letter. A letter whose other case is several letters stays."""
+    out, inside = [], False
+    for letter in text:
+        other = letter.lower() if inside else letter.upper()
+        out.append(other if len(other) == 1 else letter)
+        inside = letter.isalpha()
+    return "".join(out)
+
+
+def _finite(numbers: Any) -> Any:
+    """What a function of DOUBLE has come to, a column at a time: -1223 for an infinite number and for none."""
+    if not pc.all(pc.is_finite(numbers)).as_py() and numbers.null_count < len(numbers):
+        raise SqlError(-1223)
+    return numbers
+
+
 _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
     ("_ifx_interval", _interval, ["VARCHAR", "INTEGER"], "BIGINT"),
     ("_ifx_bytes", _bytes, ["VARCHAR", "VARCHAR"], "INTEGER"),
     ("_ifx_cut", _cut, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),
     ("_ifx_bytes_of", _bytes_of, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
     ("_ifx_slice", _slice, ["VARCHAR", "BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
+    ("_ifx_initcap", _initcap, ["VARCHAR"], "VARCHAR"),
     ("_ifx_instr", _instr, ["VARCHAR", "VARCHAR", "BIGINT", "BIGINT"], "INTEGER"),
     ("_ifx_substring_index", _substring_index, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR"),
     ("_ifx_replaced", _replaced, ["VARCHAR", "VARCHAR", "VARCHAR"], "VARCHAR"),

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...errors import SqlError, no_column
+import duckdb
+
+from ...errors import SqlError, from_duckdb, no_column
 from ...grammar.ddl_nodes import AlterTable, ColumnDef, ConstraintDef
 from ...schema import privileges
-from ...schema.catalog import TableInfo
+from ...schema.catalog import TableInfo, first_row
 from ...types.names import quote
 from . import triggers
-from .descriptions import add_constraint, column_info
+from .descriptions import add_constraint, column_info, one_serial_of_a_kind
 from .duck_tables import rebuild
 from .workbench import Workbench
+
+_CHECK_FAILED = -530
+
+_NO_SERIAL_NOW = -287
+"""A serial column for a table that has rows."""
 
 _NOT_SATISFIED = -525
 """A foreign key that is added and does not hold for the rows that are there."""
@@ -39,6 +46,8 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
                 if place < 0:
                     raise no_column(before)
             new = replace(new, columns=(*new.columns[:place], column, *new.columns[place:]))
+            if column.is_serial and first_row(bench.transaction.writer, f"SELECT 1 FROM {info.duck} LIMIT 1"):
+                raise SqlError(_NO_SERIAL_NOW, 0, 0, column.name)
             source[definition.name] = bench.values.default_sql(column)
             for constraint in constraints:
                 new = add_constraint(bench, new, constraint)
@@ -69,7 +78,8 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
         else:
             new = _without_constraint(new, str(action[1]))
     if not new.columns:
-        raise SqlError(-201, 0, 1)
+        raise SqlError(-370)
+    one_serial_of_a_kind(new.columns)
     triggers.refuse_cascade(new)
     if (new.columns, new.uniques, new.checks, new.foreigns) == (
         info.columns,
@@ -80,7 +90,15 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
         bench.replace_description(info, new)
         return 0
     orphaned = bench.references.without_keys(info, [unique.columns for unique in new.uniques])
-    rebuild(bench, info, new, [source[c.name] for c in new.columns])
+    try:
+        rebuild(bench, info, new, [source[c.name] for c in new.columns])
+    except duckdb.ConstraintException as problem:
+        added = [check for check in new.checks if check not in info.checks]
+        if from_duckdb(problem).sqlcode != _CHECK_FAILED or not added:
+            raise
+        raise SqlError(
+            _CHECK_FAILED, 0, 0, f"informix.{added[0].name}" if len(added) == 1 else ""
+        ) from problem
     if not new.temporary:
         kept = [column.name for column in new.columns]
         privileges.forget_columns(bench.transaction.writer, new.database, new.tabid, kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ...errors import SqlError, no_column, no_table, not_supported, syntax_error
@@ -27,6 +28,13 @@ def column_info(definition: ColumnDef, bench: Workbench) -> ColumnInfo:
     return column
 
 
+def one_serial_of_a_kind(columns: Sequence[ColumnInfo]) -> None:
+    """-362 for a second SERIAL, SERIAL8 or BIGSERIAL column."""
+    kinds = [column.type.code for column in columns if column.is_serial]
+    if len(set(kinds)) < len(kinds):
+        raise SqlError(-362)
+
+
 def describe(
     bench: Workbench,
     name: str,
@@ -42,6 +50,7 @@ def describe(
         if any(c.name == definition.name for c in infos):
             raise SqlError(-328, 0, 0, definition.name)
         infos.append(column_info(definition, bench))
+    one_serial_of_a_kind(infos)
     database = bench.database.require()
     duck = f"temp.main.{quote(name)}" if temporary else f"{attached(database)}.main.{quote(name)}"
     info = TableInfo(name, tabid, "T", tuple(infos), database, duck, temporary=temporary)

@@ -44,7 +44,8 @@ class _Checker:
             self._statement(statement, names, loops)
 
     def _targets(self, targets: tuple[str, ...], names: frozenset[str], loops: frozenset[str]) -> None:
-        for name in targets:
+        for target in targets:
+            name = target.partition("[")[0]
             if self._new and name.startswith(self._new):
                 continue  # a column of a trigger's row
             if name not in names:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot.tokens import TokenType
 
-from ...errors import not_supported
+from ...errors import SqlError, not_supported
 from ..ddl_types import TypeReader
 from . import nodes as n
 
@@ -120,10 +120,18 @@ class PieceReader(TypeReader):
         return tuple(names)
 
     def _variable(self) -> str:
+        """A variable that takes a value: its name, `new.column`, or `name[first,last]` for a part of a text."""
         at = self.token.start
         name = self.identifier()
         if name == self.new and name and self.accept("."):
             return f"{name}.{self.identifier()}"
-        if self.word in (".", "["):
+        if self.word == ".":
             raise not_supported("an assignment to a part of a variable", offset=at + 1)
+        if self.accept("["):
+            first = self.number()
+            last = self.number() if self.accept(",") else first
+            self.expect("]")
+            if not 1 <= first <= last:
+                raise SqlError(-307)
+            return f"{name}[{first},{last}]"
         return name

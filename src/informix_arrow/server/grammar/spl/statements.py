@@ -184,7 +184,7 @@ class StatementReader(PieceReader):
         return n.Case(operand, arms, otherwise)
 
     def _for(self) -> n.For:
-        variable = self._variable()
+        variable = self.identifier()
         if self.accept("="):
             ranges = [self._range(in_list=False)]
         else:

@@ -12,11 +12,17 @@ from ..scope import Ex
 from ..values.casting import Values
 from .handler import Functions, Handler
 
+_UNBOUNDED = frozenset({"exp", "sinh", "cosh", "acosh", "atanh", "degrees", "pow"})
+"""What DuckDB answers with infinity or NaN; it refuses to do the other ones of a wrong number."""
+
 
 def numeric(duck: str, result: Callable[[], ColumnType]) -> Handler:
+    """A function of DuckDB; -1223 where it has no number, or none that a FLOAT holds."""
+    form = "_ifx_finite({})" if duck in _UNBOUNDED else "{}"
+
     def handler(v: Values, args: list[Ex]) -> Ex:
         numbers = [v.numeric(v.ctx.hint(a, ColumnType.float_())) for a in args]
-        return Ex(f"{duck}({', '.join(a.sql for a in numbers)})", result())
+        return Ex(form.format(f"{duck}({', '.join(a.sql for a in numbers)})"), result())
 
     return handler
 
@@ -95,7 +101,7 @@ def _root(v: Values, args: list[Ex]) -> Ex:
     x, n = (
         v.numeric(v.ctx.hint(a, ColumnType.float_())).sql for a in (*args, Ex("2", ColumnType.integer()))[:2]
     )
-    return Ex(f"pow(CAST({x} AS DOUBLE), 1e0 / {n})", ColumnType.float_())
+    return Ex(f"_ifx_finite(pow(CAST({x} AS DOUBLE), 1e0 / {n}))", ColumnType.float_())
 
 
 def _bitnot(v: Values, args: list[Ex]) -> Ex:

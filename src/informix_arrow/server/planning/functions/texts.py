@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....wire.types import ColumnType
 from ...errors import SqlError
-from ...types.names import function, text
+from ...types.names import text
 from ...types.nested_types import is_simple_large
 from ...types.result_types import (
     INTEGERS,
@@ -137,7 +137,10 @@ def _pad(duck: str) -> Handler:
         if has_wide_characters(v.ctx.codec):  # as many more bytes as there may be beyond those of ASCII
             filling = fill if len(args) > 2 and not fill.isascii() else ""
             wide += min(3 * wide, (0 if value.literal else width(value)) + (3 * wide if filling else 0))
-        return Ex(f"{duck}({value.sql}, {wanted}, {fill})", character(wide))
+        sql = f"{duck}({value.sql}, {wanted}, {fill})"
+        if len(args) > 2 and not args[2].literal:  # DuckDB wants something to fill with
+            sql = f"(CASE WHEN {fill} = '' THEN left({value.sql}, {wanted}) ELSE {sql} END)"
+        return Ex(sql, character(wide))
 
     return handler
 
@@ -164,11 +167,7 @@ def _concat(v: Values, args: list[Ex]) -> Ex:
 
 def _initcap(v: Values, args: list[Ex]) -> Ex:
     value = text_arg(v, args[0])
-    sql = (
-        f"array_to_string(list_transform(string_split(lower({value.sql}), ' '), "
-        f"{function('w', 'upper(left(w, 1)) || substr(w, 2)')}), ' ')"
-    )
-    return Ex(sql, plain(value.type) if value.type is not None else character(255))
+    return Ex(f"_ifx_initcap({value.sql})", plain(value.type) if value.type is not None else character(255))
 
 
 def _instr(v: Values, args: list[Ex]) -> Ex:

@@ -21,7 +21,10 @@ SPREADS = {"stdev": "stddev_pop", "variance": "var_pop"}
 """What DuckDB calls them."""
 
 
-def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+def aggregated(tr: Translator, node: exp.Expression, scope: Scope, over: str = "") -> Ex | None:
+    """COUNT, SUM, AVG, MIN and MAX, over the rows of a window where `over` is its clause; None for anything else."""
+    if type(node) not in _AGGREGATES:
+        return None
     word = _AGGREGATES[type(node)]
     this = node.this
     distinct = ""
@@ -34,18 +37,19 @@ def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
         # COUNT is a decimal on the wire (SERVER-BEHAVIOUR section 5)
         t: ColumnType | None = ColumnType.decimal(15, 0)
         if isinstance(this, exp.Star):
-            return Ex("count(*)", t, "(count(*))")
+            return Ex(f"count(*){over}", t, "(count(*))")
         inner = tr.expr(this, scope)
         sql = tr.values.trimmed(inner) if distinct and inner.type and is_character(inner.type) else inner.sql
-        return Ex(f"count({distinct}{sql})", t, "(count)")
+        return Ex(f"count({distinct}{sql}){over}", t, "(count)")
     inner = tr.expr(this, scope)
     t = inner.type
     if is_nested(t) or is_simple_large(t) or lob_kind(t):
         raise SqlError(-9634, 0, 0, word)
     if word in ("min", "max"):
-        return Ex(f"{word}({distinct}{inner.sql})", plain(t) if t else None, f"({word})", packed=inner.packed)
+        found = f"{word}({distinct}{inner.sql}){over}"
+        return Ex(found, plain(t) if t else None, f"({word})", packed=inner.packed)
     if inner.packed:
-        return _exact_total(word, distinct, inner.sql)
+        return _exact_total(word, distinct, inner.sql, over)
     if t is not None:
         if is_character(t):
             inner = tr.values.numeric(inner)
@@ -53,7 +57,7 @@ def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
         elif is_interval(t):
             qualifier = wide(qualifier_of(t))
             return Ex(
-                checked_sql(f"CAST(trunc({word}({distinct}{inner.sql})) AS HUGEINT)", qualifier),
+                checked_sql(f"CAST(trunc({word}({distinct}{inner.sql}){over}) AS HUGEINT)", qualifier),
                 interval_type(qualifier),
                 f"({word})",
             )
@@ -62,23 +66,29 @@ def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     if t is None or t.code in FLOATS:
         result: ColumnType | None = ColumnType.float_()
     elif word == "avg":
-        average = f"_ifx_divide(_ifx_key(CAST(sum({distinct}{inner.sql}) AS VARCHAR)), "
-        average += f"_ifx_key(CAST(count({distinct}{inner.sql}) AS VARCHAR)))"
-        sql = f"(CASE WHEN count({inner.sql}) > 0 THEN {average} END)"
+        average = f"_ifx_divide(_ifx_key(CAST(sum({distinct}{inner.sql}){over} AS VARCHAR)), "
+        average += f"_ifx_key(CAST(count({distinct}{inner.sql}){over} AS VARCHAR)))"
+        sql = f"(CASE WHEN count({inner.sql}){over} > 0 THEN {average} END)"
         return Ex(sql, ColumnType.decimal(32), "(avg)", packed=True)
     elif t.code in DECIMALS:
         result = replace(plain(t), encoded_length=32 << 8 | (t.scale or 0))
     else:
         result = ColumnType.decimal(32, 0)
-    return Ex(f"{word}({distinct}{inner.sql})", result, f"({word})")
+    return Ex(f"{word}({distinct}{inner.sql}){over}", result, f"({word})")
 
 
-def _exact_total(word: str, distinct: str, keys: str) -> Ex:
+def _aggregate(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
+    found = aggregated(tr, node, scope)
+    assert found is not None
+    return found
+
+
+def _exact_total(word: str, distinct: str, keys: str, over: str) -> Ex:
     """SUM and AVG of floating decimals, to 32 digits."""
-    sql = f"_ifx_total(list({distinct}{keys}))"
+    sql = f"_ifx_total(list({distinct}{keys}){over})"
     if word == "avg":
-        number = f"_ifx_key(CAST(count({distinct}{keys}) AS VARCHAR))"
-        sql = f"(CASE WHEN count({keys}) > 0 THEN _ifx_divide({sql}, {number}) END)"
+        number = f"_ifx_key(CAST(count({distinct}{keys}){over} AS VARCHAR))"
+        sql = f"(CASE WHEN count({keys}){over} > 0 THEN _ifx_divide({sql}, {number}) END)"
     return Ex(sql, ColumnType.decimal(32), f"({word})", packed=True)
 
 

@@ -45,8 +45,10 @@ def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
         raise SqlError(-201, 0, 1)
     first, last = places[0] or 0, places[-1] or 0
     width = inner.type.content_width if inner.type is not None and is_character(inner.type) else 0
-    if not width or first < 1 or last < first:
-        raise SqlError(-217 if not width else -201, 0, 0, inner.name)
+    if not width:
+        raise SqlError(-305, 0, 0, inner.name)
+    if first < 1 or last < first:
+        raise SqlError(-307)
     n = last - first + 1
     return Ex(slice_sql(inner.sql, first, n, tr.ctx.codec), ColumnType.char(n), inner.name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isinf
 
 from sqlglot import exp
 
@@ -30,6 +31,8 @@ def _literal(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
         return Ex(text(value), kind, CONSTANT, literal=value)
     lowered = value.lower()
     if "e" in lowered:
+        if isinf(float(lowered)):
+            raise SqlError(-204)
         return Ex(value, ColumnType.float_(), CONSTANT, number=True)
     whole, _, fraction = lowered.partition(".")
     digits = len(whole.lstrip("0")) + len(fraction)
@@ -78,7 +81,7 @@ def _path(tr: Translator, parts: list[str], scope: Scope, offset: int) -> Ex:
         except SqlError:
             raise e from None
         if not is_row(base.type):
-            raise
+            raise SqlError(-217, 0, offset, parts[1]) from None
     for name in rest:
         if not is_row(base.type):
             raise SqlError(-217, 0, offset, name)

@@ -11,7 +11,7 @@ from ...errors import SqlError, not_supported
 from ...types.result_types import is_character, plain
 from ..scope import Ex, Scope, offset_of
 from ..translator import Nodes, Translator
-from .aggregates import SPREADS
+from .aggregates import SPREADS, aggregated
 
 _NUMBERING = {
     "row_number": ColumnType.bigint, "rank": ColumnType.bigint, "dense_rank": ColumnType.bigint,
@@ -32,9 +32,12 @@ def _window(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
         raise not_supported("named windows", offset=offset_of(node) or 1)
     over = _over(tr, node, scope)
     if not isinstance(call, exp.Anonymous):
+        total = aggregated(tr, call, scope, f" OVER ({over})")
+        if total is not None:
+            return total
         found = tr.expr(call, scope)
         if found.packed:
-            raise not_supported("OVER with an aggregate of floating decimals")
+            raise not_supported("OVER with such a function")
         return replace(found, sql=f"{found.sql} OVER ({over})")
     name = call.name.lower()
     items = list(call.expressions)
@@ -57,6 +60,12 @@ def _window(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
         return tr.values.as_key(
             Ex(f"({amount} / sum({amount}) OVER ({over}))", ColumnType.decimal(32), "(ratio_to_report)")
         )
+    if name == "range" and len(items) == 1:
+        value = tr.values.numeric(tr.expr(items[0], scope))
+        t = plain(value.type) if value.type is not None else ColumnType.float_()
+        t = ColumnType.integer() if t.code == ColumnType.smallint().code else t
+        sql = f"(max({value.sql}) OVER ({over}) - min({value.sql}) OVER ({over}))"
+        return tr.values.as_key(Ex(sql, t, "(range)"))
     if name in SPREADS and len(items) == 1:
         value = tr.values.numeric(tr.expr(items[0], scope))
         sql = f"{SPREADS[name]}(CAST({value.sql} AS DOUBLE)) OVER ({over})"

@@ -42,6 +42,31 @@ _NO_CAST = _WRONG_TYPES = -9634
 _NO_OBJECTS_HERE = -615  # BYTE and TEXT can be compared with NULL only
 
 
+_DAY_ZERO = "DATE '1899-12-31'"
+_RANKS = {
+    TypeCode.SMALLINT: (0, "INTEGER"), TypeCode.INTEGER: (1, "BIGINT"), TypeCode.SERIAL: (1, "BIGINT")
+}  # fmt: skip
+_LONG = (2, "HUGEINT")
+
+
+def _not_the_least(sql: str, ex: Ex, t: ColumnType) -> str:
+    """A whole number for a column of type `t`: the least one of its storage is NULL on the wire, so it is too large as
+    those beyond it are. Its negative is out of the range."""
+    rank, wide = _RANKS.get(TypeCode(t.code), _LONG)
+    if ex.type is not None and ex.type.code in INTEGERS:
+        given = _RANKS.get(TypeCode(ex.type.code), _LONG)[0]
+        if given < rank or (given == rank and (ex.number or ex.source is not None)):
+            return sql
+    return f"(-CAST(-CAST({sql} AS {wide}) AS {duck_type(t)}))"
+
+
+def _number_cut(sql: str, width: int) -> str:
+    """A number's text with `width` characters: digits behind the point are cut, others are not (-1207)."""
+    whole = f"strlen(split_part({sql}, '.', 1)) <= {width} AND NOT contains({sql}, 'e')"
+    fits = f"strlen({sql}) <= {width}"
+    return f"(CASE WHEN {fits} THEN {sql} WHEN {whole} THEN left({sql}, {width}) ELSE error('IFX-1207') END)"
+
+
 class Values:
     """Brings the values of one statement to types; parameters among them get theirs by it."""
 
@@ -181,6 +206,8 @@ class Values:
                 sql = f"CAST(CAST({sql} AS DECIMAL({source.scale + 1}, {source.scale})) AS VARCHAR)"
             elif not is_character(source):
                 sql = f"CAST({sql} AS VARCHAR)"
+            if is_number(source) and t.content_width < text_type(source).content_width:
+                return Ex(_number_cut(sql, t.content_width), t)
             if is_character(source) and source.content_width <= t.content_width:
                 return Ex(sql, t, source=t if t.code in PADDED and source.code in PADDED else None)
             return Ex(cast_sql(sql, t.content_width, self.ctx.codec), t)
@@ -197,6 +224,10 @@ class Values:
             return Ex(f"CAST(trunc({ex.sql}) AS {duck_type(t)})", t)
         if t.is_boolean and not source.is_boolean:
             raise SqlError(-9634, 0, 0, "boolean")
+        if source.code == TypeCode.DATE and is_number(t):
+            return Ex(f"CAST(({ex.sql} - {_DAY_ZERO}) AS {duck_type(t)})", t)
+        if t.code == TypeCode.DATE and is_number(source):
+            return Ex(f"({_DAY_ZERO} + CAST(trunc({ex.sql}) AS INTEGER))", t)
         return Ex(f"CAST({ex.sql} AS {duck_type(t)})", t)
 
     def _cast_key(self, ex: Ex, t: ColumnType) -> Ex:
@@ -276,7 +307,8 @@ class Values:
         assert ex.type is not None
         if t.code in DECIMALS and ex.type.code == TypeCode.FLOAT:
             return f"CAST({ex.sql} AS {duck_type(t)})"
-        return self.cast(ex, t).sql
+        sql = self.cast(ex, t).sql
+        return _not_the_least(sql, ex, t) if t.code in INTEGERS else sql
 
     # ---- bringing two sides together ----------------------------------------------------------
     def meet(self, a: Ex, b: Ex) -> tuple[str, str]:

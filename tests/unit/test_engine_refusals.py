@@ -1,0 +1,191 @@
+"""What a team that leaves Informix would compare: numbers that are none, values too large for their place, codes of
+statements that mean nothing."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+
+from informix_arrow.server.engine.engine import Engine
+
+from .engine_support import Copies, Db, connect, copies
+
+
+def fill(db: Db) -> None:
+    db.run(
+        "create table n (i integer, s smallint, b int8, g bigint, d decimal(8,2), fd decimal(16), f float, c char(5), "
+        "made date, t integer)"
+    )
+    db.run("insert into n values (1, 1, 1, 1, 10.5, 1.5, 2.5, 'abc', '2024-01-31', 9)")
+    db.run("create table o (oid integer, nid integer, t integer)")
+    db.run("insert into o values (10, 1, 9)")
+    db.run("create table p (pid integer, oid integer, t integer)")
+    db.run("insert into p values (100, 10, 9)")
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Copies]:
+    yield from copies(fill)
+
+
+@pytest.fixture
+def engine(filled: Copies) -> Iterator[Engine]:
+    yield from filled.engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Db:
+    return connect(engine)
+
+
+SELECTS = [
+    # neither infinity nor NaN
+    ("sqrt(-1)", -1223), ("sqrt(-f * f)", -1223), ("ln(0)", -1223), ("logn(-f)", -1223), ("log10(0)", -1223),
+    ("acos(2)", -1223), ("asin(-2)", -1223), ("acosh(0)", -1223), ("atanh(1)", -1223), ("exp(1000)", -1223),
+    ("pow(0, -1)", -1223), ("pow(-8, 0.5)", -1223), ("power(10, 400)", -1223), ("root(-8, 2)", -1223),
+    ("1e40::smallfloat", -1222), ("1e400", -204),
+    # texts that a number does not fit
+    ("123456::char(3)", -1207), ("(-1.5)::char(1)", -1207), ("1e20::char(4)", -1207),
+    # names and subscripts
+    ("z.t", -522), ("z.*", -522), ("n.z", -217), ("c[0,1]", -307), ("c[3,2]", -307), ("t[1,2]", -305),
+    ("sum(sum(t))", -544),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "code"), SELECTS, ids=[what for what, _ in SELECTS])
+def test_what_has_no_value_is_refused(db: Db, what: str, code: int) -> None:
+    assert db.fails(f"select {what}, t from n").sqlcode == code
+
+
+STATEMENTS = [
+    ("select t from n where sum(t) > 1", -595),
+    ("select t from n order by 2", -251),
+    ("select t, count(*) from n group by 3", -251),
+    ("select t from n union select t, i from n", -317),
+    ("select 1 from n a, o a", -223),
+    ("select distinct t from n order by i", -309),
+    ("select distinct t from n order by t + 1", -309),
+    ("select n.i from n, outer o", -395),
+    ("select n.i from n, outer o where o.oid = 10", -395),
+    ("select n.i from n, outer o, outer p where n.i = o.nid and o.oid = p.oid", -393),
+    ("select n.i from n, outer (o, outer p) where n.i = o.nid and p.pid = n.i", -396),
+    ("update n set fd = c", -1213),
+    ("update n set i = -2147483648", -1215),
+    ("update n set i = i - 2147483647 - 2", -1215),
+    ("update n set s = -32768", -1214),
+    ("update n set s = s - 32767 - 2", -1214),
+    ("update n set b = -9223372036854775807 - 1", -1284),
+    ("update n set g = -9223372036854775808", -1284),
+    ("insert into n (i) select -2147483647 - i from n", -1215),
+    ("merge into n using o on n.i = 99 when not matched then insert (i) values (-2147483638 - o.oid)", -1215),
+    ("merge into n using o on n.i = o.nid when matched then update set i = -2147483638 - o.oid", -1215),
+    ("create table two (a serial, b integer, c serial)", -362),
+    ("alter table n add (a serial)", -287),
+    ("alter table n modify (c char(5)), add (e serial8)", -287),
+]
+
+
+@pytest.mark.parametrize(("sql", "code"), STATEMENTS, ids=[sql for sql, _ in STATEMENTS])
+def test_a_statement_is_refused_with_its_code_and_changes_nothing(db: Db, sql: str, code: int) -> None:
+    assert db.fails(sql).sqlcode == code
+    assert db.rows("select i, s, b, g, fd, t from n") == [(1, 1, 1, 1, "1.5", 9)]
+
+
+def test_the_largest_and_the_least_whole_numbers_are_stored(db: Db) -> None:
+    db.run(
+        "update n set i = i - 2147483648, s = -s - 32766, b = -9223372036854775806 - b, g = -9223372036854775807"
+    )
+    least = (-2147483647, -32767, -9223372036854775807, -9223372036854775807)
+    assert db.rows("select i, s, b, g, t from n") == [(*least, 9)]
+    db.run("insert into n (i, s, b, g, t) select i + 0, s, b + 0, g + 0, 8 from n")
+    assert db.rows("select i, s, b, g from n where t = 8") == [least]
+
+
+def test_functions_of_floats_have_their_values_where_they_are_numbers(db: Db) -> None:
+    sql = "select exp(i - 1), pow(t, 2), root(8, 3), cosh(0), degrees(0), exp(null), sqrt(t) from n"
+    assert db.rows(sql) == [(1.0, 81.0, 2.0, 1.0, 0.0, None, 3.0)]
+
+
+def test_a_number_beside_a_text_is_whole(db: Db) -> None:
+    sql = (
+        "select nvl(d, 'x'), nvl(made, 'x'), case when t = 9 then t else 'z' end, decode(t, 8, 'x', f) from n"
+    )
+    assert db.rows(sql) == [("10.50", "01/31/2024", "9", "2.5")]
+    assert db.rows("select 12.56::char(5), 12.56::char(4), 123::char(3) from n") == [("12.56", "12.5", "123")]
+
+
+def test_dates_and_their_numbers_are_cast_into_each_other(db: Db) -> None:
+    sql = "select made::integer, (made::integer)::date, 45292.7::date, made::decimal(8,1) from n"
+    assert db.rows(sql) == [(45321, dt.date(2024, 1, 31), dt.date(2024, 1, 2), Decimal("45321.0"))]
+    assert db.fails("select made::smallint from n").sqlcode == -1214
+
+
+def test_a_word_of_initcap_begins_behind_whatever_is_no_letter(db: Db) -> None:
+    words = "hello wORLD foo-bar o''neil a1b straße ßx"
+    assert db.value(f"select initcap('{words}') from n") == "Hello World Foo-Bar O'Neil A1B Straße ßx"
+
+
+def test_a_text_is_not_padded_with_nothing(db: Db) -> None:
+    sql = "select lpad('ab', 5, ''), rpad(c, 2, ''), lpad(c, 5, trim('  ')), lpad(c, 5, 'xy') from n"
+    assert db.rows(sql) == [("ab", "ab", "abc", "xyabc")]
+
+
+def test_functions_stand_in_checks(db: Db) -> None:
+    db.run("create table k (a char(5) check (initcap(a) = a), e float check (exp(e) < 100), t integer)")
+    db.run("insert into k values ('Abc', 1, 9)")
+    assert db.fails("insert into k values ('abc', 1, 9)").sqlcode == -530
+    assert db.fails("insert into k values ('Abc', 10, 9)").sqlcode == -530
+    assert db.fails("insert into k values ('Abc', 1000, 9)").sqlcode == -1223
+
+
+def test_nested_outer_joins_keep_rows_without_a_partner(db: Db) -> None:
+    db.run("insert into o values (11, 1, 9)")
+    sql = "select n.i, o.oid, p.pid from n, outer (o, outer p) where n.i = o.nid and o.oid = p.oid order by 2"
+    assert db.rows(sql) == [(1, 10, 100), (1, 11, None)]
+    assert db.rows("select n.i, p.pid from n, outer (o, p) where n.t = o.nid and o.oid = p.oid") == [
+        (1, None)
+    ]
+
+
+def test_alter_table_puts_a_serial_further_and_never_back(db: Db) -> None:
+    db.run("create table q (k serial(7), v bigserial, t integer)")
+    db.run("insert into q (t) values (1)")
+    db.run("alter table q modify (k serial(500)), modify (v bigserial(40))")
+    db.run("insert into q (t) values (2)")
+    db.run("alter table q modify (k serial(3))")
+    db.run("insert into q (t) values (3)")
+    assert db.rows("select * from q order by t") == [(7, 1, 1), (500, 40, 2), (501, 41, 3)]
+
+
+def test_averages_over_windows_are_exact(db: Db) -> None:
+    db.run("insert into n (i, d, fd, t) values (2, 20.25, 2.5, 9)")
+    db.run("insert into n (i, t) values (3, 8)")
+    sql = (
+        "select i, avg(d) over (), avg(i) over (partition by t), sum(fd) over (order by i), avg(fd) over (), "
+        "range(d) over (partition by t) from n order by i"
+    )
+    assert db.rows(sql) == [
+        (1, "15.375", "1.5", "1.5", "2", Decimal("9.75")),
+        (2, "15.375", "1.5", "4", "2", Decimal("9.75")),
+        (3, "15.375", "3", "4", "2", None),
+    ]
+    assert db.rows("select t, avg(sum(d)) over () from n group by t order by t") == [
+        (8, "30.75"),
+        (9, "30.75"),
+    ]
+
+
+def test_a_check_that_rows_break_is_named_when_it_is_added(db: Db) -> None:
+    error = db.fails("alter table n add constraint check (i > 10) constraint many")
+    assert (error.sqlcode, error.near) == (-530, "informix.many")
+    assert (
+        db.fails("alter table n add constraint check (i > 10), add constraint check (t > 10)").sqlcode == -530
+    )
+
+
+def test_a_common_table_has_as_many_names_as_columns(db: Db) -> None:
+    assert db.fails("with w(a) as (select i, t from n) select * from w").sqlcode == -236
+    assert db.rows("with w(a, b) as (select i, t from n) select b, a from w") == [(9, 1)]
