@@ -1,7 +1,9 @@
-/* Hashes of the rows of Arrow columns, for `compare`: the Python side of row_hash.h. */
+/* Hashes of the rows of Arrow columns, for `compare`, and sums over columns, for `copy`: the Python side of row_hash.h and
+ * column_sums.h. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "native/column_sums.h"
 #include "native/module.h"
 #include "native/row_hash.h"
 
@@ -35,6 +37,17 @@ static int room(const struct column *c, const Py_buffer *view, int64_t items, in
     return -1;
 }
 
+/* Where a column begins; -1 with an exception set. */
+static int begin(struct column *c, long long offset)
+{
+    if (offset < 0 || offset > INT64_C(1) << 56) {
+        PyErr_Format(PyExc_ValueError, "no column begins at %lld", offset);
+        return -1;
+    }
+    c->offset = offset;
+    return 0;
+}
+
 /* `hashes` and the slots that belong to them; -1 with an exception set. */
 static int slots(struct column *c, PyObject *hashes, PyObject *validity, long long offset)
 {
@@ -44,12 +57,9 @@ static int slots(struct column *c, PyObject *hashes, PyObject *validity, long lo
         PyErr_SetString(PyExc_ValueError, "hashes must be whole numbers of 64 bits");
         return -1;
     }
-    if (offset < 0 || offset > INT64_C(1) << 56) {
-        PyErr_Format(PyExc_ValueError, "no column begins at %lld", offset);
+    if (begin(c, offset))
         return -1;
-    }
     c->rows = c->hashes.len / 8;
-    c->offset = offset;
     return c->validity.buf ? room(c, &c->validity, c->offset + c->rows, 1, "validity") : 0;
 }
 
@@ -145,10 +155,85 @@ done:
     return result;
 }
 
+/* So many numbers of so many bytes; -1 with an exception set. */
+static int numbers(struct column *c, PyObject *values, PyObject *validity, long long offset, long long rows, int width)
+{
+    if (rows < 0 || rows > INT64_C(1) << 56) {
+        PyErr_Format(PyExc_ValueError, "no column has %lld rows", rows);
+        return -1;
+    }
+    c->rows = rows;
+    if (begin(c, offset) || PyObject_GetBuffer(values, &c->values, PyBUF_SIMPLE) || optional(validity, &c->validity) ||
+        room(c, &c->values, c->offset + c->rows, 8 * width, "values"))
+        return -1;
+    return c->validity.buf ? room(c, &c->validity, c->offset + c->rows, 1, "validity") : 0;
+}
+
+PyDoc_STRVAR(sum_doc, "sum_column(values, offset, rows, width, validity, /)\n--\n\n"
+                      "The sum over a column of numbers, modulo 2**64; see _hash.pyi.");
+
+static PyObject *sum_column(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    struct column c = {0};
+    PyObject *values, *validity, *result = NULL;
+    long long offset, rows;
+    int width;
+    if (!PyArg_ParseTuple(args, "OLLiO:sum_column", &values, &offset, &rows, &width, &validity))
+        return NULL;
+    if (width != 1 && width != 2 && width != 4 && width != 8) {
+        PyErr_Format(PyExc_ValueError, "no integer has %d bytes", width);
+        return NULL;
+    }
+    if (numbers(&c, values, validity, offset, rows, width))
+        goto done;
+    uint64_t sum;
+    Py_BEGIN_ALLOW_THREADS
+    sum = ia_sum_column(c.values.buf, c.validity.buf, c.offset, c.rows, width);
+    Py_END_ALLOW_THREADS
+    result = PyLong_FromUnsignedLongLong(sum);
+done:
+    release(&c);
+    return result;
+}
+
+PyDoc_STRVAR(entries_doc, "sum_entries(sums, indices, offset, rows, validity, /)\n--\n\n"
+                          "The sum over a column that refers to entries; see _hash.pyi.");
+
+static PyObject *sum_entries(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    struct column c = {0};
+    PyObject *sums, *indices, *validity, *result = NULL;
+    long long offset, rows;
+    if (!PyArg_ParseTuple(args, "OOLLO:sum_entries", &sums, &indices, &offset, &rows, &validity))
+        return NULL;
+    if (PyObject_GetBuffer(sums, &c.hashes, PyBUF_SIMPLE))
+        return NULL;
+    if (c.hashes.len % 8 || (uintptr_t)c.hashes.buf % 8) {
+        PyErr_SetString(PyExc_ValueError, "sums must be whole numbers of 64 bits");
+        goto done;
+    }
+    if (numbers(&c, indices, validity, offset, rows, 4))
+        goto done;
+    uint64_t sum;
+    int wrong;
+    Py_BEGIN_ALLOW_THREADS
+    wrong = ia_sum_entries(c.hashes.buf, c.hashes.len / 8, c.values.buf, c.validity.buf, c.offset, c.rows, &sum);
+    Py_END_ALLOW_THREADS
+    if (wrong)
+        PyErr_SetString(PyExc_ValueError, "an index is none of an entry");
+    else
+        result = PyLong_FromUnsignedLongLong(sum);
+done:
+    release(&c);
+    return result;
+}
+
 static PyMethodDef methods[] = {
     {"mix_numbers", mix_numbers, METH_VARARGS, numbers_doc},
     {"mix_texts", mix_texts, METH_VARARGS, texts_doc},
     {"add_up", add_up, METH_VARARGS, add_doc},
+    {"sum_column", sum_column, METH_VARARGS, sum_doc},
+    {"sum_entries", sum_entries, METH_VARARGS, entries_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -159,7 +244,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_hash",
-    .m_doc = "Hashes of the rows of Arrow columns (see row_hash.h).",
+    .m_doc = "Hashes of the rows of Arrow columns, and sums over columns (see row_hash.h, column_sums.h).",
     .m_size = 0,
     .m_methods = methods,
     .m_slots = module_slots,

@@ -26,3 +26,11 @@ def mix_texts(
 def add_up(counts: Numbers, sums: Numbers, index: Numbers, hashes: Numbers, /) -> None:
     """``counts[index[i]] += 1`` and ``sums[index[i]] += hashes[i]`` for every i, all numbers of 64 bits. ValueError
     when an index is none of a bucket; nothing is counted then."""
+
+def sum_column(values: Buffer, offset: int, rows: int, width: int, validity: Buffer | None, /) -> int:
+    """The sum of so many numbers of 1, 2, 4 or 8 bytes from slot ``offset`` on, those that are not NULL, as if they had
+    no sign, modulo 2**64."""
+
+def sum_entries(sums: Numbers, indices: Buffer, offset: int, rows: int, validity: Buffer | None, /) -> int:
+    """The sum of ``sums[index]``, numbers of 64 bits, over so many indices of 4 bytes from slot ``offset`` on, those
+    that are not NULL, modulo 2**64. ValueError when an index is none of an entry."""

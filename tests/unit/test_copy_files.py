@@ -207,9 +207,16 @@ def _encodings(data: bytes) -> dict[str, set[str]]:
     }
 
 
+def _without_bounds(data: bytes) -> set[str]:
+    group = pq.read_metadata(io.BytesIO(data)).row_group(0)
+    columns = [group.column(place) for place in range(group.num_columns)]
+    return {each.path_in_schema for each in columns if not each.is_stats_set}
+
+
 def test_the_first_rows_say_how_columns_are_encoded() -> None:
     """Numbers by their differences where these are small, by a dictionary where few are far from each other; texts
-    without a dictionary where each is another one; for who cannot unpack numbers, none is packed."""
+    without a dictionary where each is another one, and with bounds where they come in order; for who cannot unpack
+    numbers, none is packed, and all have bounds."""
     chosen, count = random.Random(7), 20_000
     far = [chosen.randrange(2**40) for _ in range(9)]
     table = pa.table(
@@ -223,6 +230,7 @@ def test_the_first_rows_say_how_columns_are_encoded() -> None:
             ),
             "code": [str(n % 40) for n in range(count)],
             "text": [f"{chosen.random()}" for _ in range(count)],
+            "in order": [f"{n:07}" for n in range(count)],
             "extremes": pa.array([(-1) ** n * (2**63 - 1) for n in range(count)], pa.int64()),
             "after": pa.array(range(count), pa.int32()),
         }
@@ -236,13 +244,15 @@ def test_the_first_rows_say_how_columns_are_encoded() -> None:
         "nothing",
         "code",
     }
-    assert {name for name, used in found.items() if "SNAPPY" in used} == packed
+    assert {name for name, used in found.items() if "SNAPPY" in used} == packed | {"few", "nothing", "code"}
+    assert _without_bounds(data) == {"code", "text"}
     assert_is_read(data, table)
     file = pa.BufferOutputStream()
     with TableWriter(file, table.schema, packed=False) as writer:
         writer.write(table.to_batches()[0])
     plain = bytes(file.getvalue())
-    assert not any("DELTA_BINARY_PACKED" in used for used in _encodings(plain).values())
+    assert not any({"DELTA_BINARY_PACKED", "SNAPPY"} & used for used in _encodings(plain).values())
+    assert not _without_bounds(plain)
     assert_is_read(plain, table)
 
 

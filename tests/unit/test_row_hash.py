@@ -173,3 +173,46 @@ def test_hashes_that_cannot_be_written_are_refused() -> None:
         _hash.mix_numbers(bytes(8), bytes(8), 0, 8, False, None)
     with pytest.raises(TypeError):
         _hash.mix_numbers(words(1), None, 0, 8, False, None)  # type: ignore[arg-type]
+
+
+# ---- sums over columns ---------------------------------------------------------------------------
+
+
+def test_sums_of_columns_are_those_of_plain_python() -> None:
+    r = random.Random(5)
+    for bits in (8, 16, 32, 64):
+        for share in (0, 0.02, 0.5):
+            values = [None if r.random() < share else r.randrange(2**bits) for _ in range(300)]
+            column = pa.array(values, getattr(pa, f"uint{bits}")())
+            validity, data = column.buffers()
+            for start, count in ((0, 300), (0, 0), (1, 299), (7, 250), (8, 64), (13, 3), (299, 1)):
+                whole = sum(each or 0 for each in values[start : start + count]) & MASK
+                assert _hash.sum_column(data, start, count, bits // 8, validity) == whole
+    sums = np.array([3, 2**64 - 1, 0], np.uint64)
+    codes = pa.array([0, 1, None, 2, 0, 1], pa.int32())
+    validity, data = codes.buffers()
+    assert _hash.sum_entries(sums, data, 0, 6, validity) == 4
+    assert _hash.sum_entries(sums, data, 1, 4, validity) == 2
+
+
+def test_columns_that_lie_are_not_summed() -> None:
+    for width in (0, 3, 16):
+        with pytest.raises(ValueError, match=f"no integer has {width} bytes"):
+            _hash.sum_column(b"", 0, 0, width, None)
+    for offset, count in ((0, 3), (2, 1), (1, 2), (2**56, 2**56), (0, 2**56)):
+        with pytest.raises(ValueError, match="too few"):
+            _hash.sum_column(bytes(16), offset, count, 8, None)
+        with pytest.raises(ValueError, match="too few"):
+            _hash.sum_entries(bytes(8), bytes(8), offset, count, None)
+    for count in (-1, 2**56 + 1):
+        with pytest.raises(ValueError, match="rows"):
+            _hash.sum_column(bytes(16), 0, count, 1, None)
+    with pytest.raises(ValueError, match="begins at"):
+        _hash.sum_column(bytes(16), -1, 1, 1, None)
+    with pytest.raises(ValueError, match="validity has 1 bytes"):
+        _hash.sum_column(bytes(16), 0, 9, 1, b"\xff")
+    for index in (-1, 2, 2**31 - 1):
+        with pytest.raises(ValueError, match="none of an entry"):
+            _hash.sum_entries(bytes(16), index.to_bytes(4, "little", signed=True), 0, 1, None)
+    with pytest.raises(ValueError, match="64 bits"):
+        _hash.sum_entries(bytes(7), bytes(4), 0, 1, None)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._hash import sum_column, sum_entries
+
 _WRAP = 1 << 64
-_UNSIGNED = {8: pa.uint8(), 16: pa.uint16(), 32: pa.uint32(), 64: pa.uint64()}
 
 
 class Checks:
@@ -23,22 +26,27 @@ class Checks:
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
         self.rows = 0
+        self._ways = [_way(field.type) for field in schema]
         self._counts = [0] * len(schema)
         self._sums = [0] * len(schema)
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take rows into account; another schema than that of the checks is cast to it first."""
-        self.rows += batch.num_rows
-        for place, field in enumerate(self.schema):
-            column = batch.column(place)
-            self._counts[place] += len(column) - column.null_count
-            if _is_summed(field.type):
-                if pa.types.is_dictionary(column.type):
-                    self._sums[place] = (self._sums[place] + _sum_of_entries(column)) % _WRAP
-                    continue
-                if column.type != field.type:
-                    column = column.cast(field.type)
-                self._sums[place] = (self._sums[place] + _sum(column)) % _WRAP
+        rows = batch.num_rows
+        self.rows += rows
+        for place, (column, field, way) in enumerate(
+            zip(batch.columns, self.schema, self._ways, strict=True)
+        ):
+            self._counts[place] += rows - column.null_count
+            if way is None:
+                continue
+            if column.type == field.type:
+                total = way(column)
+            elif pa.types.is_dictionary(column.type):
+                total = _sum_of_entries(column)
+            else:
+                total = way(column.cast(field.type))
+            self._sums[place] = (self._sums[place] + total) % _WRAP
 
     def join(self, other: Checks) -> None:
         """Take what others have summed into account."""
@@ -72,43 +80,47 @@ class Checks:
         }
 
 
-def _is_summed(kind: pa.DataType) -> bool:
-    t = pa.types
-    return bool(
-        t.is_integer(kind) or t.is_floating(kind) or t.is_decimal128(kind) or t.is_boolean(kind)
-        or t.is_date32(kind) or t.is_time(kind) or t.is_timestamp(kind)
-        or t.is_string(kind) or t.is_large_string(kind) or t.is_binary(kind) or t.is_large_binary(kind)
-    )  # fmt: skip
-
-
-def _sum(column: pa.Array) -> int:
-    kind = column.type
+def _way(kind: pa.DataType) -> Callable[[Any], int] | None:
+    """How a column of a type is summed; None where only its values are counted."""
     t = pa.types
     if t.is_boolean(kind):
-        return int(pc.sum(column, min_count=0).as_py())
+        return _sum_of_booleans
     if t.is_string(kind) or t.is_large_string(kind) or t.is_binary(kind) or t.is_large_binary(kind):
-        return _sum_of_bytes(column)
-    bits: Any = kind.bit_width
-    if bits <= 64:
-        return int(pc.sum(column.view(_UNSIGNED[bits]), min_count=0).as_py())
+        return _sum_of_bytes
+    if t.is_decimal128(kind):
+        return _sum_of_decimals
+    if (
+        t.is_integer(kind) or t.is_floating(kind)
+        or t.is_date32(kind) or t.is_time(kind) or t.is_timestamp(kind)
+    ):  # fmt: skip
+        return partial(_sum_of_numbers, kind.bit_width // 8)
+    return None
+
+
+def _sum_of_booleans(column: pa.Array) -> int:
+    return int(pc.sum(column, min_count=0).as_py())
+
+
+def _sum_of_numbers(width: int, column: pa.Array) -> int:
+    validity, values = column.buffers()
+    return sum_column(values, column.offset, len(column), width, validity) if len(column) else 0
+
+
+def _sum_of_decimals(column: pa.Array) -> int:
     column = column.drop_null()
-    if not len(column):
-        return 0
-    words = np.frombuffer(column.buffers()[1], dtype="u8")
-    each = bits // 64
-    return int(words[column.offset * each : (column.offset + len(column)) * each].sum(dtype=np.uint64))
+    return sum_column(column.buffers()[1], 2 * column.offset, 2 * len(column), 8, None) if len(column) else 0
 
 
 def _sum_of_bytes(column: pa.Array) -> int:
-    length = pc.sum(pc.binary_length(column), min_count=0).as_py()
     start, end = _ends(column)
-    if end - start != length:  # NULLs have bytes, too, which are none of the values'
-        column = column.drop_null()
-        start, end = _ends(column)
+    if column.null_count:
+        length = int(pc.sum(pc.binary_length(column), min_count=0).as_py())
+        if end - start != length:  # NULLs have bytes, too, which are none of the values'
+            column = column.drop_null()
+            start, end = _ends(column)
     if start == end:
         return 0
-    content = pa.Array.from_buffers(pa.uint8(), end - start, [None, column.buffers()[2]], offset=start)
-    return int(pc.sum(content).as_py()) + 257 * int(length)
+    return sum_column(column.buffers()[2], start, end - start, 1, None) + 257 * (end - start)
 
 
 def _ends(column: pa.Array) -> tuple[int, int]:
@@ -117,8 +129,13 @@ def _ends(column: pa.Array) -> tuple[int, int]:
     wide = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
     if not len(column):
         return 0, 0
-    offsets = np.frombuffer(column.buffers()[1], dtype="i8" if wide else "i4")
-    return int(offsets[column.offset]), int(offsets[column.offset + len(column)])
+    width = 8 if wide else 4
+    offsets = column.buffers()[1]
+    first, last = (
+        int.from_bytes(offsets[width * at : width * at + width], sys.byteorder)
+        for at in (column.offset, column.offset + len(column))
+    )
+    return first, last
 
 
 def _sum_of_entries(column: pa.DictionaryArray) -> int:
@@ -126,7 +143,6 @@ def _sum_of_entries(column: pa.DictionaryArray) -> int:
     entries = column.dictionary.cast(pa.large_binary())
     if not len(entries):
         return 0
-    often = np.bincount(column.indices.drop_null().to_numpy(), minlength=len(entries)).astype(np.uint64)
     offsets = np.frombuffer(entries.buffers()[1], dtype="i8")[
         entries.offset : entries.offset + len(entries) + 1
     ]
@@ -135,4 +151,8 @@ def _sum_of_entries(column: pa.DictionaryArray) -> int:
     upto = np.zeros(len(content) + 1, np.uint64)
     np.cumsum(content, dtype=np.uint64, out=upto[1:])
     sums = upto[offsets[1:]] - upto[offsets[:-1]] + np.uint64(257) * np.diff(offsets).astype(np.uint64)
-    return int((sums * often).sum(dtype=np.uint64))
+    indices = column.indices
+    if indices.type != pa.int32():
+        indices = indices.cast(pa.int32())
+    validity, codes = indices.buffers()
+    return sum_entries(sums, codes, indices.offset, len(indices), validity)

@@ -11,7 +11,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 FILE_BYTES = 1 << 30  # of Arrow data in a file
 READERS = min(4, os.cpu_count() or 1)  # threads that read a file back
+WRITERS = 64  # tables that are written at once, at most
 MOST_FILES = 32  # open at a time, for folders that are named after values
 
 
@@ -72,6 +73,21 @@ class Tables(Protocol):
         """Nothing more comes."""
 
 
+class Threads:
+    """Threads that write tables and read them back, one table after the other: new ones would begin with new memory,
+    which the system clears first, and that takes as long as decoding.
+    """
+
+    def __init__(self) -> None:
+        self.writing = ThreadPoolExecutor(WRITERS, "copy-writer")
+        self.checking = ThreadPoolExecutor(READERS, "copy-check")  # these wait for none of all
+
+    def close(self) -> None:
+        """End them."""
+        self.writing.shutdown()
+        self.checking.shutdown()
+
+
 class FileTarget:
     """See the module."""
 
@@ -79,23 +95,24 @@ class FileTarget:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
+        self._threads = Threads()
 
     def state(self, table: str) -> State | None:
         return self._tables.state(table)
 
     def replace(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
         change = self._tables.change(table, rows.schema, whole=True)
-        added = written(table, change, rows, empty=change.has_empty_files)
+        added = self._written(table, change, rows, empty=change.has_empty_files)
         return _decided(change, state, added, change.files)
 
     def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
         change = self._tables.change(table, rows.schema, whole=False)
-        added = written(table, change, rows, empty=change.has_empty_files and not change.files)
+        added = self._written(table, change, rows, empty=change.has_empty_files and not change.files)
         return _decided(change, state, added, ())
 
     def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
         change = self._tables.change(table, rows.schema, whole=False)
-        added = written(table, change, rows, empty=change.has_empty_files and not change.files)
+        added = self._written(table, change, rows, empty=change.has_empty_files and not change.files)
         removed: list[str] = []
         if added:
             keys = _keys(table, change, added, key)
@@ -107,14 +124,20 @@ class FileTarget:
                 if remaining.num_rows:
                     checks = Checks(remaining.schema)
                     batches = _counted(remaining.to_batches(), checks)
-                    added += written(table, change, Rows(remaining.schema, batches, checks), own=True)
+                    added += self._written(table, change, Rows(remaining.schema, batches, checks), own=True)
         return _decided(change, state, added, removed)
 
     def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
         return ()
 
     def close(self) -> None:
+        self._threads.close()
         self._tables.close()
+
+    def _written(
+        self, table: str, change: Change, rows: Rows, *, empty: bool = False, own: bool = False
+    ) -> list[str]:
+        return written(table, change, rows, self._threads, empty=empty, own=own)
 
 
 def stored(
@@ -152,28 +175,48 @@ def _decided(
     return change.commit(replace(state(), rows=count), adding, removing)
 
 
-def written(table: str, change: Change, rows: Rows, *, empty: bool = False, own: bool = False) -> list[str]:
+def written(
+    table: str,
+    change: Change,
+    rows: Rows,
+    threads: Threads | None = None,
+    *,
+    empty: bool = False,
+    own: bool = False,
+) -> list[str]:
     """New files with these rows, read back. Without rows one that has the schema, if an ``empty`` one is wanted.
 
     Rows of the table's ``own`` have its older columns.
     """
+    if threads is None:
+        with closing(Threads()) as some:
+            return written(table, change, rows, some, empty=empty, own=own)
     schema = rows.schema if own else change.schema
-    names, there = overlapped(
-        rows.batches, lambda batches: _write(table, change, batches, rows.schema, schema, empty=empty)
-    )
+
+    def write(batches: Ahead) -> tuple[list[str], Checks]:
+        return _write(table, change, batches, rows.schema, schema, threads, empty=empty)
+
+    names, there = overlapped(rows.batches, write, threads=threads.writing)
     reconcile(table, rows.checks, there)
     change.sync()
     return names
 
 
 def _write(
-    table: str, change: Change, batches: Ahead, schema: pa.Schema, stored: pa.Schema, *, empty: bool
+    table: str,
+    change: Change,
+    batches: Ahead,
+    schema: pa.Schema,
+    stored: pa.Schema,
+    threads: Threads,
+    *,
+    empty: bool,
 ) -> tuple[list[str], Checks]:
     """New files, and what is found in them when they are read back."""
     there = Checks(schema)
 
     def closed(name: str) -> None:
-        there.join(_found(change, name, schema))
+        there.join(_found(change, name, schema, threads))
 
     run = uuid.uuid4().hex[:12]
     with _Writing(change, stored, run, closed) as writing:
@@ -302,7 +345,7 @@ def _columns(change: Change, name: str, columns: Sequence[str] | None) -> pa.Tab
     return found if columns is None else found.select(list(columns))
 
 
-def _found(change: Change, name: str, schema: pa.Schema) -> Checks:
+def _found(change: Change, name: str, schema: pa.Schema, threads: Threads) -> Checks:
     """The sums over a file, whose row groups are read by several threads."""
     with change.open(name) as file:
         told = pq.read_metadata(file)
@@ -321,17 +364,17 @@ def _found(change: Change, name: str, schema: pa.Schema) -> Checks:
                     group = next(waiting, None)
                 if group is None:
                     return checks
-                for batch in parquet.iter_batches(1 << 16, [group], use_threads=False):
+                size = max(told.row_group(group).num_rows, 1)
+                for batch in parquet.iter_batches(size, [group], use_threads=False):
                     checks.add(hive.whole(name, batch, schema, change.partition_by))
 
     count = min(READERS, told.num_row_groups)
     if count <= 1:
         return some()
     whole = Checks(schema)
-    with ThreadPoolExecutor(count - 1, "copy-check") as pool:
-        others = [pool.submit(some) for _ in range(count - 1)]
-        for each in (some(), *(other.result() for other in others)):
-            whole.join(each)
+    others = [threads.checking.submit(some) for _ in range(count - 1)]
+    for each in (some(), *(other.result() for other in others)):
+        whole.join(each)
     return whole
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TypeVar
 
 import pyarrow as pa
@@ -75,31 +76,34 @@ class Ahead:
             return batch
 
 
-def overlapped(batches: Iterator[pa.RecordBatch], work: Callable[[Ahead], T], room: int = ROOM) -> T:
+def overlapped(
+    batches: Iterator[pa.RecordBatch],
+    work: Callable[[Ahead], T],
+    room: int = ROOM,
+    threads: Executor | None = None,
+) -> T:
     """What ``work`` makes of the batches, in a thread of its own, while they are read in this one.
 
-    The first error of either ends both.
+    The thread is one of ``threads``, if they are given. The first error of either ends both.
     """
+    if threads is None:
+        with ThreadPoolExecutor(1, "copy-writer") as own:
+            return overlapped(batches, work, room, own)
     ahead = Ahead(room)
-    made: list[T] = []
-    failed: list[BaseException] = []
 
-    def run() -> None:
+    def run() -> T:
         try:
-            made.append(work(ahead))
-        except BaseException as error:  # noqa: BLE001 - raised by who waits for the thread
-            failed.append(error)
+            return work(ahead)
         finally:
             ahead.leave()
 
-    thread = threading.Thread(target=run, name="copy-writer", daemon=True)
-    thread.start()
+    made = threads.submit(run)
     whole = False
     try:
         whole = all(map(ahead.put, batches))
     finally:
         ahead.end(abandoned=not whole)
-        thread.join()
-    if failed:
-        raise failed[0]
-    return made[0]
+        failed = made.exception()
+    if failed is not None:
+        raise failed
+    return made.result()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -56,7 +56,8 @@ class State:
     where: str | None = None
 
     def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, **asdict(self)}, ensure_ascii=False)
+        told = {each.name: getattr(self, each.name) for each in fields(self)}
+        return json.dumps({"format": FORMAT, **told}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str, where: str) -> State:
