@@ -94,7 +94,8 @@ def machine() -> Iterator[Machine]:
         tuned = jdbc.url(address.host, address.port, DELIMIDENT="Y", FET_BUF_SIZE=1 << 20, IFX_USEPUT=1)
         script = str(Path(jdbc.__file__).with_name("spark_job.py"))
         # A session of its own, by which its JVM and its workers are known.
-        command = ["setsid", "env", "-u", "PYTHONPATH", f"PYSPARK_PYTHON={python}", "TZ=UTC"]
+        beside = Path(environments.__file__).parent  # where spark_session.py is
+        command = ["setsid", "env", f"PYTHONPATH={beside}", f"PYSPARK_PYTHON={python}", "TZ=UTC"]
         spark = Spark([*command, python, script, ours, plain, tuned, *map(str, jars)])
         yield Machine(address, pid, spark, conn)
         spark.close()

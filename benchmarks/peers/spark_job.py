@@ -1,4 +1,5 @@
-"""A Spark session that reads and writes when it is told to; test_spark.py runs it where pyspark is installed.
+"""A Spark session that reads and writes when it is told to; test_spark.py runs it where pyspark is installed,
+with tests/ecosystem on its path.
 
 Arguments: our URL, a JDBC URL, one that is tuned, and the driver's jars. Each line of the input is a command in JSON,
 answered by a line: ``{"do": "read" | "sum" | "write", "who": ..., "table": ..., "rows": ...}``, and the seconds that it
@@ -8,12 +9,12 @@ took, or the sums.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from spark_session import session
 
 from informix_arrow.spark import InformixDataSource
 
@@ -77,18 +78,7 @@ class Job:
 
 
 def main(ours: str, jdbc: str, tuned: str, *jars: str) -> None:
-    spark = (
-        SparkSession.builder.master(f"local[{PARTS}]")
-        .config("spark.driver.extraClassPath", os.pathsep.join(jars))
-        .config("spark.driver.extraJavaOptions", "-Duser.timezone=UTC")
-        .config("spark.driver.memory", "3g")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "1")
-        .getOrCreate()
-    )
+    spark = session(jars=jars, long=True, driver_memory="3g", sql_shuffle_partitions=1)
     spark.dataSource.register(InformixDataSource)
     job = Job(spark, {"ours": ours, "jdbc": jdbc, "jdbc, tuned": tuned})
     for line in sys.stdin:

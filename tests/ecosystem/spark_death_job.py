@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
+from spark_session import session
 
 from informix_arrow.spark import InformixDataSource, InformixWriter, StagedMessage, _Wanted
 
@@ -47,14 +47,7 @@ class DyingSource(InformixDataSource):  # type: ignore[misc]
 
 
 def main(url: str, place: str, again: str, *moments: str) -> None:
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -Duser.timezone=UTC")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .getOrCreate()
-    )
+    spark = session()
     spark.dataSource.register(InformixDataSource)
     spark.dataSource.register(DyingSource)
     frame = spark.range(ROWS, numPartitions=2).selectExpr("CAST(id AS INT) k", "CAST(id AS INT) after")

@@ -9,7 +9,8 @@ import json
 import sys
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
+from spark_session import session
 
 from informix_arrow.spark import InformixDataSource
 
@@ -19,15 +20,7 @@ def told(what: str, found: object) -> None:
 
 
 def main(url: str, *filters: str) -> None:
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -Duser.timezone=UTC")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "America/New_York")
-        .getOrCreate()
-    )
+    spark = session(time_zone="America/New_York")
     spark.dataSource.register(InformixDataSource)
 
     def keys(condition: str, **options: Any) -> list[int]:

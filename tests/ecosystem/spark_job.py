@@ -7,12 +7,12 @@ finds is printed as JSON, a line for each step.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.functions import col
+from spark_session import session
 
 
 def told(what: str, found: object) -> None:
@@ -24,17 +24,7 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
 
 
 def main(url: str, *jars: str) -> None:
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.extraClassPath", os.pathsep.join(jars))
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -Duser.timezone=UTC")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "1")
-        .getOrCreate()
-    )
+    spark = session(jars=jars, sql_shuffle_partitions=1)
     options = {"url": url, "driver": "com.informix.jdbc.IfxDriver"}
 
     def table(name: str, **more: Any) -> DataFrame:

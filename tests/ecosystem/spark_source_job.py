@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, udf
+from spark_session import session
 
 from informix_arrow.spark import InformixDataSource
 
@@ -87,15 +88,7 @@ def writing(spark: SparkSession, url: str, many: DataFrame) -> None:
 
 
 def main(url: str) -> None:
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -Duser.timezone=UTC")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "America/New_York")
-        .getOrCreate()
-    )
+    spark = session(time_zone="America/New_York")
     spark.dataSource.register(InformixDataSource)
 
     def read(**options: Any) -> DataFrame:
