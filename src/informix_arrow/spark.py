@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceArrowWriter,
@@ -57,6 +58,7 @@ _OPTIONS = (
     "dbtable", "query", "partitioncolumn", "lowerbound", "upperbound", "numpartitions", "partitionby", "isolation",
     "lockwait", "lobs", "consistency", "pushdownpredicate", "writeid", "timezone",
 )  # fmt: skip
+_STREAM = "sql.streaming.queryId"  # where Spark tells tasks the id of a stream, which its checkpoint keeps
 _BATCH_BYTES = 4 << 20  # the JVM holds several of each task
 
 
@@ -206,10 +208,11 @@ def _condition(filter: Any, type: ColumnType, connection: Connection) -> Conditi
 
 
 class StagedMessage(WriterCommitMessage):  # type: ignore[misc]
-    """What a task did."""
+    """What a task did, and for which stream."""
 
-    def __init__(self, staged: staging.Staged) -> None:
+    def __init__(self, staged: staging.Staged, stream: str | None = None) -> None:
         self.staged = staged
+        self.stream = stream
 
 
 class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
@@ -229,9 +232,11 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
         schema = to_arrow_schema(self._schema, timezone="UTC")
         options = {} if self._wanted.time_zone is None else {"time_zone": self._wanted.time_zone}
         batches = (_cast(batch, schema) for batch in iterator)
+        task = TaskContext.get()
+        stream = None if task is None else task.getLocalProperty(_STREAM)
         with self._wanted.connected() as connection:
             return StagedMessage(
-                staging.load(connection, self._table, self._load, schema, batches, **options)
+                staging.load(connection, self._table, self._load, schema, batches, **options), stream
             )
 
     def commit(self, messages: list[StagedMessage | None]) -> None:
@@ -243,10 +248,10 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
         with self._wanted.connected() as connection:
             staging.drop(connection, self._load)
 
-    def _take(self, messages: list[StagedMessage | None], id: str) -> None:
+    def _take(self, messages: list[StagedMessage | None], id: str, by: str | None = None) -> None:
         staged = [each.staged for each in messages if each is not None]
         with self._wanted.connected() as connection:
-            staging.take(connection, self._table, staged, id, overwrite=self._overwrite)
+            staging.take(connection, self._table, staged, id, by=by, overwrite=self._overwrite)
 
 
 class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
@@ -265,8 +270,10 @@ class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
         return self._writer.write(iterator)
 
     def commit(self, messages: list[StagedMessage | None], batchId: int) -> None:
-        """Take a batch, unless it was taken before."""
-        self._writer._take(messages, f"{self._writer._id}:{batchId}")
+        """Take a batch, unless it was taken before; an error when another checkpoint's batch of this number was."""
+        streams = {each.stream for each in messages if each is not None and each.stream}
+        by = f"{self._writer._id}@{streams.pop()}" if len(streams) == 1 else None
+        self._writer._take(messages, f"{self._writer._id}:{batchId}", by)
 
     def abort(self, messages: list[StagedMessage | None], batchId: int) -> None:
         """Drop what was staged of a batch."""

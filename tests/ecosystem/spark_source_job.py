@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -70,17 +71,25 @@ def writing(spark: SparkSession, url: str, many: DataFrame) -> None:
     with tempfile.TemporaryDirectory() as place:
         small.limit(9).write.parquet(f"{place}/data")
         stream = spark.readStream.schema(small.schema).parquet(f"{place}/data")
-        for attempt in range(2):  # with a new checkpoint each: the batch comes again
+
+        def streamed(checkpoint: str, id: str = "stream") -> None:
             query = (
                 stream.writeStream.format("informix")
-                .options(
-                    url=url, dbtable="written", writeId="stream", checkpointLocation=f"{place}/{attempt}"
-                )
+                .options(url=url, dbtable="written", writeId=id, checkpointLocation=f"{place}/{checkpoint}")
                 .trigger(availableNow=True)
                 .start()
             )
             query.awaitTermination()
-    told("streamed", there())
+
+        streamed("first")
+        for name in ("0", ".0.crc"):  # as if it had died when the batch was taken, and before Spark knew
+            Path(f"{place}/first/commits/{name}").unlink()
+        streamed("first")
+        told("streamed", there())
+        told("another checkpoint", failure(lambda: streamed("second")))
+        told("not taken", there())
+        streamed("third", "another stream")
+    told("another stream", there())
     told("wrong", [
         failure(lambda: write(small, writeId="é" * 101)),
         failure(lambda: write(small.withColumnRenamed("k", "nowhere"))),

@@ -75,6 +75,29 @@ def test_parts_are_taken_together_and_once(conn: ifx.Connection, server: Server)
     assert tables(conn) == ["informix_arrow_writes", "orders"]
 
 
+def test_an_id_that_somebody_else_has_taken_is_refused_and_not_passed_over(conn: ifx.Connection) -> None:
+    """Streams number their batches, and each checkpoint begins at 0."""
+
+    def took(number: int, by: str, *rows: int) -> bool:
+        load = staging.begin(conn, "orders")
+        return staging.take(conn, "orders", [staged(conn, load, part(*rows))], f"s:{number}", by=by)
+
+    assert took(0, "s@one", 1)
+    assert not took(0, "s@one", 1)
+    assert took(1, "s@one", 2)
+    with pytest.raises(
+        ifx.InterfaceError, match=r"'s:0' was taken before, and none by 's@two': .* other rows"
+    ):
+        took(0, "s@two", 3)
+    with pytest.raises(ifx.InterfaceError, match="200 bytes"):
+        took(2, "s" * 201, 4)
+    assert ids(conn) == [1, 2]
+    conn.execute("INSERT INTO informix_arrow_writes VALUES ('s@two', CURRENT YEAR TO SECOND)")
+    assert not took(0, "s@two", 3)
+    recorded = conn.execute("SELECT id FROM informix_arrow_writes ORDER BY id").fetchall()
+    assert [row[0] for row in recorded] == ["s:0", "s:1", "s@one", "s@two"]
+
+
 def test_overwriting_takes_the_place_of_all_rows(conn: ifx.Connection) -> None:
     for number, rows in enumerate([part(1, 2), part(2, 3)]):
         parts = [staged(conn, staging.begin(conn, "orders"), rows)]

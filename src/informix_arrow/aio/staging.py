@@ -154,13 +154,14 @@ async def take(
     staged: Sequence[Staged],
     id: str | None,
     *,
+    by: str | None = None,
     overwrite: bool = False,
     timeout: float | None = None,
 ) -> bool:
     """Take all parts into the table, as :func:`commit` does, and drop the staging tables; one that cannot be dropped
     waits to be swept. After an error nothing was taken, and they wait to be taken, dropped or swept.
     """
-    taken = await commit(connection, table, staged, id, overwrite=overwrite, timeout=timeout)
+    taken = await commit(connection, table, staged, id, by=by, overwrite=overwrite, timeout=timeout)
     with suppress(Error):
         await _drop(connection, [part.name for part in staged])
     return taken
@@ -172,17 +173,19 @@ async def commit(
     staged: Sequence[Staged],
     id: str | None,
     *,
+    by: str | None = None,
     overwrite: bool = False,
     timeout: float | None = None,
 ) -> bool:
     """Take all parts into the table, in one transaction; in place of its rows with ``overwrite``.
 
     True when they were taken; False when a load of this id was taken before, and nothing is done. Without an id nothing
-    is recorded. ``timeout``: seconds for the statements together; for each of them the connection's ``call_timeout`` by
-    default.
+    is recorded. ``by`` is recorded with it, once for all loads that somebody takes: where a load of this id was taken
+    before and none by this one, ``InterfaceError``, for these may be other rows. ``timeout``: seconds for the
+    statements together; for each of them the connection's ``call_timeout`` by default.
     """
-    if id is not None and len(id.encode()) > 200:
-        raise InterfaceError("the id of a load has 200 bytes at most")
+    if any(each is not None and len(each.encode()) > 200 for each in (id, by)):
+        raise InterfaceError("the id of a load has 200 bytes at most, with what is added to it")
     delimident = connection._parameters.delimident
     ends = None if timeout is None else time.monotonic() + timeout
 
@@ -190,15 +193,20 @@ async def commit(
         return None if ends is None else max(ends - time.monotonic(), 0.001)
 
     async with connection.transaction():
-        before = 0
-        if id is not None:
-            sql = f"SELECT COUNT(*) FROM {WRITES} WHERE id = ?"
-            async with await connection.execute(sql, (id,)) as found:
-                (before,) = await found.fetchone() or (0,)
+        before = id is not None and await _taken(connection, id)
+        known = by is not None and await _taken(connection, by)
+        if before and by is not None and not known:
+            raise InterfaceError(
+                f"a load of the id {id!r} was taken before, and none by {by!r}: these may be other rows, and nothing "
+                f"was done. Load them under another id, or record {by!r} in {WRITES} if they are the same"
+            )
         if not before:
-            if id is not None:
-                # A key: of two who do this at once, the other one fails or waits.
-                await connection.execute(f"INSERT INTO {WRITES} VALUES (?, CURRENT YEAR TO SECOND)", (id,))
+            for each in (id, None if known else by):
+                if each is not None:
+                    # A key: of two who do this at once, the other one fails or waits.
+                    await connection.execute(
+                        f"INSERT INTO {WRITES} VALUES (?, CURRENT YEAR TO SECOND)", (each,)
+                    )
             if overwrite:
                 await connection.execute(f"DELETE FROM {table}", timeout=left())
             for part in staged:
@@ -337,6 +345,12 @@ def _declared(column: Column) -> str:
 async def _drop(connection: AsyncStaging, names: Iterable[str]) -> None:
     for name in names:
         await connection.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+async def _taken(connection: AsyncStaging, id: str) -> bool:
+    async with await connection.execute(f"SELECT COUNT(*) FROM {WRITES} WHERE id = ?", (id,)) as found:
+        row = await found.fetchone()
+    return bool(row and row[0])
 
 
 async def _there(connection: AsyncStaging, table: str) -> bool:
