@@ -33,7 +33,6 @@ class RowValues:
     def __init__(self, schema: pa.Schema, columns: Sequence[Take]) -> None:
         self._schema = schema
         self._columns = columns
-        self._none = pa.RecordBatch.from_arrays([pa.array([], f.type) for f in schema], schema=schema)
 
     @classmethod
     def of(cls, columns: Sequence[Column], packed: Sequence[bool]) -> RowValues | None:
@@ -49,7 +48,8 @@ class RowValues:
         """The rows; None where a value has to be looked at by result_cast.py. `codec` is Python's name of the code
         set."""
         if not rows:
-            return self._none
+            none = [pa.array([], field.type) for field in self._schema]
+            return pa.RecordBatch.from_arrays(none, schema=self._schema)
         arrays = []
         try:
             for take, values in zip(self._columns, zip(*rows, strict=True), strict=True):
