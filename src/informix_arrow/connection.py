@@ -397,7 +397,8 @@ class Connection(Metadata):
         row_factory
             ``"tuple"``, ``"namedtuple"``, ``"dict"`` or a function; the connection's by default.
         """
-        self._require_open()
+        if self._link._closed:
+            self._require_open()
         if scrollable:
             return ScrollCursor(self, name, withhold=withhold, row_factory=row_factory)
         return Cursor(self, name, withhold=withhold, row_factory=row_factory)

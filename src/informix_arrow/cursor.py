@@ -43,6 +43,15 @@ class Cursor(CursorBase, Generic[ConnectionT]):
     fetched last. The query must say ``FOR UPDATE`` for that.
     """
 
+    # Of the class until a statement sets them, as in CursorBase.
+    _timeout: float | None = None
+    _cursor: ServerCursor | Few | None = None
+    # Its rows: all of them, where they are few and here, or what makes batches of them.
+    _whole: Whole | None = None
+    _result: Result | None = None
+    _batches: Iterator[pa.RecordBatch] | None = None
+    _rows = NO_ROWS
+
     def __init__(
         self,
         connection: ConnectionT,
@@ -55,13 +64,6 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         chosen = connection.row_factory if row_factory is None else row_factory
         super().__init__(name, scrollable=scrollable, withhold=withhold, row_factory=chosen)
         self._connection = connection
-        self._timeout: float | None = None
-        self._cursor: ServerCursor | Few | None = None
-        # Its rows: all of them, where they are few and here, or what makes batches of them.
-        self._whole: Whole | None = None
-        self._result: Result | None = None
-        self._batches: Iterator[pa.RecordBatch] | None = None
-        self._rows = NO_ROWS
 
     @property
     def connection(self) -> ConnectionT:

@@ -16,6 +16,7 @@ from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
 from informix_arrow.exchange.run import run, run_for_rows
 from informix_arrow.exchange.session import Session, Settings, Transaction
 from informix_arrow.exchange.statement_cache import StatementCache
+from informix_arrow.shaping.parameters import parse
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error
 
@@ -96,9 +97,9 @@ def second_run(script: list[list[m.Message]], piece: int, few: bool = False, **s
 
 
 def _read(peer: Peer, session: Session, seen: Seen, few: bool = False) -> None:
-    begun = run_for_rows if few else run
     try:
-        cursor = peer.run(begun(session, SQL, 1, (0,), OPTIONS))
+        rows = run_for_rows(session, parse(SQL), (0,), OPTIONS)
+        cursor = peer.run(rows if few else run(session, SQL, 1, (0,), OPTIONS))
         if isinstance(cursor, Few):
             seen.rows += [(row[0], row[-1]) for row in cursor.made]
             batch = cursor.slice(0)
@@ -164,7 +165,7 @@ def test_it_is_the_long_way_in_other_sessions_too(
 
 
 def few_of(peer: Peer, session: Session, sql: str = SQL, number: int = 0) -> object:
-    return peer.run(run_for_rows(session, sql, 1, (number,), OPTIONS))
+    return peer.run(run_for_rows(session, parse(sql), (number,), OPTIONS))
 
 
 def test_rows_are_made_at_once_where_they_are_few_and_here() -> None:

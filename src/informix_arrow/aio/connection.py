@@ -446,7 +446,8 @@ class AsyncConnection(AsyncMetadata):
         row_factory
             ``"tuple"``, ``"namedtuple"``, ``"dict"`` or a function; the connection's by default.
         """
-        self._require_open()
+        if self._link._closed:
+            self._require_open()
         if scrollable:
             return AsyncScrollCursor(self, name, withhold=withhold, row_factory=row_factory)
         return AsyncCursor(self, name, withhold=withhold, row_factory=row_factory)

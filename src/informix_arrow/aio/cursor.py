@@ -49,6 +49,19 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     fetched last. The query must say ``FOR UPDATE`` for that.
     """
 
+    # Of the class until a statement sets them, as in CursorBase.
+    _timeout: float | None = None
+    _cursor: ServerCursor | Few | None = None
+    # Its rows: all of them, where they are few and here, or what makes batches of them.
+    _whole: Whole | None = None
+    _result: AsyncResult | None = None
+    # asyncio only:
+    _batches: AsyncIterator[pa.RecordBatch] | None = None
+    # blocking only:
+    # | _batches: Iterator[pa.RecordBatch] | None = None
+    # both:
+    _rows = NO_ROWS
+
     def __init__(
         self,
         connection: AsyncConnectionT,
@@ -61,17 +74,6 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         chosen = connection.row_factory if row_factory is None else row_factory
         super().__init__(name, scrollable=scrollable, withhold=withhold, row_factory=chosen)
         self._connection = connection
-        self._timeout: float | None = None
-        self._cursor: ServerCursor | Few | None = None
-        # Its rows: all of them, where they are few and here, or what makes batches of them.
-        self._whole: Whole | None = None
-        self._result: AsyncResult | None = None
-        # asyncio only:
-        self._batches: AsyncIterator[pa.RecordBatch] | None = None
-        # blocking only:
-        # | self._batches: Iterator[pa.RecordBatch] | None = None
-        # both:
-        self._rows = NO_ROWS
 
     @property
     def connection(self) -> AsyncConnectionT:

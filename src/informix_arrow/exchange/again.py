@@ -33,7 +33,7 @@ from .fetch import (
 from .lob_parameters import Parameters
 from .observed import tell_rows
 from .opening import check_opened
-from .read_scope import ReadScope, as_set
+from .read_scope import ReadScope
 from .session import Session
 from .shape import Shape
 from .statement_cache import Opening, Prepared
@@ -104,8 +104,9 @@ def is_plain(
         and bool(prepared.closing)  # so it was kept, and holds no locks
         and not (bound.sources or bound.files or session.ansi)
         and (not bound.values or (inexact == "error" and prepared.targets is None))
-        and as_set(settings)
         and settings.isolation_now in LOCKLESS
+        and settings.isolation_now == settings.isolation  # no open result has changed how the session reads
+        and settings.lock_mode_now == settings.lock_mode
         and (not owed or (len(owed) == 1 and owed[0] is DISCARD))
         and not wanted(session)
     )
@@ -127,8 +128,7 @@ def run_again(
     binding = encoded_for(session, m.Bind(bound.values)) if bound.values else b""
     data = b"".join((session.outbox, opening.before, binding, opening.after))
     session.outbox.clear()
-    with buffer.room() as room:
-        count = yield Ask(data, room, session.patience)
+    count = yield Ask(data, buffer.room(), session.patience)
     at, buffer.end = buffer.start, buffer.end + count
     if owed and buffer.end - at > 1 and buffer.data.startswith(_EOT, at):
         at = buffer.start = at + 2

@@ -50,6 +50,8 @@ class ReceiveBuffer:
         full = self.end == len(self.data)
         if self.start == self.end:
             self.start = self.end = 0
+            if not full and len(self.data) >= least:
+                return memoryview(self.data)
         if full and len(self.data) < self._size:
             self._move(bytearray(self._size))
         if len(self.data) - self.end < least:

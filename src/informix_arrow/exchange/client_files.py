@@ -214,8 +214,8 @@ def refuse_unregistered(sql: str, files: ClientFiles) -> None:
 
     Raises ``NotSupportedError`` with advice.
     """
-    name = "" if files else _caller_of_client_files(sql)
-    if name:
+    name = _caller_of_client_files(sql)
+    if name and not files:
         raise NotSupportedError(
             f"{name}(..., 'client') makes the server ask for a file on this computer, which is only given "
             f"what was registered: run it inside `with conn.client_files({{'name': b'...'}}):`, or, simpler, "

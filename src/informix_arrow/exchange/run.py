@@ -70,14 +70,13 @@ def run(
     against its type before they are sent; ``inexact`` says what happens to digits that it has no room for (None: what
     the session says).
     """
-    exchange = _begun(session, sql, parameters, values, options, need_rows, inexact, few=False)
+    exchange = _begun(session, parse(sql), parameters, values, options, need_rows, inexact, few=False)
     return cast("Exchange[Outcome | ServerCursor]", exchange)
 
 
 def run_for_rows(
     session: Session,
-    sql: str,
-    parameters: int,
+    statement: Statement,
     values: Sequence[object],
     options: ReadOptions,
     *,
@@ -86,12 +85,12 @@ def run_for_rows(
     """:func:`run` for somebody who wants Python rows, and gets these at once where they are few and came with the
     answer.
     """
-    return _begun(session, sql, parameters, values, options, False, inexact, few=True)
+    return _begun(session, statement, len(values), values, options, False, inexact, few=True)
 
 
 def _begun(
     session: Session,
-    sql: str,
+    statement: Statement,
     parameters: int,
     values: Sequence[object],
     options: ReadOptions,
@@ -100,14 +99,14 @@ def _begun(
     few: bool,
 ) -> Exchange[Outcome | ServerCursor | Few]:
     """What is done at the call; the exchange."""
-    refuse_unregistered(sql, session.files)
+    refuse_unregistered(statement.sql, session.files)
     chosen = session.inexact if inexact is None else inexact
     bound = None
     if not values:
         bound = NO_PARAMETERS
     elif not needs_targets(values):
         bound = bind_row(session, _loosened(values, chosen), (None,) * len(values))
-    return _run(session, parse(sql), parameters, values, bound, options, need_rows, chosen, few)
+    return _run(session, statement, parameters, values, bound, options, need_rows, chosen, few)
 
 
 def _loosened(values: Sequence[object], inexact: Inexact) -> Sequence[object]:

@@ -20,7 +20,7 @@ from ..exchange.run import run, run_for_rows
 from ..exchange.statement import Outcome
 from ..exchange.steps import Exchange
 from ..shaping.dbapi_types import DescriptionItem
-from ..shaping.parameters import Values, check_parameters, count_placeholders
+from ..shaping.parameters import Values, count_placeholders, parse
 from ..shaping.rows import MakeRow, RowFactory, check_factory, decimals, row_maker
 from ..wire import errors
 from ..wire.assignment import Inexact, inexact_option
@@ -62,6 +62,10 @@ class CursorBase:
 
     # Of the class until somebody sets them: a cursor is made for each statement, by many programs.
     _closed = False
+    _name, _scrollable, _withhold = "", False, False
+    _row_factory: RowFactory = "tuple"
+    _description: tuple[DescriptionItem, ...] | None = None
+    _make: MakeRow | None = None
     arraysize: int = 1
     rowcount: int = -1
     lastrowid: int | None = None
@@ -85,11 +89,11 @@ class CursorBase:
             raise InterfaceError(
                 f"a cursor's name is a letter or _ and at most 127 letters, digits and _ after it, got {name!r}"
             )
-        self._name, self._scrollable, self._withhold = name, bool(scrollable), bool(withhold)
-        check_factory(row_factory)
-        self._row_factory = row_factory
-        self._description: tuple[DescriptionItem, ...] | None = None
-        self._make: MakeRow | None = None
+        if name or scrollable or withhold:
+            self._name, self._scrollable, self._withhold = name, bool(scrollable), bool(withhold)
+        if row_factory != "tuple":
+            check_factory(row_factory)
+            self._row_factory = row_factory
         self.messages: list[tuple[type[errors.Warning], errors.Warning]] = []
 
     @property
@@ -146,16 +150,13 @@ class CursorBase:
         self, connection: AnyRunner, operation: str, parameters: Values | None, inexact: Inexact | None = None
     ) -> Exchange[Outcome | ServerCursor | Few]:
         """The exchange of ``execute``; wrong parameters are refused here and now."""
-        values = check_parameters(operation, parameters)
-        execute = run if self.floating_decimals == "decimal" else run_for_rows
-        return execute(
-            connection._session,
-            operation,
-            len(values),
-            values,
-            self._options(connection),
-            inexact=None if inexact is None else inexact_option(inexact),
-        )
+        statement = parse(operation)
+        values = statement.values(parameters)
+        chosen = None if inexact is None else inexact_option(inexact)
+        session, options = connection._session, self._options(connection)
+        if self.floating_decimals == "decimal":
+            return run(session, operation, len(values), values, options, inexact=chosen)
+        return run_for_rows(session, statement, values, options, inexact=chosen)
 
     def _many(
         self,
@@ -258,7 +259,8 @@ class CursorBase:
     def _describes(self, cursor: ServerCursor | Few) -> None:
         """Tell what rows there are, and find out how they are made. Errors as :func:`.shaping.rows.row_maker`."""
         description = cursor.shape.description
-        self._make = row_maker(self._row_factory, description)
+        if self._row_factory != "tuple":
+            self._make = row_maker(self._row_factory, description)
         self._description = description
 
     def _exact(self, cursor: ServerCursor) -> dict[int, Callable[[list[Any]], list[Any]]]:

@@ -85,6 +85,8 @@ class Statement:
         ProgrammingError
             Their number differs from that of the placeholders, or a name has no value.
         """
+        if parameters is None and not self.places:
+            return ()
         if self.style == ":name":
             return self._named(parameters)
         if parameters is None:
