@@ -28,7 +28,6 @@
 #include "plan.h"
 #include "wire_bytes.h"
 
-#define IA_LOB_USUAL 56    /* bytes of a descriptor, of every server known */
 #define IA_BLOCK_DOUBT 512 /* rows that go through the row loop after a block that was none */
 #define IA_BLOCK_TEXT 64   /* bytes of a value on the average, with which rows are not worth a block: they are copied */
 

@@ -32,6 +32,12 @@ enum ia_source {
 /* Instead of the kind: an integer, FLOAT or DATE comes from another Arrow type than its own. */
 #define IA_CONVERTED 0
 
+struct ia_enc_col;
+struct ia_enc_fault;
+
+/* Write value i of a column at p; an ia_enc_status. */
+typedef int ia_enc_put(const struct ia_enc_col *c, int64_t i, uint8_t *p, struct ia_enc_fault *fault);
+
 /* One column: the plan's side is fixed, the batch's side is bound anew by every load. */
 struct ia_enc_col {
     int32_t kind;
@@ -69,6 +75,8 @@ struct ia_enc_col {
     int64_t dictionary_length;
     const uint8_t *dictionary_validity;
 
+    ia_enc_put *put;                /* of a packed kind */
+    int32_t plain_text;             /* text or binary with offsets of 32 bits that is copied as it is */
     int32_t lane;                   /* what the column is to a block (encode_block.h) */
     int32_t group;                  /* of a lane: which others are written with it (encode_lanes.h) */
     int32_t segment, place;         /* of a lane: the variable columns before it, bytes behind the last of them */
@@ -294,13 +302,49 @@ static inline int ia_enc_digits(const struct ia_enc_col *c, int64_t i, struct ia
     return status ? status : ia_digits_text(d, t.s, (size_t)t.len);
 }
 
-static inline int ia_enc_put_decimal(const struct ia_enc_col *c, int64_t i, uint8_t *p, struct ia_enc_fault *fault)
+static inline int64_t ia_enc_tick(const struct ia_enc_col *c, int64_t i)
+{
+    int64_t v;
+    if (c->source == IA_SRC_TIME32) {
+        int32_t narrow;
+        memcpy(&narrow, c->values + i * 4, 4);
+        return narrow;
+    }
+    memcpy(&v, c->values + i * 8, 8);
+    return v;
+}
+
+/* DECIMAL, DATETIME and INTERVAL, all c->width bytes wide: a function for each way that values come, chosen once for a batch
+ * (ia_enc_packed), and out of line to keep the row's loop small. What they divide by is a constant to the compiler. */
+#define IA_ENC_PUT(name, expression)                                                                                   \
+    static __attribute__((noinline)) int name(const struct ia_enc_col *c, int64_t i, uint8_t *p,                       \
+                                              struct ia_enc_fault *fault)                                              \
+    {                                                                                                                  \
+        (void)fault;                                                                                                   \
+        return expression;                                                                                             \
+    }
+
+IA_ENC_PUT(ia_enc_put_int128, ia_pack_int128(p, &c->decimal, c->values + i * 16, c->limit))
+IA_ENC_PUT(ia_enc_put_timestamp_s, ia_pack_timestamp(p, &c->qualifier, ia_enc_tick(c, i), 1))
+IA_ENC_PUT(ia_enc_put_timestamp_ms, ia_pack_timestamp(p, &c->qualifier, ia_enc_tick(c, i), 1000))
+IA_ENC_PUT(ia_enc_put_timestamp_us, ia_pack_timestamp(p, &c->qualifier, ia_enc_tick(c, i), 1000000))
+IA_ENC_PUT(ia_enc_put_timestamp_ns, ia_pack_timestamp(p, &c->qualifier, ia_enc_tick(c, i), 1000000000))
+IA_ENC_PUT(ia_enc_put_time_s, ia_pack_time(p, &c->qualifier, ia_enc_tick(c, i), 1))
+IA_ENC_PUT(ia_enc_put_time_ms, ia_pack_time(p, &c->qualifier, ia_enc_tick(c, i), 1000))
+IA_ENC_PUT(ia_enc_put_time_us, ia_pack_time(p, &c->qualifier, ia_enc_tick(c, i), 1000000))
+IA_ENC_PUT(ia_enc_put_time_ns, ia_pack_time(p, &c->qualifier, ia_enc_tick(c, i), 1000000000))
+IA_ENC_PUT(ia_enc_put_ticks_s, ia_pack_ticks(p, &c->qualifier, ia_enc_tick(c, i), 1))
+IA_ENC_PUT(ia_enc_put_ticks_ms, ia_pack_ticks(p, &c->qualifier, ia_enc_tick(c, i), 1000))
+IA_ENC_PUT(ia_enc_put_ticks_us, ia_pack_ticks(p, &c->qualifier, ia_enc_tick(c, i), 1000000))
+IA_ENC_PUT(ia_enc_put_ticks_ns, ia_pack_ticks(p, &c->qualifier, ia_enc_tick(c, i), 1000000000))
+IA_ENC_PUT(ia_enc_put_mdn, ia_pack_month_day_nano(p, &c->qualifier, c->values + i * 16))
+
+static __attribute__((noinline)) int ia_enc_put_decimal(const struct ia_enc_col *c, int64_t i, uint8_t *p,
+                                                        struct ia_enc_fault *fault)
 {
     struct ia_digits d;
     const int source = c->source;
     double binary;
-    if (source == IA_SRC_D128 && c->places == c->decimal.scale)
-        return ia_pack_int128(p, &c->decimal, c->values + i * 16, c->limit);
     if (ia_source_is_integer(source)) {
         int negative;
         const uint64_t v = ia_enc_magnitude(source, c->values, i, &negative);
@@ -315,89 +359,64 @@ static inline int ia_enc_put_decimal(const struct ia_enc_col *c, int64_t i, uint
     return ia_pack_digits(p, &c->decimal, &d);
 }
 
-static inline int64_t ia_enc_tick(const struct ia_enc_col *c, int64_t i)
+static __attribute__((noinline)) int ia_enc_put_day(const struct ia_enc_col *c, int64_t i, uint8_t *p,
+                                                    struct ia_enc_fault *fault)
 {
-    int64_t v;
-    if (c->source == IA_SRC_TIME32) {
-        int32_t narrow;
-        memcpy(&narrow, c->values + i * 4, 4);
-        return narrow;
-    }
-    memcpy(&v, c->values + i * 8, 8);
-    return v;
+    int32_t day;
+    const int status = ia_enc_day(c, i, &day, fault);
+    return status ? status : ia_pack_datetime_day(p, &c->qualifier, day);
 }
 
-static inline int ia_enc_put_datetime(const struct ia_enc_col *c, int64_t i, uint8_t *p, struct ia_enc_fault *fault)
+static __attribute__((noinline)) int ia_enc_put_moment_text(const struct ia_enc_col *c, int64_t i, uint8_t *p,
+                                                            struct ia_enc_fault *fault)
 {
-    switch (c->source) {
-    case IA_SRC_DAY:
-    case IA_SRC_DAY_MILLIS: {
-        int32_t day;
-        const int status = ia_enc_day(c, i, &day, fault);
-        return status ? status : ia_pack_datetime_day(p, &c->qualifier, day);
-    }
-    case IA_SRC_TIMESTAMP: {
-        const int64_t v = ia_enc_tick(c, i);
-        switch (c->per_second) { /* constants: the divisions become multiplications */
-        case 1: return ia_pack_timestamp(p, &c->qualifier, v, 1);
-        case 1000: return ia_pack_timestamp(p, &c->qualifier, v, 1000);
-        case 1000000: return ia_pack_timestamp(p, &c->qualifier, v, 1000000);
-        default: return ia_pack_timestamp(p, &c->qualifier, v, 1000000000);
-        }
-    }
-    case IA_SRC_TIME32:
-    case IA_SRC_TIME64: {
-        const int64_t v = ia_enc_tick(c, i);
-        switch (c->per_second) {
-        case 1: return ia_pack_time(p, &c->qualifier, v, 1);
-        case 1000: return ia_pack_time(p, &c->qualifier, v, 1000);
-        case 1000000: return ia_pack_time(p, &c->qualifier, v, 1000000);
-        default: return ia_pack_time(p, &c->qualifier, v, 1000000000);
-        }
-    }
-    default: {
-        struct ia_bytes t;
-        const int status = ia_enc_bytes(c, i, &t, fault);
-        return status ? status : ia_pack_datetime_text(p, &c->qualifier, t.s, (size_t)t.len);
-    }
-    }
+    struct ia_bytes t;
+    const int status = ia_enc_bytes(c, i, &t, fault);
+    return status ? status : ia_pack_datetime_text(p, &c->qualifier, t.s, (size_t)t.len);
 }
 
-static inline int ia_enc_put_interval(const struct ia_enc_col *c, int64_t i, uint8_t *p)
-{
-    switch (c->source) {
-    case IA_SRC_MDN: return ia_pack_month_day_nano(p, &c->qualifier, c->values + i * 16);
-    case IA_SRC_DURATION: {
-        const int64_t v = ia_enc_tick(c, i);
-        switch (c->per_second) {
-        case 1: return ia_pack_ticks(p, &c->qualifier, v, 1);
-        case 1000: return ia_pack_ticks(p, &c->qualifier, v, 1000);
-        case 1000000: return ia_pack_ticks(p, &c->qualifier, v, 1000000);
-        default: return ia_pack_ticks(p, &c->qualifier, v, 1000000000);
-        }
-    }
-    default: {
-        int negative;
-        const uint64_t months = ia_enc_magnitude(c->source, c->values, i, &negative);
-        return ia_pack_months(p, &c->qualifier, months, negative);
-    }
-    }
-}
-
-/* DECIMAL, DATETIME and INTERVAL, all c->width bytes wide: out of line to keep the row's loop small. */
-static __attribute__((noinline)) int ia_enc_put_packed(const struct ia_enc_col *c, int64_t i, uint8_t *p,
+static __attribute__((noinline)) int ia_enc_put_months(const struct ia_enc_col *c, int64_t i, uint8_t *p,
                                                        struct ia_enc_fault *fault)
 {
+    int negative;
+    const uint64_t months = ia_enc_magnitude(c->source, c->values, i, &negative);
+    (void)fault;
+    return ia_pack_months(p, &c->qualifier, months, negative);
+}
+
+/* The function of a column whose Arrow values are known. */
+static inline ia_enc_put *ia_enc_packed(const struct ia_enc_col *c)
+{
+    static ia_enc_put *const moments[3][4] = {
+        {ia_enc_put_timestamp_s, ia_enc_put_timestamp_ms, ia_enc_put_timestamp_us, ia_enc_put_timestamp_ns},
+        {ia_enc_put_time_s, ia_enc_put_time_ms, ia_enc_put_time_us, ia_enc_put_time_ns},
+        {ia_enc_put_ticks_s, ia_enc_put_ticks_ms, ia_enc_put_ticks_us, ia_enc_put_ticks_ns}};
+    const int unit = c->per_second == 1 ? 0 : c->per_second == 1000 ? 1 : c->per_second == 1000000 ? 2 : 3;
     switch (c->kind) {
     case IA_DECIMAL128:
     case IA_DECIMAL_FLOAT64:
     case IA_DECIMAL_STRING:
-    case IA_DECIMAL_INT64: return ia_enc_put_decimal(c, i, p, fault);
+    case IA_DECIMAL_INT64:
+        return c->source == IA_SRC_D128 && c->places == c->decimal.scale ? ia_enc_put_int128 : ia_enc_put_decimal;
     case IA_INTERVAL_MONTHS:
     case IA_INTERVAL_DURATION:
-    case IA_INTERVAL_MDN: return ia_enc_put_interval(c, i, p);
-    default: return ia_enc_put_datetime(c, i, p, fault);
+    case IA_INTERVAL_MDN:
+        return c->source == IA_SRC_MDN ? ia_enc_put_mdn : c->source == IA_SRC_DURATION ? moments[2][unit] : ia_enc_put_months;
+    default:
+        switch (c->source) {
+        case IA_SRC_DAY:
+        case IA_SRC_DAY_MILLIS: return ia_enc_put_day;
+        case IA_SRC_TIMESTAMP: return moments[0][unit];
+        case IA_SRC_TIME32:
+        case IA_SRC_TIME64: return moments[1][unit];
+        default: return ia_enc_put_moment_text;
+        }
     }
+}
+
+static inline int ia_enc_put_packed(const struct ia_enc_col *c, int64_t i, uint8_t *p, struct ia_enc_fault *fault)
+{
+    return c->put(c, i, p, fault);
 }
 
 /* FLOAT and SMALLFLOAT from what is not a float of their own: float32, and integers that they hold exactly, or may lose

@@ -19,30 +19,65 @@ enum ia_enc_result {
     IA_ENC_FAULT = 2                /* the first row of the call has no encoding: see the fault */
 };
 
-/* Row by row: what ia_encode_rows does, without blocks. */
-static inline enum ia_enc_result ia_encode_by_rows(const struct ia_enc_plan *plan, int64_t *row, int64_t end,
-                                                   uint8_t *out, size_t *used, size_t cap, size_t budget,
-                                                   const struct ia_enc_frame *frame, size_t *need,
-                                                   struct ia_enc_fault *fault)
+/* Row by row: what ia_encode_rows does, without blocks; for parameters. */
+static __attribute__((noinline)) enum ia_enc_result ia_encode_binds(const struct ia_enc_plan *plan, int64_t *row,
+                                                                    int64_t end, uint8_t *out, size_t *used, size_t cap,
+                                                                    size_t budget, const struct ia_enc_frame *frame,
+                                                                    size_t *need, struct ia_enc_fault *fault)
 {
     const size_t around = frame->head_size + frame->tail_size;
     while (*row < end) {
         size_t bound;
         uint8_t *p;
         const int first = *used == 0;
-        if (ia_enc_row_bound(plan, *row, frame->framing, &bound, fault)) return first ? IA_ENC_FAULT : IA_ENC_DONE;
+        if (ia_enc_row_bound(plan, *row, IA_FRAME_BIND, &bound, fault)) return first ? IA_ENC_FAULT : IA_ENC_DONE;
         bound += around;
         if (cap - *used < bound) {
             *need = bound;
             return IA_ENC_GROW;
         }
-        if (ia_enc_put_message(plan, *row, frame, out + *used, &p, fault)) return first ? IA_ENC_FAULT : IA_ENC_DONE;
+        if (ia_enc_put_parameters(plan, *row, frame, out + *used, &p, fault)) return first ? IA_ENC_FAULT : IA_ENC_DONE;
         const size_t after = (size_t)(p - out);
         if (after > budget && !first) return IA_ENC_DONE;
         *used = after;
         ++*row;
     }
     return IA_ENC_DONE;
+}
+
+/* The same for tuples. The plan is a copy, as what is written might be any byte of another. */
+static __attribute__((noinline)) enum ia_enc_result ia_encode_tuples(const struct ia_enc_plan *given, int64_t *row,
+                                                                     int64_t end, uint8_t *out, size_t *used, size_t cap,
+                                                                     size_t budget, int framing, size_t *need,
+                                                                     struct ia_enc_fault *fault)
+{
+    const struct ia_enc_plan plan = *given;
+    enum ia_enc_result result = IA_ENC_DONE;
+    uint8_t *message = out + *used;
+    int64_t r = *row;
+    for (; r < end; r++) {
+        size_t bound = plan.row_bound;
+        uint8_t *p;
+        if (plan.has_contents && ia_enc_row_bound(&plan, r, framing, &bound, fault)) {
+            result = message == out ? IA_ENC_FAULT : IA_ENC_DONE;
+            break;
+        }
+        if (cap - (size_t)(message - out) < bound) {
+            *need = bound;
+            result = IA_ENC_GROW;
+            break;
+        }
+        if (ia_enc_put_columns(&plan, 0, plan.n, r, message + IA_ENC_HEADER, &p, fault)) {
+            result = message == out ? IA_ENC_FAULT : IA_ENC_DONE;
+            break;
+        }
+        p = ia_enc_put_frame(message, p, framing);
+        if ((size_t)(p - out) > budget && message != out) break;
+        message = p;
+    }
+    *used = (size_t)(message - out);
+    *row = r;
+    return result;
 }
 
 /* Encode rows [*row, end) as messages at out[*used..cap), while the messages stay within `budget` bytes counted from
@@ -62,7 +97,9 @@ static inline enum ia_enc_result ia_encode_rows(const struct ia_enc_plan *plan, 
         *row += n;
         if (n) continue;
         const int64_t until = blocks && end - *row > IA_ENC_BLOCK ? *row + IA_ENC_BLOCK : end;
-        result = ia_encode_by_rows(plan, row, until, out, used, cap, budget, frame, need, fault);
+        result = frame->framing == IA_FRAME_BIND
+                     ? ia_encode_binds(plan, row, until, out, used, cap, budget, frame, need, fault)
+                     : ia_encode_tuples(plan, row, until, out, used, cap, budget, frame->framing, need, fault);
         if (*row < until) break; /* something is in the way of the next */
     }
     return result;

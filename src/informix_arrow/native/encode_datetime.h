@@ -108,7 +108,8 @@ static inline int ia_days_in_month(int32_t year, int32_t month)
  *
  * The pairs of every qualifier are a stretch of YY YY MM DD HH MI SS FF FF F0, held here as one number, the first
  * pair in its lowest byte (see ia_eight_pairs). */
-static inline int ia_pack_datetime(uint8_t *out, const struct ia_qualifier *q, const struct ia_datetime *t)
+static inline __attribute__((always_inline)) int ia_pack_fields(uint8_t *out, const struct ia_qualifier *q,
+                                                                const struct ia_datetime *t)
 {
     const uint32_t year = (uint32_t)t->year, nanos = (uint32_t)t->nanos;
     const uint32_t fraction = nanos / 10000; /* five digits */
@@ -161,6 +162,13 @@ static inline int ia_pack_datetime(uint8_t *out, const struct ia_qualifier *q, c
     return IA_ENC_OK;
 }
 
+/* The same, once for all that are not many. */
+static __attribute__((noinline)) int ia_pack_datetime(uint8_t *out, const struct ia_qualifier *q,
+                                                      const struct ia_datetime *t)
+{
+    return ia_pack_fields(out, q, t);
+}
+
 static inline int ia_pack_datetime_day(uint8_t *out, const struct ia_qualifier *q, int64_t day)
 {
     struct ia_datetime t = {0};
@@ -177,7 +185,8 @@ static inline void ia_time_of_day(int32_t seconds, struct ia_datetime *t)
 }
 
 /* `ticks` of `per_second` (1, 10^3, 10^6 or 10^9) since 1970-01-01 00:00:00, no zone. */
-static inline int ia_pack_timestamp(uint8_t *out, const struct ia_qualifier *q, int64_t ticks, int64_t per_second)
+static inline __attribute__((always_inline)) int ia_pack_timestamp(uint8_t *out, const struct ia_qualifier *q,
+                                                                   int64_t ticks, int64_t per_second)
 {
     struct ia_datetime t;
     int64_t seconds = ticks / per_second;
@@ -192,10 +201,11 @@ static inline int ia_pack_timestamp(uint8_t *out, const struct ia_qualifier *q, 
     ia_civil((int32_t)day, &t);
     ia_time_of_day((int32_t)of_day, &t);
     t.nanos = (int32_t)nanos;
-    return ia_pack_datetime(out, q, &t);
+    return ia_pack_fields(out, q, &t);
 }
 
-static inline int ia_pack_time(uint8_t *out, const struct ia_qualifier *q, int64_t ticks, int64_t per_second)
+static inline __attribute__((always_inline)) int ia_pack_time(uint8_t *out, const struct ia_qualifier *q,
+                                                              int64_t ticks, int64_t per_second)
 {
     struct ia_datetime t = {0};
     if (ticks < 0 || ticks >= 86400 * per_second) return IA_ENC_TIME_RANGE;
@@ -205,7 +215,7 @@ static inline int ia_pack_time(uint8_t *out, const struct ia_qualifier *q, int64
     if (seconds == 86400) return IA_ENC_TIME_RANGE;
     ia_time_of_day(seconds, &t);
     t.nanos = (int32_t)nanos;
-    return ia_pack_datetime(out, q, &t);
+    return ia_pack_fields(out, q, &t);
 }
 
 /* Text in Informix's literal form, cut to the qualifier: every field with all its digits, e.g. "12-25 08:05" for

@@ -44,62 +44,55 @@ static inline int ia_interval_of_months(const struct ia_qualifier *q)
     return q->end <= IA_FIELD_MONTH;
 }
 
-/* Store the first field, `pairs` = the n pairs behind it, and the sign. */
-static inline int ia_pack_interval(uint8_t *out, const struct ia_qualifier *q, uint64_t first, const uint8_t *pairs,
-                                   int n, int negative)
+/* Store the first field, the pairs behind it, the first of them in the lowest byte, and the sign. */
+static inline int ia_pack_interval(uint8_t *out, const struct ia_qualifier *q, uint64_t first, uint64_t behind, int negative)
 {
     static const uint64_t limit[10] = {1,       10,       100,       1000,       10000,
                                        100000,  1000000,  10000000,  100000000,  1000000000};
-    uint8_t all[64] = {0};
-    const int wide = (q->leading + 1) / 2;
+    const int wide = (q->leading + 1) / 2; /* at most 5, and 6 pairs behind them */
     if (first >= limit[q->leading]) return IA_ENC_LEADING;
-    (void)ia_pairs_back(all + wide, first, wide);
-    memcpy(all + wide, pairs, (size_t)n);
-    int zeros = 0;
-    while (zeros < wide + n && all[zeros] == 0) zeros++;
-    return ia_pack_pairs(out, q->width, all + zeros, wide + n - zeros, q->exponent - zeros, negative);
+    const uint64_t leading = wide ? ia_eight_pairs(first) >> 8 * (8 - wide) : 0;
+    const unsigned __int128 pairs = leading | (unsigned __int128)behind << 8 * wide;
+    if (pairs == 0) {
+        memset(out, 0, 16);
+        out[0] = 0x80;
+        return IA_ENC_OK;
+    }
+    return ia_pack_sixteen(out, q->width, (uint64_t)pairs, (uint64_t)(pairs >> 64), q->exponent, negative);
 }
 
 /* The month class: YEAR TO YEAR, YEAR TO MONTH, MONTH TO MONTH. */
 static inline int ia_pack_months(uint8_t *out, const struct ia_qualifier *q, uint64_t months, int negative)
 {
-    const uint8_t month = (uint8_t)(months % 12);
-    if (q->start == IA_FIELD_MONTH) return ia_pack_interval(out, q, months, &month, 0, negative);
+    const uint64_t month = months % 12;
+    if (q->start == IA_FIELD_MONTH) return ia_pack_interval(out, q, months, 0, negative);
     if (q->end < IA_FIELD_MONTH && month != 0) return IA_ENC_FINER;
-    return ia_pack_interval(out, q, months / 12, &month, q->end == IA_FIELD_MONTH, negative);
+    return ia_pack_interval(out, q, months / 12, month, negative);
 }
 
 /* The other class: any stretch of DAY, HOUR, MINUTE, SECOND, FRACTION. */
 static inline int ia_pack_duration(uint8_t *out, const struct ia_qualifier *q, uint64_t seconds, uint32_t nanos,
                                    int negative)
 {
-    static const uint64_t unit[4] = {86400, 3600, 60, 1};
-    uint8_t pairs[8];
-    uint64_t first = 0;
-    int n = 0;
-    if (q->inexact && nanos != 0) seconds += (uint64_t)ia_cut_nanos(q, &nanos);
-    if (nanos % q->grain != 0) return IA_ENC_FINER_DIGITS;
+    uint64_t first = 0, behind = 0;
+    int fields = 0; /* behind the first, down to SECOND */
+    if (nanos != 0) {
+        if (q->inexact) seconds += (uint64_t)ia_cut_nanos(q, &nanos);
+        if (nanos % q->grain != 0) return IA_ENC_FINER_DIGITS;
+    }
     if (q->start == IA_FIELD_FRACTION) {
         if (seconds != 0) return IA_ENC_LEADING;
     } else {
-        first = seconds / unit[(q->start - IA_FIELD_DAY) / 2];
-        seconds %= unit[(q->start - IA_FIELD_DAY) / 2];
+        const int missing = (q->start - IA_FIELD_DAY) / 2; /* fields before the first, which takes what they would have */
+        const uint32_t of_day = (uint32_t)(seconds % 86400);
+        first = missing == 0 ? seconds / 86400 : missing == 1 ? seconds / 3600 : missing == 2 ? seconds / 60 : seconds;
+        behind = (of_day / 3600 | of_day / 60 % 60 << 8 | of_day % 60 << 16) >> 8 * missing;
+        fields = ((q->end < IA_FIELD_SECOND ? q->end : IA_FIELD_SECOND) - q->start) / 2;
+        if (behind >> 8 * fields != 0) return IA_ENC_FINER;
     }
-    for (int f = q->start + 2; f <= q->end && f <= IA_FIELD_SECOND; f += 2) {
-        pairs[n++] = (uint8_t)(seconds / unit[(f - IA_FIELD_DAY) / 2]);
-        seconds %= unit[(f - IA_FIELD_DAY) / 2];
-    }
-    if (seconds != 0) return IA_ENC_FINER;
-    uint32_t unit_of_pair = IA_NANOS_PER_SECOND;
-    for (int digits = q->fraction; digits > 0; digits -= 2) {
-        unit_of_pair /= 100;
-        pairs[n] = (uint8_t)(nanos / unit_of_pair);
-        nanos %= unit_of_pair;
-        if (digits == 1 && pairs[n] % 10 != 0) return IA_ENC_FINER;
-        n++;
-    }
-    if (nanos != 0) return IA_ENC_FINER;
-    return ia_pack_interval(out, q, first, pairs, n, negative);
+    const uint64_t fraction = nanos / 10000; /* five digits: no grain is finer */
+    behind |= (fraction / 1000 | fraction / 10 % 100 << 8 | fraction % 10 * 10 << 16) << 8 * fields;
+    return ia_pack_interval(out, q, first, behind, negative);
 }
 
 /* Ticks of `per_second`, as Arrow's duration counts them. */

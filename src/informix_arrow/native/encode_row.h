@@ -206,11 +206,12 @@ static inline __attribute__((always_inline)) int ia_enc_put_columns(const struct
             break;
         }
         case IA_LOB: {
-            struct ia_bytes t; /* fixed_size_binary of just this width */
-            status = ia_enc_bytes(c, i, &t, fault);
-            if (!status && (t.s[IA_LOB_FLAGS] & 1)) status = IA_ENC_NULL_DESCRIPTOR;
-            if (status) goto refused;
-            memcpy(p, t.s, (size_t)c->width);
+            const uint8_t *const from = c->values + i * c->width; /* fixed_size_binary of just this width */
+            if (from[IA_LOB_FLAGS] & 1) { status = IA_ENC_NULL_DESCRIPTOR; goto refused; }
+            if (c->width == IA_LOB_USUAL)
+                memcpy(p, from, IA_LOB_USUAL);
+            else
+                memcpy(p, from, (size_t)c->width);
             p += c->width;
             break;
         }
@@ -283,22 +284,15 @@ static inline uint8_t *ia_enc_put_frame(uint8_t *out, uint8_t *p, int framing)
     return p + (size & 1);
 }
 
-/* One message at out: the payload between its frame.  The caller has made room for the largest such row. */
-static inline int ia_enc_put_message(const struct ia_enc_plan *plan, int64_t row, const struct ia_enc_frame *frame,
-                                     uint8_t *out, uint8_t **end, struct ia_enc_fault *fault)
+/* One row of parameters at out, between its frame.  The caller has made room for the largest such row. */
+static inline int ia_enc_put_parameters(const struct ia_enc_plan *plan, int64_t row, const struct ia_enc_frame *frame,
+                                        uint8_t *out, uint8_t **end, struct ia_enc_fault *fault)
 {
-    if (frame->framing == IA_FRAME_BIND) {
-        memcpy(out, frame->head, frame->head_size);
-        const int status = ia_enc_put_bind(plan, row, out + frame->head_size, end, fault);
-        if (status) return status;
-        memcpy(*end, frame->tail, frame->tail_size);
-        *end += frame->tail_size;
-        return IA_ENC_OK;
-    }
-    uint8_t *p;
-    const int status = ia_enc_put_columns(plan, 0, plan->n, row, out + IA_ENC_HEADER, &p, fault);
+    memcpy(out, frame->head, frame->head_size);
+    const int status = ia_enc_put_bind(plan, row, out + frame->head_size, end, fault);
     if (status) return status;
-    *end = ia_enc_put_frame(out, p, frame->framing);
+    memcpy(*end, frame->tail, frame->tail_size);
+    *end += frame->tail_size;
     return IA_ENC_OK;
 }
 

@@ -46,6 +46,8 @@ enum ia_kind {
 #define IA_FLAG_TRUNCATE 64    /* encoded: they are cut (inexact="truncate") */
 #define IA_FLAG_RAW 16         /* text as it lies on the wire, neither checked nor transcoded -> binary */
 
+#define IA_LOB_USUAL 56 /* bytes of the descriptor of a BYTE or TEXT, of every server known */
+
 struct ia_op {
     int32_t kind;
     int32_t width; /* tuple bytes of fixed kinds and CHAR; maximum content bytes of VARCHAR and LVARCHAR */
