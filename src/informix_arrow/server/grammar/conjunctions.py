@@ -7,13 +7,17 @@ from sqlglot import exp
 
 def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
     """What is joined by AND in a WHERE; nothing for none."""
-    if where is None:
-        return []
-    if isinstance(where, exp.And):
-        return conjuncts(where.this) + conjuncts(where.expression)
-    if isinstance(where, exp.Paren) and isinstance(where.this, exp.And):
-        return conjuncts(where.this)
-    return [where]
+    found: list[exp.Expression] = []
+    waiting = [] if where is None else [where]
+    while waiting:  # no recursion: long chains are deep left trees
+        node = waiting.pop()
+        if isinstance(node, exp.And):
+            waiting += [node.expression, node.this]
+        elif isinstance(node, exp.Paren) and isinstance(node.this, exp.And):
+            waiting.append(node.this)
+        else:
+            found.append(node)
+    return found
 
 
 def combine(parts: list[exp.Expression]) -> exp.Expression | None:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ..errors import SqlError, not_supported
 from ..grammar import dialect_nodes as d
+from ..grammar.conjunctions import conjuncts
 from .context import Context
 from .nodes import aggregates, calls, forms, leaves, operators, predicates, times, windows
 from .scope import Ex, Output, Scope, offset_of
@@ -17,6 +18,10 @@ from .values.casting import Values
 Rows = Callable[["ExpressionTranslator", exp.Expression, Scope], tuple[str, tuple[Output, ...]]]
 """Translates a subquery with what translates its expressions. It is no method of whoever has made that: each would hold
 the other, and both the session that they plan for, until Python's collector comes."""
+
+_MOST_CONDITIONS = 64
+"""DuckDB's optimizer looks at each condition beside each other one: some thousands take it minutes, in which it heeds
+no interrupt. A CASE is one condition to it."""
 
 _NODES: Nodes = {
     **leaves.NODES,
@@ -65,3 +70,22 @@ class ExpressionTranslator:
         if ex.param >= 0 or (ex.type is not None and not ex.type.is_boolean):
             raise SqlError(-201, 0, offset_of(node) or 1)
         return ex.sql
+
+    def filter(self, node: exp.Expression, scope: Scope) -> str:
+        """The condition of a WHERE, HAVING or ON, where unknown is as good as false. Of very many conditions that must
+        all hold, those of one column become a single one."""
+        parts = conjuncts(node)
+        if len(parts) <= _MOST_CONDITIONS:
+            return self.condition(node, scope)
+        found = [self.condition(part, scope) for part in parts[:_MOST_CONDITIONS]]
+        of_one_column: list[str] = []
+        for part in parts[_MOST_CONDITIONS:]:
+            (of_one_column if _is_of_one_column(part) else found).append(self.condition(part, scope))
+        if of_one_column:
+            found.append(f"CASE WHEN {' AND '.join(of_one_column)} THEN true ELSE false END")
+        return f"({' AND '.join(found)})"
+
+
+def _is_of_one_column(node: exp.Expression) -> bool:
+    columns = {column.sql() for column in node.find_all(exp.Column)}
+    return len(columns) <= 1 and node.find(exp.Query) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from sqlglot import exp
@@ -59,7 +59,7 @@ def single(info: TableInfo, alias: str) -> str:
 def wanted_key(tree: exp.Expression, info: TableInfo, alias: str) -> tuple[str | int, ...]:
     """The values of the primary key, when that is all that a WHERE asks for and they are integers, as
     `ModifyPlan.by_key`; else none."""
-    parts = list(_conjuncts(tree.args.get("where")))
+    parts = _conjuncts(tree.args.get("where"))
     named = {name: value for name, value in map(partial(_equality, info, alias), parts) if name}
     primary = identity(info)
     if len(parts) != len(named) or named.keys() != set(primary):
@@ -85,15 +85,18 @@ def asks_for_key(tree: exp.Expression, info: TableInfo, alias: str) -> bool:
     return any(named.issuperset(key.columns) for key in info.keys)
 
 
-def _conjuncts(node: exp.Expression | None) -> Iterator[exp.Expression]:
+def _conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
     """The conditions that must all hold."""
-    while isinstance(node, (exp.Where, exp.Paren)):
-        node = node.this
-    if isinstance(node, exp.And):
-        yield from _conjuncts(node.this)
-        yield from _conjuncts(node.expression)
-    elif node is not None:
-        yield node
+    found, waiting = [], [] if where is None else [where]
+    while waiting:  # no recursion: long chains are deep left trees
+        node = waiting.pop()
+        if isinstance(node, (exp.Where, exp.Paren)):
+            waiting.append(node.this)
+        elif isinstance(node, exp.And):
+            waiting += [node.expression, node.this]
+        else:
+            found.append(node)
+    return found
 
 
 def _equality(info: TableInfo, alias: str, node: exp.Expression) -> tuple[str, exp.Expression]:

@@ -140,7 +140,7 @@ class QueryTranslator:
         from_sql, where = self._from(node, scope)
         if where is not None:
             user_routines.declare_variables(self.expressions, where, scope)
-            where_parts.append(self.expressions.condition(where, scope))
+            where_parts.append(self.expressions.filter(where, scope))
         items, outputs, exprs = self._projections(node, scope, top)
         sql = "SELECT "
         if node.args.get("distinct") is not None:
@@ -161,7 +161,7 @@ class QueryTranslator:
             sql += " GROUP BY " + ", ".join(keys)
         having = node.args.get("having")
         if having is not None:
-            sql += " HAVING " + self.expressions.condition(having.this, scope)
+            sql += " HAVING " + self.expressions.filter(having.this, scope)
         order = node.args.get("order")
         if order is not None:
             keys = [self._order_key(o.this, scope, outputs, exprs) for o in order.expressions]
@@ -298,7 +298,7 @@ class QueryTranslator:
                 sql += f" CROSS JOIN {text_}" if sql else text_
             else:
                 words = " ".join(k for k in kind if k in ("LEFT", "RIGHT", "FULL")) or "INNER"
-                sql += f" {words} JOIN {text_} ON {self.expressions.condition(on, scope)}"
+                sql += f" {words} JOIN {text_} ON {self.expressions.filter(on, scope)}"
         if outer:
             sql, where = self._outer(sql, outer, where, scope)
         elif pending:
@@ -347,7 +347,7 @@ class QueryTranslator:
                 raise SqlError(-396)
             if on is None or not names_of(on, scope.sources[:before]):
                 raise SqlError(-395)
-            condition = self.expressions.condition(on, scope)
+            condition = self.expressions.filter(on, scope)
             joined = inner_sql if " JOIN " not in inner_sql else f"({inner_sql})"
             sql = f"{sql} LEFT JOIN {joined} ON {condition}"
         return sql, where

@@ -125,7 +125,7 @@ class Translation:
         where = tree.args.get("where")
         if where is None:
             return ""
-        return " WHERE " + self.queries.expressions.condition(where.this, scope)
+        return " WHERE " + self.queries.expressions.filter(where.this, scope)
 
     def assigned(self, node: exp.Expression, scope: Scope, t: ColumnType) -> str:
         """An expression as a value of a column of type `t`."""
