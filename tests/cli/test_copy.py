@@ -50,7 +50,10 @@ def test_wrong_arguments_are_told(url: str, cli: Cli, tmp_path: Path) -> None:
     for words, text in (
         (("orders.xlsx",), "is no target"),
         ((f"{tmp_path}/lake/", "--mode", "merge"), "needs key"),
-        ((f"{tmp_path}/lake/", "--overlap", "x"), "--overlap must be a number"),
+        (
+            (f"{tmp_path}/lake/", "--overlap", "x", "--mode", "incremental", "--watermark", "id"),
+            "overlap must be a number",
+        ),
     ):
         ran = cli("copy", url, *words)
         assert ran.code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -11,10 +12,12 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -311,7 +314,10 @@ def test_a_target_of_another_kind_is_refused(filled: ifx.Connection, tmp_path: P
 
 
 def test_a_column_that_is_no_watermark_is_refused(filled: ifx.Connection, target: str) -> None:
-    for column, match in (("after", "numbers and times can be one"), ("nowhere", "has no column 'nowhere'")):
+    for column, match in (
+        ("after", r"VARCHAR\(20\): integers, SERIAL, DATE"),
+        ("nowhere", "has no column 'nowhere'"),
+    ):
         with pytest.raises(ifx.CopyFailed, match=match):
             ifx.copy(filled, target, ["orders"], mode="incremental", watermark=column)
 
@@ -438,6 +444,24 @@ def test_a_full_copy_keeps_indexes_and_views_of_the_table(filled: ifx.Connection
         assert cursor.fetchone() == (4,)
         cursor.execute("SELECT count(*) FROM pg_indexes WHERE indexname = 'ix'")
         assert cursor.fetchone() == (1,)
+
+
+@only("postgresql")
+def test_copies_that_begin_at_once_in_an_empty_database_all_find_the_table_of_states(target: str) -> None:
+    """CREATE TABLE IF NOT EXISTS of two sessions at once fails in one of them."""
+    many = 8
+    for _ in range(4):
+        with copy_targets.postgres_cursor("DROP TABLE IF EXISTS informix_arrow_copies", target):
+            pass
+        ready = threading.Barrier(many)
+
+        def begin(ready: threading.Barrier = ready) -> None:
+            ready.wait(60)
+            open_target(target).close()
+
+        with ThreadPoolExecutor(many) as pool:
+            for done in [pool.submit(begin) for _ in range(many)]:
+                done.result()
 
 
 @only("postgresql")
@@ -713,3 +737,110 @@ def test_the_next_table_is_read_while_one_is_brought_to_the_disk(
     )
     assert [(each.table, each.rows) for each in reports] == [("orders", 3), ("later", 1)]
     assert max(sessions) == 2  # that one, and the one of this test
+
+
+# ---- what a careful user tries ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("overlap", ["x", "nan", "inf", -1, float("nan"), None])
+def test_an_overlap_is_a_number(filled: ifx.Connection, tmp_path: Path, overlap: Any) -> None:
+    with pytest.raises(ifx.InterfaceError, match="overlap must be a number of at least 0"):
+        ifx.copy(
+            filled,
+            f"{tmp_path}/lake/",
+            ["orders"],
+            mode="incremental",
+            watermark="id",
+            key="id",
+            overlap=overlap,
+        )
+    assert not (tmp_path / "lake").exists()
+
+
+def test_nothing_is_no_target_and_a_file_is_no_folder(
+    filled: ifx.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ifx.InterfaceError, match="'' is no target"):
+        ifx.copy(filled, "", ["orders"])
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "a").write_text("x")
+    for target in ("a/", "a/b/"):
+        with pytest.raises(ifx.OperationalError, match="is no folder"):
+            ifx.copy(filled, target, ["orders"])
+
+
+def test_a_table_is_the_same_however_it_is_spelled(filled: ifx.Connection, tmp_path: Path) -> None:
+    target = f"{tmp_path}/lake/"
+    for name in ("orders", "ORDERS", f"{filled.database}:Orders"):
+        (report,) = ifx.copy(filled, target, [name])
+        assert report.target_rows == 3
+    state = tmp_path / "lake" / "orders" / "_informix_arrow.json"
+    told = json.loads(state.read_text())
+    beside = told["source"].rpartition("/")[0]
+    for spelled in ('"ORDERS"', "others.orders", "a b", "ORDERS"):  # as older releases wrote them
+        state.write_text(json.dumps({**told, "source": f"{beside}/{spelled}"}))
+        if spelled != "ORDERS":
+            with pytest.raises(ifx.CopyFailed, match="choose another target"):
+                ifx.copy(filled, target, ["orders"])
+    ifx.copy(filled, target, ["orders"])
+
+
+@pytest.mark.parametrize("target", ["folder", "duckdb"], indirect=True)
+def test_the_first_copy_by_a_key_looks_at_it_too(filled: ifx.Connection, target: str) -> None:
+    filled.execute("CREATE TABLE pairs (id INTEGER, after VARCHAR(5))")
+    for row, text in (("1, 'y'", "two rows have the key id=1"), ("NULL, 'y'", "a row has no")):
+        filled.execute("DELETE FROM pairs")
+        filled.execute("INSERT INTO pairs VALUES (1, 'x')")
+        filled.execute(f"INSERT INTO pairs VALUES ({row})")
+        for options in ({"mode": "merge"}, {"mode": "incremental", "watermark": "id"}):
+            with pytest.raises(ifx.CopyFailed, match=f"not copied: pairs: {text}"):
+                ifx.copy(filled, target, ["pairs"], key="id", **options)  # type: ignore[arg-type]
+    with pytest.raises(ifx.CopyFailed, match="pairs: key names a column twice: id, id"):
+        ifx.copy(filled, target, ["pairs"], key=["id", "ID"], mode="merge")
+    filled.execute("DELETE FROM pairs WHERE id IS NULL")
+    for rows in (1, 1):
+        (report,) = ifx.copy(filled, target, ["pairs"], key="id", mode="merge")
+        assert report.target_rows == rows
+
+
+def test_what_somebody_took_away_from_a_target_is_missed(filled: ifx.Connection, tmp_path: Path) -> None:
+    target = f"{tmp_path}/shop.duckdb"
+    for change, text in (
+        ("ALTER TABLE orders DROP COLUMN after", "orders has no column after any more"),
+        ("DROP TABLE orders", "the table orders, which a copy has made, is gone: copy it in full"),
+    ):
+        ifx.copy(filled, target, ["orders"])
+        with duckdb.connect(target) as file:
+            file.execute(change)
+        with pytest.raises(ifx.CopyFailed, match=text):
+            ifx.copy(filled, target, ["orders"], mode="append")
+    (report,) = ifx.copy(filled, target, ["orders"])
+    assert report.target_rows == 3
+    lake = f"{tmp_path}/lake/"
+    ifx.copy(filled, lake, ["orders"])
+    (path,) = (tmp_path / "lake" / "orders").glob("*.parquet")
+    path.write_text("junk")
+    with pytest.raises(
+        ifx.CopyFailed, match=f"{path.name}, which the last copy has made, is no Parquet file"
+    ):
+        ifx.copy(filled, lake, ["orders"], mode="append")
+    ifx.copy(filled, lake, ["orders"])
+    (tmp_path / "lake" / "orders" / "_informix_arrow.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(ifx.CopyFailed, match="is not understood"):
+        ifx.copy(filled, lake, ["orders"])
+
+
+def test_tables_whose_names_a_target_cannot_tell_apart_are_refused(
+    filled: ifx.Connection, server: Server, tmp_path: Path
+) -> None:
+    target = f"{tmp_path}/shop.duckdb"
+    ifx.copy(filled, target, ["orders"])
+    filled.execute("RENAME TABLE orders TO others")
+    with ifx.connect(server.url(filled.database), autocommit=True, env={"DELIMIDENT": "y"}) as exact:
+        exact.execute('CREATE TABLE "Orders" (id INTEGER, after INTEGER)')
+        with pytest.raises(
+            ifx.CopyFailed, match="has a copy of a table orders, and cannot tell Orders from it"
+        ):
+            ifx.copy(exact, target, ['"Orders"'])
+    assert [number for number, _ in ids(target)] == [1, 2, 3]

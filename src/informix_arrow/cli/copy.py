@@ -7,7 +7,6 @@ import json
 import threading
 from typing import TYPE_CHECKING
 
-from ..wire.errors import InterfaceError
 from . import connecting, progress
 from .exits import DONE, FAILED, one_line, say
 from .helping import Commands, command, whole_number
@@ -91,7 +90,6 @@ def run(options: argparse.Namespace) -> int:
     from ..copies.api import CopyFailed, copy
 
     url, target, *tables = connecting.take_url(options.words, ("TARGET", "TABLE"), optional=1, more=True)
-    _check_number(options.overlap)
     lock = threading.Lock()
     log = open(options.log, "a", encoding="utf-8") if options.log else None  # noqa: SIM115 - closed below
     with connecting.connected(url, options) as connection, progress.Progress(options.progress) as bar:
@@ -133,20 +131,13 @@ def run(options: argparse.Namespace) -> int:
     failures = [each for each in copies if each.error is not None]
     for each in failures:
         assert each.error is not None
-        say(f"{each.table}: {one_line(each.error)}")
+        say(each.told(one_line(each.error)))
     return FAILED if failures else DONE
 
 
 def _columns(text: str | None) -> list[str] | None:
     """Names with commas between them."""
     return [name.strip() for name in text.split(",")] if text else None
-
-
-def _check_number(text: str) -> None:
-    try:
-        float(text)
-    except ValueError:
-        raise InterfaceError(f"--overlap must be a number, got {text!r}") from None
 
 
 def _summary(copies: tuple[TableCopy, ...]) -> list[str]:

@@ -78,6 +78,10 @@ class TableCopy:
     checks: dict[str, Any] = field(default_factory=dict, repr=False)
     rejected: int = 0
 
+    def told(self, text: str) -> str:
+        """The text of the error, which begins with the table."""
+        return text if text.startswith(f"{self.table}: ") else f"{self.table}: {text}"
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, for a log."""
         error = None if self.error is None else str(self.error).partition("\n")[0]
@@ -215,7 +219,7 @@ def copy(
             own.close()
     failed = [each for each in found if each.error is not None]
     if failed:
-        texts = "; ".join(f"{each.table}: {str(each.error).partition(chr(10))[0]}" for each in failed)
+        texts = "; ".join(each.told(str(each.error).partition("\n")[0]) for each in failed)
         error = CopyFailed(f"{len(failed)} of {len(found)} tables were not copied: {texts}")
         error.copies = tuple(found)
         raise error
@@ -246,8 +250,12 @@ class _Plan:
             raise InterfaceError("mode='merge' needs key, the columns that tell each row from all others")
         if self.mode in ("full", "append") and self.key:
             raise InterfaceError(f"mode={self.mode!r} takes no key")
-        if Decimal(self.overlap) < 0:
-            raise InterfaceError(f"overlap must be at least 0, got {self.overlap}")
+        try:
+            least = Decimal(self.overlap)
+        except (ArithmeticError, TypeError, ValueError):
+            least = Decimal("NaN")
+        if not least.is_finite() or least < 0:
+            raise InterfaceError(f"overlap must be a number of at least 0, got {self.overlap!r}")
         if Decimal(self.overlap) and not self.key:
             raise InterfaceError("overlap reads rows again: say by key which ones they take the place of")
         if self.where is not None and not self.where.strip():
@@ -272,6 +280,7 @@ class _Run:
         self._rejects = rejects
         self._plan = plan
         self._progress = progress
+        self._database = connection.database
         self._where = f"{connection.server_name or settings.server}/{connection.database}"
         self._idle: list[Connection] = []
         self._lock = threading.Lock()
@@ -327,10 +336,13 @@ class _Run:
     def _copy(self, connection: Connection, name: str, turn: _Turn) -> TableCopy:
         plan = self._plan
         folder = TableName.parse(name).name
-        source = f"{self._where}/{name}"
+        source = f"{self._where}/{self._called(name)}"
         before = self._target.state(folder)
-        if before is not None and before.source != source:
-            raise OperationalError(f"{folder} is in the target already, as a copy of {before.source}")
+        if before is not None and before.source != source and not self._is_same(before.source, source):
+            raise OperationalError(
+                f"{folder} is in the target already, as a copy of {before.source}, and this is {source}: choose "
+                "another target"
+            )
         mode = plan.mode
         if mode == "incremental" and (before is None or before.watermark is None):
             mode = "full"
@@ -347,6 +359,8 @@ class _Run:
             checks = Checks(result.schema)
             highest = _Highest(result.schema, self._mark(columns))
             key = [_column(name, columns, each).name for each in plan.key]
+            if len(set(key)) < len(key):
+                raise InterfaceError(f"{name}: key names a column twice: {', '.join(key)}")
             sieve = Sieve(name, lambda: self._primary_key(name), key, self._target.misfits, self._rejects)
             batches = self._counted(result.batches(), checks, highest, sieve)
             rows = Rows(result.schema, _then(batches, result, turn), checks)
@@ -359,7 +373,7 @@ class _Run:
                 return State(source, now, mark, self._id, checks=checks.to_json(), where=plan.where)
 
             if before is None or mode == "full":
-                kept = self._target.replace(folder, rows, state)
+                kept = self._target.replace(folder, rows, state, key)
             elif key:
                 kept = self._target.merge(folder, rows, state, key)
             else:
@@ -393,9 +407,10 @@ class _Run:
             column = _column(name, columns, plan.watermark or "")
             if before.watermark[0] != column.name:
                 raise OperationalError(
-                    f"{name}: its last copy went by {before.watermark[0]}, not by {column.name}"
+                    f"{name}: its last copy went by {before.watermark[0]}, not by {column.name}. Copy it in full to "
+                    "change that"
                 )
-            key = Key(column.name, column.type)
+            key = _growing(column)
             since = _lowered(key, key.parse(before.watermark[1]), plan.overlap)
             (cut,) = key.cuts([since])
             sign = ">=" if Decimal(plan.overlap) else ">"
@@ -429,12 +444,24 @@ class _Run:
         if self._plan.watermark is None:
             return None
         column = _column("the table", columns, self._plan.watermark)
-        key = Key(column.name, column.type)
-        if not key.has_strides:
-            raise InterfaceError(
-                f"the watermark {column.name} is {column.type.sql}: numbers and times can be one"
-            )
-        return key
+        return _growing(column)
+
+    def _called(self, name: str) -> str:
+        """A table as states have it, however it was spelled."""
+        table = TableName.parse(name)
+        database = f"{table.database}:" if table.database not in ("", self._database) else ""
+        owner = f"{table.owner}." if table.owner else ""
+        is_plain = table.name.isidentifier() and table.name == table.name.lower()
+        return database + owner + (table.name if is_plain else '"' + table.name.replace('"', '""') + '"')
+
+    def _is_same(self, before: str, source: str) -> bool:
+        """Whether a state of an older release means this table: it has the name as it was spelled."""
+        if not before.startswith(f"{self._where}/"):
+            return False
+        try:
+            return f"{self._where}/{self._called(before[len(self._where) + 1 :])}" == source
+        except InterfaceError:
+            return False
 
     def _primary_key(self, name: str) -> list[str]:
         """Its columns; on a connection of its own, as rows come by the other one."""
@@ -555,6 +582,20 @@ def _lowered(key: Key, value: Any, overlap: float | str) -> Any:
     if isinstance(value, dt.time):
         raise InterfaceError(f"the watermark {key.name} is a time of day, from which no overlap can be taken")
     return value - (much if isinstance(value, Decimal) else int(much))
+
+
+def _growing(column: Column) -> Key:
+    """The watermark as a key; ``InterfaceError`` for what cannot be one."""
+    try:
+        key = Key(column.name, column.type)
+    except InterfaceError:
+        key = None
+    if key is None or not key.has_strides:
+        raise InterfaceError(
+            f"the watermark {column.name} is {column.type.sql}: integers, SERIAL, DATE, DATETIME, and DECIMAL with a "
+            "scale can be one"
+        )
+    return key
 
 
 def _column(table: str, columns: Sequence[Column], name: str) -> Column:

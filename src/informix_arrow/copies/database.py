@@ -97,15 +97,24 @@ class Database:
             if text is not None:
                 return State.from_json(text, f"{name}: {STATES}")
             if session.has(table):
+                same = table.lower().replace("'", "''")
+                twin = session.first(f"SELECT name FROM {STATES} WHERE LOWER(name) = '{same}'")
+                if twin:
+                    raise OperationalError(
+                        f"{name} has a copy of a table {twin[0]}, and cannot tell {table} from it: choose "
+                        "another target"
+                    )
                 raise OperationalError(
                     f"{name} has a table {table} that no copy has made: drop it, or choose another target"
                 )
         return None
 
-    def replace(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+    def replace(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str] = ()) -> State:
         with self._changing(table) as session:
             session.fill(table, rows)
             reconcile(table, rows.checks, rows.checks.of(session.read(table, rows.schema)))
+            if key:
+                _check_key(session, table, key, session.quoted(table))
             return _kept(session, table, state)
 
     def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
@@ -116,6 +125,7 @@ class Database:
             session.stage(rows)
             reconcile(table, rows.checks, rows.checks.of(session.read(STAGE, rows.schema)))
             columns = session.columns(STAGE)
+            self._check_there(session, table)
             there = {name.lower() for name, _ in session.columns(table)}
             for name, kind in columns:  # whether they may be new was found out before
                 if name.lower() not in there:
@@ -132,6 +142,22 @@ class Database:
 
     def close(self) -> None:
         self._server.close()
+
+    def _check_there(self, session: Session, table: str) -> None:
+        """``OperationalError`` when somebody has taken away what the last copy has made: new rows would hide that."""
+        name = self._server.name
+        if not session.has(table):
+            raise OperationalError(
+                f"{name}: the table {table}, which a copy has made, is gone: copy it in full"
+            )
+        text = self._seen[table]
+        there = {column.lower() for column, _ in session.columns(table)}
+        before = State.from_json(text, name).columns if text is not None else ()
+        gone = [column for column, _ in before if column.lower() not in there]
+        if gone:
+            raise OperationalError(
+                f"{name}: {table} has no column {gone[0]} any more, which a copy has made: copy it in full"
+            )
 
     @contextmanager
     def _changing(self, table: str) -> Iterator[Session]:
@@ -155,20 +181,26 @@ def is_floating_decimal(field: pa.Field) -> bool:
     return kind.code == TypeCode.DECIMAL and kind.scale is None
 
 
-def _remove(session: Session, table: str, key: Sequence[str]) -> None:
-    """The rows that new ones take the place of."""
+def _check_key(session: Session, table: str, key: Sequence[str], place: str) -> None:
+    """``DataError`` when a row in a place has no key, or two have the same."""
     names = [session.quoted(each) for each in key]
     none = " OR ".join(f"{name} IS NULL" for name in names)
-    missing = session.first(f"SELECT COUNT(*) FROM {STAGE} WHERE {none}")
+    missing = session.first(f"SELECT COUNT(*) FROM {place} WHERE {none}")
     if missing is not None and missing[0]:
         raise DataError(
             f"{table}: a row has no value in its key ({', '.join(key)}): rows cannot be merged by it"
         )
     listed = ", ".join(names)
-    twice = session.first(f"SELECT {listed} FROM {STAGE} GROUP BY {listed} HAVING COUNT(*) > 1")
+    twice = session.first(f"SELECT {listed} FROM {place} GROUP BY {listed} HAVING COUNT(*) > 1")
     if twice:
         text = ", ".join(f"{name}={value!r}" for name, value in zip(key, twice, strict=True))
         raise DataError(f"{table}: two rows have the key {text}: {', '.join(key)} is no key")
+
+
+def _remove(session: Session, table: str, key: Sequence[str]) -> None:
+    """The rows that new ones take the place of."""
+    _check_key(session, table, key, STAGE)
+    names = [session.quoted(each) for each in key]
     target = session.quoted(table)
     same = " AND ".join(f"{STAGE}.{name} = {target}.{name}" for name in names)
     session.change(f"DELETE FROM {target} WHERE EXISTS (SELECT {STAGE}.{names[0]} FROM {STAGE} WHERE {same})")

@@ -54,7 +54,7 @@ class DeltaFolder:
             )
         path = folder / STATES / f"{version}.json"
         try:
-            return State.from_json(path.read_text(encoding="utf-8"), str(path))
+            return State.from_json(path.read_text(encoding="utf-8", errors="replace"), str(path))
         except FileNotFoundError:
             raise OperationalError(
                 f"{path} is gone, which says what the last copy was: remove the table and copy anew"

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ..wire.errors import DataError, NotSupportedError
+from ..wire.errors import DataError, NotSupportedError, OperationalError
 from . import hive
 from .checks import Checks
 from .overlapping import Ahead, overlapped
@@ -100,9 +100,11 @@ class FileTarget:
     def state(self, table: str) -> State | None:
         return self._tables.state(table)
 
-    def replace(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
+    def replace(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str] = ()) -> State:
         change = self._tables.change(table, rows.schema, whole=True)
         added = self._written(table, change, rows, empty=change.has_empty_files)
+        if key and added:
+            _keys(table, change, added, key)
         return _decided(change, state, added, change.files)
 
     def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
@@ -171,7 +173,13 @@ def _decided(
     count = 0
     for name in (*(each for each in change.files if each not in removing), *adding):
         with change.open(name) as file:
-            count += pq.read_metadata(file).num_rows
+            try:
+                count += pq.read_metadata(file).num_rows
+            except pa.ArrowException as error:
+                raise OperationalError(
+                    f"{name}, which the last copy has made, is no Parquet file any more ({error}): a full copy takes "
+                    "its place"
+                ) from error
     return change.commit(replace(state(), rows=count), adding, removing)
 
 

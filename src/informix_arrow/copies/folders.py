@@ -26,7 +26,12 @@ def locked(folder: Path) -> Callable[[], None]:
 
     Where files cannot be locked, nobody is kept out.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise OperationalError(
+            f"{folder} is no folder, and none can be made there: choose another target"
+        ) from None
     if fcntl is None:
         return lambda: None
     handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)

@@ -36,7 +36,7 @@ class ParquetFolder:
     def state(self, table: str) -> State | None:
         folder = self._path / table
         try:
-            text = (folder / STATE).read_text(encoding="utf-8")
+            text = (folder / STATE).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
             _forget(folder, _unfinished(folder))
             if folder.exists() and any(folder.iterdir()):

@@ -136,8 +136,8 @@ class Target(Protocol):
         ``OperationalError`` when the table is there and no copy has made it.
         """
 
-    def replace(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
-        """Take rows in place of what is there, and the state, in one step."""
+    def replace(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str] = ()) -> State:
+        """Take rows in place of what is there, and the state, in one step. No two rows have the same key."""
 
     def append(self, table: str, rows: Rows, state: Callable[[], State]) -> State:
         """Take rows beside what is there."""

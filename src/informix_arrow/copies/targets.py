@@ -33,7 +33,7 @@ def kind_of(text: str) -> tuple[str, str]:
     prefix, _, rest = text.partition(":")
     if prefix in ("delta", "iceberg") and rest and not scheme:
         return prefix, rest
-    if not scheme and (text.endswith(("/", "\\")) or Path(text).is_dir()):
+    if not scheme and (text.endswith(("/", "\\")) or (text and Path(text).is_dir())):
         return "folder", text
     return "", text
 
