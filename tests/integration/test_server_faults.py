@@ -408,6 +408,11 @@ def test_the_log_file_has_a_line_of_json_for_each_statement() -> None:
     assert set(lines[0]) >= {"session", "database", "sql", "parameters", "rows", "seconds", "sqlcode"}
 
 
+def test_a_query_log_is_a_file_and_not_its_name() -> None:
+    with pytest.raises(TypeError, match="open text file"):
+        Server(query_log="queries.log")  # type: ignore[arg-type]
+
+
 def test_a_log_file_that_cannot_be_written_ends_the_log_and_no_session(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -189,3 +189,59 @@ def test_a_check_that_rows_break_is_named_when_it_is_added(db: Db) -> None:
 def test_a_common_table_has_as_many_names_as_columns(db: Db) -> None:
     assert db.fails("with w(a) as (select i, t from n) select * from w").sqlcode == -236
     assert db.rows("with w(a, b) as (select i, t from n) select b, a from w") == [(9, 1)]
+
+
+def test_products_and_sums_of_decimals_have_all_their_digits(db: Db) -> None:
+    db.run(
+        "create table m (a decimal(10,2), b decimal(16,2), c decimal(18,2), d decimal(18,0), s smallint, t integer)"
+    )
+    db.run(
+        "insert into m values (99999999.99, 99999999999999.99, 9999999999999999.99, -999999999999999999, 3, 9)"
+    )
+    sql = "select a * a, a * 99999999.99, b * b, a * b, c + c, -c - c, c + 0.001, d - 1 - 1, d * t, s * d, t from m"
+    digits = [
+        "9999999998000000.0001", "9999999998000000.0001", "9999999999999998000000000000.0001",
+        str(Decimal("99999999.99") * Decimal("99999999999999.99")), "19999999999999999.98", "-19999999999999999.98",
+        "9999999999999999.991",
+        "-1000000000000000001", "-8999999999999999991", "-2999999999999999997",
+    ]  # fmt: skip
+    assert db.rows(sql) == [(*map(Decimal, digits), 9)]
+    db.run("update m set c = a * 99999999.9 where t = 9")
+    assert db.rows("select c, t from m where a * a > 9999999997000000") == [
+        (Decimal("9999999989000000.00"), 9)
+    ]
+
+
+def test_all_columns_are_set_at_once(db: Db) -> None:
+    db.run("update o set * = (1, 2, t + 1)")
+    assert db.rows("select * from o") == [(1, 2, 10)]
+    assert db.fails("update o set * = (1, 2)").sqlcode == -236
+
+
+def test_varying_characters_are_a_type_in_two_words(db: Db) -> None:
+    db.run("create table w (a character varying(5), b char  varying (7,2), t integer)")
+    db.run("insert into w values ('abcde', 'defg', 9)")
+    assert db.types("select *, a::character varying(3) x, cast(b as char varying(2)) y from w") == [
+        ("a", "VARCHAR(5)"), ("b", "VARCHAR(7,2)"), ("t", "INTEGER"), ("x", "VARCHAR(3)"), ("y", "VARCHAR(2)"),
+    ]  # fmt: skip
+    assert db.rows("select a::character varying(3), cast(b as char varying(2)), t from w") == [
+        ("abc", "de", 9)
+    ]
+
+
+def test_a_subquery_of_several_columns_stands_where_several_fit(db: Db) -> None:
+    for sql in (
+        "select (select i, t from n) from n",
+        "select t from n where i in (select i, t from n)",
+        "select t from n where i = (select i, t from n)",
+        "select t from n where i >= all (select i, t from n)",
+        "update n set i = (select i, t from n)",
+    ):
+        assert db.fails(sql).sqlcode in (-574, -360), sql
+    assert db.rows("select t from n where exists (select i, t from n)") == [(9,)]
+    assert db.rows("select t from n where (i, t) in (select i, t from n)") == [(9,)]
+
+
+@pytest.mark.parametrize("word", ["count", "sum", "max", "avg"])
+def test_an_aggregate_of_nothing_is_no_expression(db: Db, word: str) -> None:
+    assert db.fails(f"select {word}() from n").sqlcode == -201

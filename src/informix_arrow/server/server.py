@@ -116,6 +116,10 @@ class Server:
     temp_directory: str | os.PathLike[str] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.query_log is not None and not hasattr(self.query_log, "write"):
+            raise TypeError(
+                f"query_log is an open text file, not {self.query_log!r} (`serve --query-log` takes a path)"
+            )
         self.faults = Faults()
         self.queries = QueryLog(file=self.query_log)
         self._listener: Listener[Session] | None = None

@@ -39,7 +39,9 @@ class TypeReader(Tokens):
         first = 1
         if word == "DOUBLE":
             self.expect("PRECISION")
-        elif word in ("CHARACTER", "CHAR") and self.accept("VARYING"):
+        elif word in ("CHARACTER VARYING", "CHAR VARYING") or (
+            word in ("CHARACTER", "CHAR") and self.accept("VARYING")
+        ):
             pass
         elif word in ("DATETIME", "INTERVAL"):
             self.qualifier()

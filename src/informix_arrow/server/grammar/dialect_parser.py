@@ -153,6 +153,8 @@ class InformixParser(StrictParser):
                 depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(self._curr.token_type, 0)
                 self._advance()
             return _data_type(exp.DataType.Type.VARCHAR, self._find_sql(start, self._prev))
+        if word in ("CHARACTER VARYING", "CHAR VARYING"):  # one word of the two, as DOUBLE PRECISION
+            word = "VARCHAR"
         if word not in SIMPLE_TYPES:
             return self._parse_user_type()
         name, kind_name = SIMPLE_TYPES[word]

@@ -53,6 +53,8 @@ class ExpressionTranslator:
     def query(self, node: exp.Expression, scope: Scope) -> tuple[str, Output]:
         """A subquery of one column."""
         sql, outputs = self.rows(node, scope)
+        if len(outputs) != 1:
+            raise SqlError(-574)
         return sql, outputs[0]
 
     def expr(self, node: exp.Expression, scope: Scope) -> Ex:

@@ -27,6 +27,7 @@ def update(work: Translation, tree: exp.Update) -> ModifyPlan:
     sets: list[str] = []
     made: list[str] = []
     columns: list[Column] = []
+    _name_all(tree, info)
     for left, right in pairs(tree.expressions):
         column = info.column(left.name)
         if column is None:
@@ -73,6 +74,14 @@ def update(work: Translation, tree: exp.Update) -> ModifyPlan:
     plan = modify(work, sql, info, tuple(columns))
     plan.each = each
     return plan
+
+
+def _name_all(tree: exp.Update, info: TableInfo) -> None:
+    """`SET * = (1, 2)` names the columns."""
+    for node in tree.expressions:
+        if isinstance(node, exp.EQ) and isinstance(node.this, exp.Star):
+            names = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in info.columns]
+            node.set("this", exp.Tuple(expressions=names))
 
 
 def _where_in_view(work: Translation, tree: exp.Update, info: TableInfo, alias: str, where: str) -> str:

@@ -11,7 +11,7 @@ from ...errors import SqlError
 from ...types.intervals import checked_sql, interval_type, is_interval, qualifier_of, wide
 from ...types.nested_types import is_nested, is_simple_large, lob_kind
 from ...types.result_types import DECIMALS, FLOATS, is_character, is_number, plain
-from ..scope import Ex, Scope
+from ..scope import Ex, Scope, offset_of
 from ..translator import Nodes, Translator
 
 _AGGREGATES: dict[type[exp.Expression], str] = {
@@ -27,6 +27,8 @@ def aggregated(tr: Translator, node: exp.Expression, scope: Scope, over: str = "
         return None
     word = _AGGREGATES[type(node)]
     this = node.this
+    if this is None:
+        raise SqlError(-201, 0, offset_of(node) or 1)
     distinct = ""
     if isinstance(this, exp.Distinct):
         distinct = "DISTINCT "

@@ -126,7 +126,7 @@ def _escape(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
 
 def _exists(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
-    return Ex(f"EXISTS ({tr.query(inner, scope)[0]})", ColumnType.boolean())
+    return Ex(f"EXISTS ({tr.rows(inner, scope)[0]})", ColumnType.boolean())
 
 
 def _subquery(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:

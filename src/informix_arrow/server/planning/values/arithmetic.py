@@ -5,11 +5,22 @@ from __future__ import annotations
 from ....wire.types import ColumnType, Field, Qualifier, TypeCode
 from ...errors import SqlError
 from ...types.intervals import interval_type, is_interval
-from ...types.result_types import FLOATS, is_floating_decimal, is_moment, is_number, plain
+from ...types.result_types import (
+    DECIMALS,
+    FLOATS,
+    as_decimal,
+    is_floating_decimal,
+    is_moment,
+    is_number,
+    plain,
+)
 from ...types.result_types import arithmetic as result_of
 from ..scope import Ex
 from . import spans
 from .casting import Values
+
+_DUCK_DIGITS = 18
+"""Of a decimal that DuckDB computes with as a machine's whole number."""
 
 _EXACT = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 
@@ -74,7 +85,19 @@ def _calculate(v: Values, op: str, a: Ex, b: Ex) -> Ex:
         return Ex(f"_ifx_{_EXACT[op]}({v.key(a)}, {v.key(b)})", result, packed=True)
     if op == "/":
         return Ex(f"(CASE WHEN {right} = 0 THEN error('IFX-1202') ELSE {left} / {right} END)", result)
+    if result.code in DECIMALS and (result.precision or 0) > _DUCK_DIGITS:
+        left = _with_more_digits(left, ta, tb)
     return Ex(f"({left} {op} {right})", result)
+
+
+def _with_more_digits(sql: str, t: ColumnType, other: ColumnType) -> str:
+    """One side of `+`, `-` or `*` so wide that DuckDB makes the result of all digits: it makes 18 of two decimals that
+    have no more, and calls the rest an overflow."""
+    digits = as_decimal(t)
+    beside = as_decimal(other)
+    if digits is None or beside is None or max(digits[0], beside[0]) > _DUCK_DIGITS:
+        return sql
+    return f"CAST({sql} AS DECIMAL({_DUCK_DIGITS + 1},{digits[1]}))"
 
 
 def _exactly(v: Values, op: str, a: Ex, b: Ex) -> Ex:
