@@ -1,7 +1,8 @@
 """Servers that mean harm, or count wrongly: whatever they reply, calls end in results or in errors of this package.
 
 Real dialogues with the embedded server are recorded and played back with some of their bytes changed, repeated or
-left out, to both transports. The player sends all that the server had to say and hangs up, so that no round can wait.
+left out, to both transports. The player says each piece when it has heard as much as the server had; where the client
+says nothing it soon says all that is left and hangs up, so that no round can wait.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from informix_arrow.server import Server
 
 #: Times that each dialogue is spoilt in ``make test``, by each transport.
 ROUNDS = 40
+#: Seconds without a word of the client after which the player, once it has said a wrong one, says all that is left.
+PATIENCE = 0.03
 #: Seconds that a playing may take: it waits for nothing but the threads of this machine.
 LIMIT = 15
 
@@ -84,6 +87,15 @@ async def rows_of_cursor(conn: Any) -> object:
     return [cursor.description, await of(cursor.fetchmany(7)), await of(cursor.fetchall())]
 
 
+async def again(conn: Any) -> object:
+    """A small query three times: from the second time on it takes a short way."""
+    cursor, found = conn.cursor(), []
+    for n in (1, 2, 3):
+        await of(cursor.execute("SELECT n, v, d, lv, tail FROM hr_types WHERE n = ?", (n,)))
+        found.append(await of(cursor.fetchall()))
+    return found
+
+
 async def objects(conn: Any) -> object:
     return await of(conn.read_arrow(OBJECTS))
 
@@ -123,7 +135,7 @@ async def databases(conn: Any) -> object:
     return [await of(conn.databases()), await of(conn.procedures()), await of(conn.adbc_get_info())]
 
 
-DIALOGUES = (rows_of_cursor, objects, written, scrolled, metadata, databases)
+DIALOGUES = (rows_of_cursor, again, objects, written, scrolled, metadata, databases)
 
 
 async def talk(conn: Any, work: Callable[[Any], Awaitable[object]]) -> object:
@@ -161,13 +173,19 @@ def in_asyncio(url: str, given: dict[str, Any], work: Callable[[Any], Awaitable[
 # ---- recording and playing --------------------------------------------------------------------
 
 
+Speech = list[tuple[int, bytes]]
+"""What a server said, in pieces, each with how many bytes of the client it had heard before."""
+
+
 class Player:
-    """Listens; to each connection it says all of :attr:`speech` and hangs up. With ``target`` it passes everything on
-    instead and keeps what the server says.
+    """Listens; to each connection it says its :attr:`speech`, piece by piece as it hears the client, and hangs up.
+    Behind the first piece that is not as in :attr:`whole` it soon says all that is left where it hears nothing. With
+    ``target`` it passes everything on instead and keeps what the server says.
     """
 
     def __init__(self, target: tuple[str, int] | None = None) -> None:
-        self.speech = b""
+        self.speech: Speech = []
+        self.whole: Speech = []
         self._target = target
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
@@ -182,25 +200,41 @@ class Player:
                 return
             with client, contextlib.suppress(OSError):
                 if self._target is None:
-                    draining = threading.Thread(target=self._drain, args=(client,))
+                    draining = threading.Thread(target=self._play, args=(client,))
                     draining.start()
-                    with contextlib.suppress(OSError):
-                        client.sendall(self.speech)
-                        client.shutdown(socket.SHUT_WR)
                     draining.join()
                 else:
                     self._record(client, socket.create_connection(self._target))
 
-    @staticmethod
-    def _drain(client: socket.socket) -> None:
+    def _play(self, client: socket.socket) -> None:
+        heard, patience = 0, float(LIMIT)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with contextlib.suppress(OSError):
+            for (wanted, said), (_, right) in zip(self.speech, self.whole, strict=True):
+                client.settimeout(patience)
+                try:
+                    while heard < wanted and patience:
+                        heard += len(data := client.recv(1 << 16))
+                        if not data:
+                            return
+                except TimeoutError:
+                    patience = 0.0
+                client.settimeout(None)
+                client.sendall(said)
+                if said != right:
+                    patience = min(patience, PATIENCE)
+            client.shutdown(socket.SHUT_WR)
             while client.recv(1 << 16):
                 pass
 
     def _record(self, client: socket.socket, server: socket.socket) -> None:
+        heard = 0
+
         def forth() -> None:
+            nonlocal heard
             with contextlib.suppress(OSError):
                 while data := client.recv(1 << 16):
+                    heard += len(data)
                     server.sendall(data)
                 server.shutdown(socket.SHUT_WR)
 
@@ -208,7 +242,7 @@ class Player:
             thread = threading.Thread(target=forth)
             thread.start()
             while data := server.recv(1 << 16):
-                self.speech += data
+                self.speech.append((heard, data))
                 client.sendall(data)
             with contextlib.suppress(OSError):
                 client.shutdown(socket.SHUT_RDWR)
@@ -249,12 +283,17 @@ INTERESTING = (
 )
 
 
-def spoilt(speech: bytes, rng: random.Random) -> bytes:
+def spoilt(speech: Speech, rng: random.Random) -> Speech:
     """The speech with one to three places changed."""
-    data = bytearray(speech)
+    pieces = [bytearray(said) for _, said in speech]
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         # Half of them behind the login, which else would refuse most.
-        at = rng.randrange(len(data)) if rng.random() < 0.5 else rng.randrange(len(data) // 3, len(data))
+        size = sum(map(len, pieces))
+        at = rng.randrange(size) if rng.random() < 0.5 else rng.randrange(size // 3, size)
+        for data in pieces:
+            if at < len(data):
+                break
+            at -= len(data)
         match rng.randrange(6):
             case 0 | 1:
                 data[at] ^= rng.randrange(1, 256)
@@ -267,13 +306,13 @@ def spoilt(speech: bytes, rng: random.Random) -> bytes:
             case _:
                 piece = data[at : at + rng.choice((1, 2, 16, 300))]
                 data[at:at] = piece * rng.choice((1, 1, 40))
-    return bytes(data)
+    return [(heard, bytes(data)) for (heard, _), data in zip(speech, pieces, strict=True)]
 
 
 class Round:
     """One playing of a spoilt speech: an error of ours is an outcome, any other fails the test and shows the speech."""
 
-    def __init__(self, player: Player, said: bytes, rng: random.Random, outcomes: dict[str, int]) -> None:
+    def __init__(self, player: Player, said: Speech, rng: random.Random, outcomes: dict[str, int]) -> None:
         self._speech, self._outcomes = spoilt(said, rng), outcomes
         player.speech = self._speech
 
@@ -282,8 +321,8 @@ class Round:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
         took = time.monotonic() - self._began
-        assert took < LIMIT, f"{took} s after {self._speech.hex()}"
-        assert error is None or isinstance(error, ifx.Error), f"{error!r} after {self._speech.hex()}"
+        assert took < LIMIT, f"{took} s after {self._speech}"
+        assert error is None or isinstance(error, ifx.Error), f"{error!r} after {self._speech}"
         self._outcomes["result" if error is None else "error"] += 1
         return True
 
@@ -315,11 +354,11 @@ def spoil(
     url = server.url("stores_demo")
     with Player(server.address) as recorder:
         expected = transport(url, options(recorder), work)
-    said = bytes(recorder.speech)
+    said = list(recorder.speech)
     outcomes = {"result": 0, "error": 0}
     with Player() as player, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        player.speech = said
+        player.speech = player.whole = said
         assert transport(url, options(player), work) == expected
         for _ in rounds(ROUNDS):
             with Round(player, said, rng, outcomes):

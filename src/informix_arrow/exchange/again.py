@@ -38,7 +38,7 @@ from .session import Session
 from .shape import Shape
 from .statement_cache import Opening, Prepared
 from .steps import Ask, Exchange
-from .stream import encoded_for, group
+from .stream import encoded_for, group, require_silence
 from .turns import DISCARD, queue
 
 _EOT = b"\x00\x0c"
@@ -158,6 +158,7 @@ def _few(session: Session, sql: str, opening: Opening) -> Few | None:
         return None
     opening.decoder = decoder
     made, reply, buffer.start = found
+    require_silence(session)
     return Few(sql, shape, made, reply)
 
 

@@ -34,7 +34,7 @@ from .session import Session, Transaction
 from .shape import Shape
 from .statement_cache import Prepared
 from .steps import Exchange, Send
-from .stream import error_of, group, next_message, outgoing, receive, server_exit
+from .stream import error_of, group, next_message, outgoing, receive, require_silence, server_exit
 from .transaction import commit_now
 from .turns import ask, queue, settle
 
@@ -280,6 +280,7 @@ def decode(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
 def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchange[None]:
     """The SQ_EOT of a fetch reply was read."""
     session.owed.popleft()
+    require_silence(session)
     if cursor.ended and cursor.reply_rows and cursor.error is None:
         # Whoever read the rows was told that these were all.
         error = ProtocolError(f"the server sent {cursor.reply_rows} more rows behind the end of a result")
@@ -342,6 +343,7 @@ def pass_end(session: Session) -> bool:
     if at + 2 > buffer.end or not data.startswith(_EOT, at):
         return False
     buffer.start = at + 2
+    require_silence(session, reading=1)
     return True
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..wire import messages as m
 from ..wire.capabilities import Framing
-from ..wire.errors import Error, InterfaceError, database_error
+from ..wire.errors import Error, InterfaceError, ProtocolError, database_error
 from ..wire.message_base import Message
 from ..wire.primitives import NeedMoreData, Reader
 from .buffer import too_long
@@ -14,6 +14,7 @@ from .session import Session
 from .steps import ConnectionLost, Exchange, Receive
 
 _END = m.EndOfTurn().encode(Framing())  # the same in every framing
+_EXIT = m.Exit().encode(Framing())  # and this
 
 
 def group(session: Session, messages: Sequence[Message]) -> bytes:
@@ -82,3 +83,21 @@ def error_of(message: m.Err, statement: str | None = None) -> Error:
 def server_exit() -> Error:
     """The error for an SQ_EXIT that nobody asked for."""
     return ConnectionLost("the server ended the session (SQ_EXIT)")
+
+
+def require_silence(session: Session, reading: int = 0) -> None:
+    """``ProtocolError`` when there is more behind a reply than ``reading`` replies are owed for.
+
+    It would pass for the answer to what is asked next: rows of one query for those of another. A server that says
+    goodbye is heard when it is asked next.
+    """
+    buffer = session.buffer
+    if buffer.start == buffer.end or len(session.owed) > reading or session.own:
+        return
+    if buffer.data.startswith(_EXIT, buffer.start, buffer.end):
+        return
+    raise ProtocolError(
+        f"the server sent {len(buffer)} more bytes behind the end of its answer, beginning with "
+        f"{buffer.data[buffer.start : min(buffer.end, buffer.start + 8)].hex(' ')}: it is out of step, as "
+        "the next answer would be taken for another's; connect again"
+    )

@@ -17,7 +17,7 @@ from . import client_files
 from .buffer import OBJECT_BYTES, too_long
 from .session import Session
 from .steps import Exchange, Send
-from .stream import error_of, group, next_message, outgoing, receive, server_exit
+from .stream import error_of, group, next_message, outgoing, receive, require_silence, server_exit
 
 
 @dataclass(slots=True)
@@ -103,6 +103,7 @@ def read_reply(session: Session) -> Exchange[Reply]:
         kind = type(message)
         if kind is m.EndOfTurn:
             session.own -= 1
+            require_silence(session)
             refused = client_files.take_refusal(session, failed=reply.error is not None)
             if refused is not None:
                 raise refused
@@ -160,6 +161,7 @@ class Discard:
         if buffer.end - begin > 1 and buffer.data[begin : begin + 2] == _EOT:  # nearly always
             buffer.start = begin + 2
             session.owed.popleft()
+            require_silence(session)
             return
         while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
             if isinstance(message, m.Exit):
@@ -167,6 +169,7 @@ class Discard:
             if isinstance(message, m.FileRequest):  # its SQ_EOT would pass for the reply's
                 raise ProtocolError("the server asked for a client file where it had nothing to do with any")
         session.owed.popleft()
+        require_silence(session)
 
 
 DISCARD = Discard()
@@ -189,6 +192,7 @@ class Answer:
             if isinstance(message, m.Err):
                 self.error = self.error or message
         session.owed.popleft()
+        require_silence(session)
 
 
 def ahead(session: Session, messages: Sequence[Message]) -> Answer:
