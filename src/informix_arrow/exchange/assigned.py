@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..wire.assignment import Assigner
-from ..wire.errors import Error
+from ..wire.errors import Error, say_where
 from ..wire.types import ColumnType
 
 _TOKENS = re.compile(
@@ -176,6 +176,6 @@ class Check:
         """The error, with the parameter that it is about."""
         name = self.names[number]
         where = f"parameter {number + 1}{f' (column {name!r})' if name else ''}"
-        error.args = (f"{where}: {error.args[0] if error.args else error}", *error.args[1:])
+        say_where(error, where)
         error.column = name or error.column
         return error

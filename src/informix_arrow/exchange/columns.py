@@ -178,7 +178,14 @@ def _holds(target: ColumnType, most: int) -> bool:
     return target.code != TypeCode.INTERVAL
 
 
+def _narrow(target: ColumnType | None, size: int) -> bool:
+    """Whether a number or time that takes so many bytes as text may be too long for a column of text."""
+    return target is not None and bool(target.content_width) and target.content_width < size
+
+
 def _floats(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    if _narrow(target, 24) or (target is not None and target.code == TypeCode.DATE):
+        return None
     array, _ = _array("f", values)
     if target is None or target.code == TypeCode.FLOAT:
         return _FLOAT, array
@@ -235,6 +242,8 @@ def _bools(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Ma
 def _decimals(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
     array, _ = _array("n", values)
     kind = array.type
+    if _narrow(target, kind.precision + 3) or (target is not None and target.code == TypeCode.DATE):
+        return None
     if target is not None:
         if target.code in WHOLE_NUMBERS or _is_decimal(target):
             fits = (
@@ -262,6 +271,8 @@ def _of_years(target: ColumnType) -> bool:
 
 
 def _moments(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    if _narrow(target, 25):
+        return None
     array, places = _array("M", values)
     if target is not None and target.code == TypeCode.DATE:
         days = array.cast(pa.date32(), safe=False)
@@ -276,6 +287,8 @@ def _moments(values: list[Any], target: ColumnType | None, inexact: Inexact) -> 
 
 
 def _times(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    if _narrow(target, 14):
+        return None
     array, places = _array("T", values)
     if target is not None and target.code == TypeCode.DATETIME and target.qualifier is not None:
         if target.qualifier.start == Field.HOUR:
@@ -287,6 +300,8 @@ def _times(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Ma
 
 
 def _spans(values: list[Any], target: ColumnType | None, inexact: Inexact) -> Made | None:
+    if _narrow(target, 26):
+        return None
     array, _ = _array("S", values)
     if target is not None and target.code == TypeCode.INTERVAL and target.qualifier is not None:
         return None if target.qualifier.is_year_month else (_into(target, inexact), array)

@@ -25,7 +25,7 @@ import pyarrow as pa
 from ..shaping.parameters import placeholder_positions
 from ..wire import messages as m
 from ..wire.describe import Describe, InputDescribe
-from ..wire.errors import DataError, Error
+from ..wire.errors import DataError, Error, say_where
 from ..wire.message_base import Message
 from ..wire.types import ColumnType, TypeCode
 from ..wire.values import bind_value
@@ -129,10 +129,7 @@ def bind_row(session: Session, values: Sequence[object], targets: Targets) -> Pa
                 bound.append(_descriptor(session, special, source.size))
                 sources.append(source)
         except Error as error:
-            error.args = (
-                f"parameter {number + 1}: {error.args[0] if error.args else error}",
-                *error.args[1:],
-            )
+            say_where(error, f"parameter {number + 1}")
             raise
     return Parameters(tuple(bound), tuple(sources), tuple(files))
 

@@ -18,9 +18,18 @@ from dataclasses import replace
 from ..shaping.parameters import RowCheck, Statement, Values, parse
 from ..wire import messages as m
 from ..wire.assignment import Inexact
+from ..wire.bind_values import bind_value
+from ..wire.binds import BoundValue
 from ..wire.describe import StatementType
-from ..wire.errors import INTERRUPTED, DataError, Error, InterfaceError, InternalError, ProgrammingError
-from ..wire.values import bind_value
+from ..wire.errors import (
+    INTERRUPTED,
+    DataError,
+    Error,
+    InterfaceError,
+    InternalError,
+    ProgrammingError,
+    say_where,
+)
 from .cancel import heed, wanted
 from .checked import known_targets
 from .columns import Binding, ColumnBinder
@@ -301,6 +310,7 @@ def _chunks(
         if failure is not None:
             if isinstance(failure, Error):
                 failure.row = number
+                say_where(failure, f"row {number}")
             refused.append(failure)
         fitting = max(1, CHUNK_BYTES * len(taken) // max(size, 1))
 
@@ -349,12 +359,12 @@ class _RowEncoder:
 
     def _by_values(self, rows: Rows) -> Iterator[tuple[bytes | bytearray, int]]:
         """Encode rows value by value; an ``Error`` tells its row."""
-        framing, encoding = self._framing, self._framing.encoding
+        framing = self._framing
         chunk, count = bytearray(), 0
         failure: Exception | None = None
         for number, row in enumerate(rows):
             try:
-                bound = tuple([bind_value(value, encoding) for value in self._bind.values(row)])
+                bound = self._bound(self._bind.values(row))
                 refuse_contents(bound)
                 binding = m.Bind(bound).encode(framing) if bound else b""
             except Exception as error:  # noqa: BLE001 - raised below, when the rows before it are on their way
@@ -371,3 +381,14 @@ class _RowEncoder:
             yield bytes(chunk), count
         if failure is not None:
             raise failure
+
+    def _bound(self, values: Sequence[object]) -> tuple[BoundValue, ...]:
+        """The values of a row as they are sent; an ``Error`` names the parameter."""
+        bound, encoding = [], self._framing.encoding
+        for number, value in enumerate(values, 1):
+            try:
+                bound.append(bind_value(value, encoding))
+            except Error as error:
+                say_where(error, f"parameter {number}")
+                raise
+        return tuple(bound)

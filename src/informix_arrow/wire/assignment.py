@@ -277,6 +277,11 @@ def _texts(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
                     raise DataError(f"text of {len(shown)} bytes does not fit {name}")
                 return value
             if not isinstance(value, str):
+                size = _written_size(value)
+                if size > most:
+                    raise DataError(
+                        f"{value!r} takes {size} bytes as text and does not fit {name}: pass the text that is meant"
+                    )
                 return value
         if value[:1] == "\0" and null and (null == "starts" or len(value) == 1):
             what = "that starts with a NUL byte" if null == "starts" else "of one NUL byte"
@@ -288,6 +293,24 @@ def _texts(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         return value
 
     return assign
+
+
+def _written_size(value: Any) -> int:
+    """Bytes of the text that a server makes of a number or a time at least; 0 for anything else."""
+    if isinstance(value, bool) or value != value:
+        return 0
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            return 0
+        plain = value.normalize(_EXACT)
+        places = max(-int(plain.as_tuple().exponent), 0)
+        return plain.is_signed() + max(plain.adjusted(), 0) + 1 + (places + 1 if places else 0)
+    if isinstance(value, float):
+        return len(repr(value).removesuffix(".0"))
+    if isinstance(value, dt.datetime | dt.time):
+        whole = 19 if isinstance(value, dt.datetime) else 8
+        return whole + (6 if value.microsecond else 0)
+    return len(f"{abs(value.days)} 00:00:00") if isinstance(value, dt.timedelta) else 0
 
 
 # ---- times -----------------------------------------------------------------------------------------------------------
@@ -302,6 +325,16 @@ def _dates(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
             if value.time() != dt.time(0) or getattr(value, "nanosecond", 0) != 0:
                 raise DataError(f"{value} has a time of day: a DATE has none")
             return value.date() if value.tzinfo is None else value
+        if isinstance(value, float | Decimal):  # days since 1899-12-31
+            number = _number(value)
+            if number is None or not number.is_finite():
+                raise DataError(f"{value!r} cannot be DATE")
+            if number.adjusted() > 9:
+                raise DataError(f"{value!r} is outside DATE's range")
+            days = number.to_integral_value(_ROUNDING.get(inexact, ROUND_DOWN), _EXACT)
+            if days != number and inexact == "error":
+                raise DataError(f"{value!r} has a fraction, DATE holds whole days: {HINT}")
+            return int(days)
         return value
 
     return assign

@@ -135,6 +135,11 @@ class Error(Exception):
         self._statement = value if value is None else _without_passwords(value)
 
 
+def say_where(error: Error, where: str) -> None:
+    """Let the text of an error begin with where it was met."""
+    error.args = (f"{where}: {error.args[0] if error.args else error}", *error.args[1:])
+
+
 class InterfaceError(Error):
     """The interface was used wrongly: a closed connection, a bad argument."""
 

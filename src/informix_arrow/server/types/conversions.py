@@ -227,10 +227,10 @@ class Converter:
             return value
         if isinstance(value, str):
             return date(value, self.dbdate)
-        days = int(self._number(value))
+        number = self._number(value)
         try:
-            return dt.date(1899, 12, 31) + dt.timedelta(days=days)
-        except OverflowError:
+            return dt.date(1899, 12, 31) + dt.timedelta(days=int(number))
+        except (OverflowError, ValueError):  # no day, no number
             raise SqlError(-1218) from None
 
     def _datetime(self, value: object) -> object:
