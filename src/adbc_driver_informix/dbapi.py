@@ -239,7 +239,8 @@ class Cursor(ifx.Cursor[Connection], manager.Cursor):  # type: ignore[misc]
         """
         if _is_arrow(parameters):
             parameters = _one_row(parameters)
-        if not parameters and isinstance(operation, str) and not self.connection._parameters.delimident:
+        bare = parameters is None or (isinstance(parameters, Sequence | Mapping) and not parameters)
+        if bare and isinstance(operation, str) and not self.connection._parameters.delimident:
             operation = unquoted(operation)
         return super().execute(operation, parameters, **options)
 
@@ -365,7 +366,13 @@ def _batches(data: Any) -> Iterable[pa.RecordBatch]:
 
 def _rows(data: Any) -> Iterable[Sequence[object]]:
     """Arrow data as rows of parameters."""
-    for batch in _batches(data):
+    try:
+        batches = _batches(data)
+    except (pa.ArrowInvalid, TypeError) as error:
+        raise InterfaceError(
+            f"a {type(data).__name__} is one column, not rows of parameters: pass a table or a batch, or its values"
+        ) from error
+    for batch in batches:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 

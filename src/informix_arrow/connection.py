@@ -516,8 +516,7 @@ class Connection(Metadata):
     def autocommit(self, value: bool) -> None:
         with self._link.lock:
             self._require_open()
-            self._check_autocommit(bool(value))
-            self._session.autocommit = bool(value)
+            self._session.autocommit = self._check_autocommit(value)
 
     @property
     def isolation(self) -> str | None:

@@ -236,9 +236,9 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         return None if row is NO_ROW else row
 
     def fetchmany(self, size: int | None = None) -> list[Any]:
-        """The next ``size`` rows (``arraysize`` by default), fewer at the end."""
+        """The next ``size`` rows (``arraysize`` by default), fewer at the end; ``InterfaceError`` for no number."""
         self._require_rows()
-        wanted = self.arraysize if size is None else size
+        wanted = self._number_of_rows(size)
         rows = self._rows.take(wanted)
         while len(rows) < wanted and self._more():
             rows += self._rows.take(wanted - len(rows))

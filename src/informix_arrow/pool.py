@@ -31,6 +31,7 @@ from .front.pool_core import (
     PoolCore,
     PoolLimits,
     PoolStatistics,
+    check_hooks,
     hurried,
 )
 from .front.waiting import Signal
@@ -96,6 +97,7 @@ class Pool:
         **keywords: Unpack[ConnectKeywords],
     ) -> None:
         refuse_unknown(keywords, "Pool()", OPTIONS)
+        check_hooks(configure=configure, reset=reset)
         limits = PoolLimits(min_size, max_size, timeout, max_idle, max_age, check_after)
         self._core: PoolCore[Connection] = PoolCore(limits)
         # Anew for each connection: a server group is begun at a random member.

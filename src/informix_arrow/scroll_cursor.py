@@ -68,9 +68,9 @@ class ScrollCursor(Cursor[ConnectionT]):
         self._run(self._require_scroller().scroll(self._connection._session, value, mode))
 
     def fetchmany(self, size: int | None = None) -> list[Any]:
-        """The next ``size`` rows (``arraysize`` by default), fewer at the end."""
+        """The next ``size`` rows (``arraysize`` by default), fewer at the end; ``InterfaceError`` for no number."""
         scroller = self._require_scroller()
-        wanted = self.arraysize if size is None else size
+        wanted = self._number_of_rows(size)
         return self._run(scroller.take(self._connection._session, wanted))
 
     def fetchall(self) -> list[Any]:

@@ -437,3 +437,41 @@ def test_a_statement_may_have_its_own_time_limit(conn: ifx.Connection, cur: ifx.
     assert cur.rowcount == 2
     with conn.cursor(scrollable=True) as scrolling:
         assert scrolling.execute(QUERY, timeout=300).fetch_last()[0] == 9
+
+
+@pytest.mark.parametrize("scrollable", [False, True])
+def test_what_is_no_number_of_rows_is_refused(
+    conn: ifx.Connection, cur: ifx.Cursor, scrollable: bool
+) -> None:
+    with conn.cursor(scrollable=scrollable) as other:
+        other.execute(QUERY)
+        for wrong in (-1, 2.5, "3"):
+            with pytest.raises(
+                ifx.InterfaceError, match=f"whole numbers: size must be at least 0, got .?{wrong}"
+            ):
+                other.fetchmany(wrong)  # type: ignore[arg-type]
+        other.arraysize = -1
+        with pytest.raises(ifx.InterfaceError, match="whole numbers: arraysize must be"):
+            other.fetchmany()
+        assert other.fetchmany(0) == []
+        assert [row[0] for row in other.fetchmany(10**30)] == list(range(10))
+
+
+def test_a_text_is_no_autocommit(conn: ifx.Connection) -> None:
+    for wrong in ("off", "", None, 2):
+        with pytest.raises(ifx.InterfaceError, match="autocommit must be True or False, got"):
+            conn.autocommit = wrong  # type: ignore[assignment]
+    assert conn.autocommit is False
+
+
+def test_columns_of_other_libraries_are_no_rows_of_parameters(cur: ifx.Cursor) -> None:
+    import pandas
+    import pyarrow
+
+    for wrong in (pandas.Series([5]), pyarrow.array([5])):
+        with pytest.raises(ifx.InterfaceError, match="is one column, not rows of parameters"):
+            cur.execute("SELECT id FROM client_cur WHERE id = ?", wrong)
+        with pytest.raises(ifx.InterfaceError, match="is one column, not rows of parameters"):
+            cur.executemany("DELETE FROM client_cur WHERE id = ?", wrong)
+    with pytest.raises(ifx.InterfaceError, match="parameters must be a sequence"):
+        cur.execute("SELECT id FROM client_cur WHERE id IN (?, ?)", pandas.Series([5, 6]).to_numpy())

@@ -193,6 +193,16 @@ def test_whoever_gets_a_dead_member_keeps_the_place_in_the_line(
         assert pool.statistics.opened == 2
 
 
+@walked(
+    ("name", "value"),
+    [("min_size", "1"), ("max_size", 1.5), ("max_size", True), ("reset", 5), ("configure", "x")],
+)
+def test_sizes_and_hooks_that_make_no_sense_are_refused(name: str, value: Any) -> None:
+    for make in (Pool, aio.AsyncPool):
+        with pytest.raises(ifx.InterfaceError, match=f"^{name} must be a "):
+            make("informix://h/d", **{name: value})
+
+
 @walked("name", ["timeout", "max_idle", "max_age", "check_after"])
 @walked("value", [-1, math.nan, "5", True])
 def test_times_that_make_no_sense_are_refused(name: str, value: Any) -> None:

@@ -591,13 +591,11 @@ class AsyncConnection(AsyncMetadata):
         self._require_open()
         if self._link.lock.locked():
             raise InterfaceError("a statement of another task runs: set autocommit before or after it")
-        self._check_autocommit(bool(value))
-        self._session.autocommit = bool(value)
+        self._session.autocommit = self._check_autocommit(value)
         # blocking only:
         # | with self._link.lock:
         # |     self._require_open()
-        # |     self._check_autocommit(bool(value))
-        # |     self._session.autocommit = bool(value)
+        # |     self._session.autocommit = self._check_autocommit(value)
         # both:
 
     @property

@@ -34,6 +34,7 @@ from ..front.pool_core import (
     PoolCore,
     PoolLimits,
     PoolStatistics,
+    check_hooks,
     hurried,
 )
 from ..front.waiting import AsyncSignal
@@ -105,6 +106,7 @@ class AsyncPool:
         **keywords: Unpack[ConnectKeywords],
     ) -> None:
         refuse_unknown(keywords, "AsyncPool()", OPTIONS)
+        check_hooks(configure=configure, reset=reset)
         limits = PoolLimits(min_size, max_size, timeout, max_idle, max_age, check_after)
         self._core: PoolCore[AsyncConnection] = PoolCore(limits)
         # Anew for each connection: a server group is begun at a random member.

@@ -70,9 +70,9 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
         await self._run(self._require_scroller().scroll(self._connection._session, value, mode))
 
     async def fetchmany(self, size: int | None = None) -> list[Any]:
-        """The next ``size`` rows (``arraysize`` by default), fewer at the end."""
+        """The next ``size`` rows (``arraysize`` by default), fewer at the end; ``InterfaceError`` for no number."""
         scroller = self._require_scroller()
-        wanted = self.arraysize if size is None else size
+        wanted = self._number_of_rows(size)
         return await self._run(scroller.take(self._connection._session, wanted))
 
     async def fetchall(self) -> list[Any]:

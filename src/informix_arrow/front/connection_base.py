@@ -10,7 +10,7 @@ from ..exchange.session import Session, Transaction
 from ..observing import Observer
 from ..shaping.rows import RowFactory
 from ..wire import errors
-from ..wire.errors import ProgrammingError
+from ..wire.errors import InterfaceError, ProgrammingError
 from .link import LinkState
 
 
@@ -123,11 +123,14 @@ class ConnectionBase:
     def _require_open(self) -> None:
         self._link.require_open()
 
-    def _check_autocommit(self, value: bool) -> None:
-        """``ProgrammingError`` when autocommit cannot become ``value`` now."""
+    def _check_autocommit(self, value: bool) -> bool:
+        """``value``; ``ProgrammingError`` when autocommit cannot become that now, ``InterfaceError`` for anything but
+        True and False: the text "off" would be the opposite of what is meant."""
+        if value not in (True, False):
+            raise InterfaceError(f"autocommit must be True or False, got {value!r}")
         session = self._session
         if value == session.autocommit:
-            return
+            return bool(value)
         if session.blocks:
             raise ProgrammingError("a transaction() block is open: leave it before changing autocommit")
         if session.transaction is Transaction.READING:
@@ -136,3 +139,4 @@ class ConnectionBase:
             )
         if self.in_transaction:
             raise ProgrammingError("a transaction is open: commit or roll back before changing autocommit")
+        return bool(value)

@@ -5,7 +5,9 @@ The blocking and the asyncio cursor derive from :class:`CursorBase` and add the 
 
 from __future__ import annotations
 
+import operator
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
@@ -145,6 +147,22 @@ class CursorBase:
         self._require_open()
 
     # ---- for the classes that talk to the server ---------------------------------------------------------------------
+
+    def _number_of_rows(self, size: int | None) -> int:
+        """How many rows ``fetchmany`` is to give; ``InterfaceError`` for what is no number of rows."""
+        wanted = self.arraysize if size is None else size
+        if type(wanted) is int and 0 <= wanted <= sys.maxsize:
+            return wanted
+        try:
+            number = operator.index(wanted)
+        except TypeError:
+            number = -1
+        if number < 0:
+            what = "arraysize" if size is None else "size"
+            raise InterfaceError(
+                f"rows are counted in whole numbers: {what} must be at least 0, got {wanted!r}"
+            )
+        return min(number, sys.maxsize)
 
     def _statement(
         self, connection: AnyRunner, operation: str, parameters: Values | None, inexact: Inexact | None = None

@@ -88,12 +88,23 @@ class PoolLimits:
     check_after: float | None
 
     def __post_init__(self) -> None:
+        for name in ("min_size", "max_size"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise InterfaceError(f"{name} must be a whole number of connections, got {value!r}")
         if not 0 <= self.min_size <= self.max_size or self.max_size < 1:
             raise InterfaceError(
                 f"min_size={self.min_size}, max_size={self.max_size}: needs 0 <= min_size <= max_size, 1 <= max_size"
             )
         for name in ("timeout", "max_idle", "max_age", "check_after"):
             _check_seconds(name, getattr(self, name))
+
+
+def check_hooks(**hooks: object) -> None:
+    """``InterfaceError`` for one that cannot be called: it would be met by the first connection only."""
+    for name, hook in hooks.items():
+        if hook is not None and not callable(hook):
+            raise InterfaceError(f"{name} must be a function of a connection, or None, got {hook!r}")
 
 
 def _check_seconds(name: str, value: float | None) -> None:
