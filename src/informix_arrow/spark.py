@@ -15,7 +15,9 @@ Extra ``[spark]``; the workers need informix-arrow, too.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -51,7 +53,7 @@ from .partitions import filters as conditions
 from .partitions.conditions import Condition
 from .partitions.partition import Partition
 from .wire.column_types import ColumnType
-from .wire.errors import InterfaceError, ProgrammingError
+from .wire.errors import Error, InterfaceError, ProgrammingError, Warning
 
 _LOGIN = ("url", "host", "port", "user", "password", "database", "server")
 _OPTIONS = (
@@ -240,18 +242,21 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
             )
 
     def commit(self, messages: list[StagedMessage | None]) -> None:
-        """Take what all tasks have staged."""
-        self._take(messages, self._id)
+        """Take what all tasks have staged; a warning when a write of this id was taken before, and nothing is done."""
+        if not self._take(messages, self._id):
+            rows = sum(each.staged.rows for each in messages if each is not None)
+            text = f"a write of the id {self._id!r} was taken before: {rows:,} rows of this one were not"
+            warnings.warn(text, Warning, stacklevel=2)
 
     def abort(self, messages: list[StagedMessage | None]) -> None:
         """Drop it, also that of tasks that died."""
         with self._wanted.connected() as connection:
             staging.drop(connection, self._load)
 
-    def _take(self, messages: list[StagedMessage | None], id: str, by: str | None = None) -> None:
+    def _take(self, messages: list[StagedMessage | None], id: str, by: str | None = None) -> bool:
         staged = [each.staged for each in messages if each is not None]
         with self._wanted.connected() as connection:
-            staging.take(connection, self._table, staged, id, by=by, overwrite=self._overwrite)
+            return staging.take(connection, self._table, staged, id, by=by, overwrite=self._overwrite)
 
 
 class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
@@ -273,7 +278,12 @@ class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
         """Take a batch, unless it was taken before; an error when another checkpoint's batch of this number was."""
         streams = {each.stream for each in messages if each is not None and each.stream}
         by = f"{self._writer._id}@{streams.pop()}" if len(streams) == 1 else None
-        self._writer._take(messages, f"{self._writer._id}:{batchId}", by)
+        try:
+            self._writer._take(messages, f"{self._writer._id}:{batchId}", by)
+        except BaseException:
+            with suppress(Error):  # Spark 4.3 does not ask for it
+                self.abort(messages, batchId)
+            raise
 
     def abort(self, messages: list[StagedMessage | None], batchId: int) -> None:
         """Drop what was staged of a batch."""

@@ -107,6 +107,7 @@ def test_spark_reads_and_writes_tables_by_our_source() -> None:
     assert told["overwritten"] == told["after a death"] == [[100, small]]
     assert "a task dies" in told["died"]
     assert told["once"][0][0] == 107
+    assert "a write of the id 'nightly' was taken before: 7 rows of this one were not" in done.stderr
     assert told["streamed"][0][0] == told["not taken"][0][0] == 116
     assert "may be other rows" in told["another checkpoint"]
     assert told["another stream"][0][0] == 125
