@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
-OURS = ("read_arrow", "write_arrow, put", "informix-arrow")
+OURS = ("read_arrow", "write_arrow, put", "informix-arrow", "our data source")
 PACKAGES = ("informix-arrow", "pyarrow", "numpy", "duckdb", "polars", "pandas", "informix-driver")
 
 
@@ -43,6 +43,8 @@ def load(paths: list[str]) -> tuple[list[Line], Line]:
             if "subject" in info:
                 line = {**info, "median": stats["median"], "iqr": stats["iqr"], "rounds": stats["rounds"]}
                 found[info["subject"], info["who"]] = line
+            for line in info.get("lines", ()):  # several in turns
+                found[line["subject"], line["who"]] = line
     return list(found.values()), machine
 
 
@@ -262,6 +264,14 @@ def page(lines: list[Line], machine: Line) -> str:
             bench.format("test_sqlalchemy.py"),
             lines,
             r"SQLAlchemy: .*",
+        ),
+        section(
+            "Spark",
+            "Five columns, two tasks in a warm session (`local[2]`), in turns; the CPU is that of the JVM and of "
+            "its Python workers. *tuned*: a fetch buffer of 1 MiB (FET_BUF_SIZE) and IFX_USEPUT.",
+            bench.format("test_spark.py"),
+            lines,
+            r"Spark: .*",
         ),
     ]
     live = group(lines, r"SELECT 1( through a pool)?|prepared again|connect and close")

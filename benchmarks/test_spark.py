@@ -101,6 +101,26 @@ def machine() -> Iterator[Machine]:
         spark.close()
 
 
+def line(
+    what: str, rows: int, who: str, seconds: list[float], cpu: list[dict[str, float]]
+) -> dict[str, object]:
+    """One of the report's."""
+    name, single, _ = who.partition(", one row")
+    rows = 1 if single else rows
+    median = statistics.median(seconds)
+    first, _, third = statistics.quantiles(seconds, n=4)
+    return {
+        "subject": f"Spark: {what} {rows:,} rows",
+        "who": {"ours": "our data source"}.get(name, f"Spark's {name}"),
+        "rows": rows,
+        "rounds": len(seconds),
+        "median": median,
+        "iqr": third - first,
+        "ns_per_row": 1e9 * median / rows,
+        "client_cpu_ns_per_row": 1e9 * statistics.median(each["spark"] for each in cpu) / rows,
+    }
+
+
 def turns(
     benchmark: Any, machine: Machine, what: str, rows: int, works: dict[str, Callable[[], float]]
 ) -> None:
@@ -127,6 +147,7 @@ def turns(
         }
         benchmark.extra_info[who] = found
         print(f"{what} {who}: " + ", ".join(f"{name} {value:.2f} s" for name, value in found.items()))
+    benchmark.extra_info["lines"] = [line(what, rows, who, seconds[who][1:], cpu[who][1:]) for who in works]
     mine = benchmark.extra_info["ours"]["median"]
     started = benchmark.extra_info.get("ours, one row", {}).get("median", 0.0)
     for who in works:
