@@ -241,6 +241,72 @@ def test_any_bytes_at_all_decode_or_fail_as_the_reference_says(
     assert equal(ours, theirs) or ours is theirs, payload.hex()
 
 
+#: A byte of a DATETIME: all fields' limits and what is next to them, the highest bits, and what is no base-100 digit.
+ODD_BYTES = [
+    0,
+    1,
+    2,
+    9,
+    10,
+    12,
+    13,
+    15,
+    16,
+    17,
+    23,
+    24,
+    28,
+    29,
+    30,
+    31,
+    32,
+    59,
+    60,
+    90,
+    99,
+    100,
+    127,
+    128,
+    141,
+    199,
+    255,
+]
+
+
+@pytest.mark.parametrize(("start", "end"), [q for q in QUALIFIERS if q[0] in (0, 6)])
+def test_any_byte_of_a_moment_may_be_odd(start: int, end: int) -> None:
+    """If this fails: ia_whole_moment (decode_datetime.h) takes a value that is none, or another one. Columns follow, as
+    it takes nothing from the end of what has arrived, where the other tests' values are."""
+    ct = datetime_type(start, end)
+    op, behind = plan_op(ct), [ColumnType.integer()] * 5
+    columns = [Column(f"c{number}", column) for number, column in enumerate([ct, *behind])]
+    ops = [plan_op(column.type) for column in columns]
+    tail = bytes.fromhex("ffffffff" * 5)
+    whole = dt.datetime(2024, 2, 29, 23, 59, 59, 999990), dt.datetime(1900, 3, 1, 10, 0, 0, 123450)
+    for value in whole:
+        good = encode_tuple([moment_text(value, start, end)], columns[:1], "utf-8")
+        assert len(good) == op.width
+        for at in range(len(good)):
+            for byte in {*ODD_BYTES, good[at], (good[at] + 1) % 256, 0xC3, 0xC7, 0xC8, 0x38}:
+                payload = good[:at] + bytes([byte]) + good[at + 1 :] + tail
+                wanted: object
+                found: object
+                try:
+                    wanted = decode_tuple(payload, columns, "utf-8")[0]
+                except Error as error:
+                    wanted = type(error)
+                decoder = new_decoder(ops)
+                message = tuple_message(payload)
+                try:
+                    decoder.feed(message, 0, len(message))
+                    found = taken(decoder, ops).column(0)[0].as_py()
+                except Error as error:
+                    found = type(error)
+                if payload[0] < 0x80 and {found, wanted} == {ProtocolError, DataError}:
+                    continue
+                assert equal(found, wanted) or found is wanted, payload.hex()
+
+
 # ---- tripwires: what the fast path rests on
 
 

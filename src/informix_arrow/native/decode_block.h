@@ -219,7 +219,8 @@ static __attribute__((noinline)) int ia_slice_varchar(const struct ia_decoder *d
     return status;
 }
 
-/* Each value of a column by one expression over `q`, its bytes: `status` becomes IA_VALUE, IA_NULL or negative. */
+/* Each value of a column by one expression over `q`, its bytes: `status` becomes IA_VALUE, IA_NULL or negative. The bits of
+ * `valid` move down from the highest: shifts by one cost less than shifts by i. */
 #define IA_EACH(decode)                                                                                               \
     for (int i = 0; i < n; i++) {                                                                                     \
         const uint8_t *const q = base + at[i];                                                                        \
@@ -227,27 +228,29 @@ static __attribute__((noinline)) int ia_slice_varchar(const struct ia_decoder *d
         decode;                                                                                                       \
         if (__builtin_expect(status < 0, 0))                                                                          \
             return status;                                                                                            \
-        valid |= (uint64_t)status << i;                                                                               \
-    }
+        valid = valid >> 1 | (uint64_t)status << 63;                                                                  \
+    }                                                                                                                 \
+    valid >>= 64 - n;
 
 static __attribute__((noinline)) int ia_slice_int8(struct ia_column *c, struct ia_slice *s)
 {
     const uint8_t *const base = s->begin + c->place;
     const uint32_t *const at = s->at;
     const int n = s->n;
-    uint64_t *const to = (uint64_t *)(void *)c->values + s->row, valid = 0;
-    int wrong = 0;
+    uint64_t *const to = (uint64_t *)(void *)c->values + s->row, valid = 0, beyond = 0;
+    uint32_t odd = 0;
     for (int i = 0; i < n; i++) {
         const uint8_t *const q = base + at[i];
         const uint32_t sign = ia_load_be16(q);
         const uint64_t v = ia_load_be64(q + 2) >> 32 | ia_load_be64(q + 2) << 32;
         const uint64_t minus = sign >> 15, ok = sign != 0;
-        wrong |= ((uint16_t)(sign + 1) > 2) | (ok && v > (uint64_t)INT64_MAX + minus);
+        odd |= ((sign + 1) & 0xffff) + 0xfffd; /* bits above the 16th: none of 0, 1 and ffff */
+        beyond |= (v - minus) & v & -ok;       /* the highest bit: v is greater than INT64_MAX + minus */
         to[i] = ((v ^ -minus) + minus) & -ok;
-        valid |= ok << i;
+        valid = valid >> 1 | ok << 63;
     }
-    c->valid = valid;
-    return wrong ? IA_PROTOCOL : 0;
+    c->valid = valid >> (64 - n);
+    return odd >> 16 || beyond >> 63 ? IA_PROTOCOL : 0;
 }
 
 static __attribute__((noinline)) int ia_slice_bools(struct ia_column *c, struct ia_slice *s)

@@ -154,18 +154,85 @@ static inline __attribute__((always_inline)) int ia_quick_moment(const uint8_t *
     return IA_VALUE;
 }
 
+/* Days from 1970-01-01, seconds of the day and microseconds of a value from YEAR or from HOUR on, none of whose pairs was
+ * dropped: nearly every one. Its fields stand where they are, whatever the qualifier ends with, and are compared with their
+ * greatest values by one addition. IA_VALUE, or IA_NOT_PLAIN: then the others know more. */
+static inline __attribute__((always_inline)) int ia_whole_moment(const uint8_t *p, const struct ia_qualifier *q, int64_t room,
+                                                                 int64_t *days, int64_t *seconds, int64_t *micros)
+{
+    /* By [leap year][month]; month 0 and those behind 12 have no days. */
+    static const uint8_t length[2][16] = {{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31},
+                                          {0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}};
+    static const int16_t before[2][16] = {{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334},
+                                          {0, -1, 30, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}};
+    if (__builtin_expect(p[0] != q->full || room < 17, 0))
+        return IA_NOT_PLAIN;
+    const uint64_t high = ia_load_be64(p + 1) & q->used[0];
+    uint64_t wrong = high | (high + q->full_headroom);
+    uint32_t time, fraction;
+    *days = 0;
+    if (q->start == IA_YEAR) {
+        const unsigned century = (unsigned)(high >> 56), in_century = high >> 48 & 255;
+        const unsigned month = high >> 40 & 15, day = high >> 32 & 255;
+        const int leap = (in_century ? in_century : century) % 4 == 0;
+        const int year = (int)(century * 100 + in_century);
+        if (__builtin_expect(year == 0 || day - 1 >= length[leap][month], 0))
+            return IA_NOT_PLAIN;
+        /* Leap days up to the end of this year; the tables take this year's back before March. */
+        const int leaps = (int)(century * 24 + in_century / 4 + century / 4);
+        *days = year * 365 + leaps + before[leap][month] + (int)day - 719528;
+        time = (uint32_t)high >> 8;
+        fraction = (uint32_t)high << 16;
+        if (q->fraction > 2) {
+            const uint32_t low = (uint32_t)((ia_load_be64(p + 9) & q->used[1]) >> 48);
+            wrong |= low << 8 | (low + 0x1c1c) << 8;
+            fraction |= low;
+        }
+        fraction &= 0xffffff;
+    } else {
+        time = (uint32_t)(high >> 40);
+        fraction = high >> 16 & 0xffffff;
+    }
+    if (wrong & 0x8080808080808080ull)
+        return IA_NOT_PLAIN;
+    *seconds = (int)((time >> 16) * 3600 + (time >> 8 & 255) * 60 + (time & 255));
+    *micros = 0;
+    if (q->fraction) {
+        if (q->odd >= 0 && (fraction >> q->odd & 255) % 10)
+            return IA_NOT_PLAIN;
+        *micros = ia_micros(fraction);
+    }
+    return IA_VALUE;
+}
+
+/* The same of any value, by way of ia_align, and if something is wrong with it, field by field. */
+static __attribute__((noinline)) int ia_any_moment(const uint8_t *p, const struct ia_qualifier *q, int64_t room, int64_t *days,
+                                                   int64_t *seconds, int64_t *micros, struct ia_error *err)
+{
+    struct ia_moment m;
+    int rc = ia_quick_moment(p, q, room, &m, days);
+    if (rc == IA_NOT_PLAIN) {
+        rc = ia_decode_moment(p, q, &m, err);
+        *days = rc == IA_VALUE && q->start == IA_YEAR ? ia_days_from_civil(m.year, m.month, m.day) : 0;
+    }
+    if (rc == IA_VALUE) {
+        *seconds = m.hour * 3600 + m.minute * 60 + m.second;
+        *micros = m.micros;
+    }
+    return rc;
+}
+
 /* YEAR TO DAY -> days from 1970-01-01. */
 static inline __attribute__((always_inline)) int ia_decode_datetime_days(const uint8_t *p, const struct ia_qualifier *q,
                                                                          int64_t room, int32_t *out,
                                                                          struct ia_error *err)
 {
-    struct ia_moment m;
-    int64_t days = 0;
-    int rc = ia_quick_moment(p, q, room, &m, &days);
+    int64_t days = 0, seconds, micros;
+    int rc = ia_whole_moment(p, q, room, &days, &seconds, &micros);
     if (__builtin_expect(rc == IA_NOT_PLAIN, 0)) {
-        struct ia_moment slow;
-        rc = ia_decode_moment(p, q, &slow, err);
-        days = rc == IA_VALUE ? ia_days_from_civil(slow.year, slow.month, slow.day) : 0;
+        int64_t other = 0;
+        rc = ia_any_moment(p, q, room, &other, &seconds, &micros, err);
+        days = rc == IA_VALUE ? other : 0;
     }
     *out = (int32_t)days;
     return rc;
@@ -176,20 +243,18 @@ static inline __attribute__((always_inline)) int ia_decode_datetime_units(const 
                                                                           int64_t room, int64_t *out,
                                                                           struct ia_error *err)
 {
-    struct ia_moment m;
-    int64_t days;
-    int rc = ia_quick_moment(p, q, room, &m, &days);
-    *out = 0;
+    int64_t days, seconds, micros;
+    int rc = ia_whole_moment(p, q, room, &days, &seconds, &micros);
     if (__builtin_expect(rc == IA_NOT_PLAIN, 0)) {
-        struct ia_moment slow;
-        rc = ia_decode_moment(p, q, &slow, err);
-        m = slow;
-        days = rc == IA_VALUE && q->start == IA_YEAR ? ia_days_from_civil(m.year, m.month, m.day) : 0;
+        int64_t other[3] = {0}; /* places of their own: the three above stay in registers */
+        rc = ia_any_moment(p, q, room, other, other + 1, other + 2, err);
+        days = other[0], seconds = other[1], micros = other[2];
     }
+    *out = 0;
     if (rc != IA_VALUE)
         return rc;
-    const int64_t seconds = days * 86400 + m.hour * 3600 + m.minute * 60 + m.second;
-    *out = q->unit == 1 ? seconds : q->unit == 1000 ? seconds * 1000 + m.micros / 1000 : seconds * 1000000 + m.micros;
+    const int64_t all = days * 86400 + seconds;
+    *out = q->unit == 1 ? all : q->unit == 1000 ? all * 1000 + micros / 1000 : all * 1000000 + micros;
     return IA_VALUE;
 }
 

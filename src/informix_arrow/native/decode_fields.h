@@ -39,6 +39,10 @@ struct ia_qualifier {
     uint64_t headroom;    /* per byte of `whole`: 127 less the greatest value allowed */
     uint32_t no_fraction; /* bits of `fraction` that must be 0 */
     int odd;              /* shift of the fraction's last pair if that holds one digit only, else -1 */
+
+    /* For ia_whole_moment: */
+    int full;               /* DATETIME from YEAR or HOUR: first byte of a value without dropped pairs; else -1 */
+    uint64_t full_headroom; /* per byte of its first 8 pairs: 127 less the greatest value allowed */
 };
 
 /* Take an encoded DATETIME qualifier apart and check the width that goes with it; 0, or -1 if they do not fit each
@@ -127,6 +131,20 @@ static inline void ia_fields_prepare(struct ia_qualifier *q, int interval)
         }
     }
     q->headroom = 0x7f7f7f7f7f7f7f7full - most;
+    q->full = -1;
+    if (!interval && (q->start == IA_YEAR || q->start == IA_HOUR)) {
+        int shift = 56;
+        q->full = 0xc0 + q->exponent;
+        most = 0;
+        for (int field = q->start; field <= last; field += 2, shift -= 8) {
+            most |= (uint64_t)ia_greatest(field, 0) << shift;
+            if (field == IA_YEAR)
+                most |= 99ull << (shift -= 8);
+        }
+        for (int digits = q->fraction; digits > 0 && shift >= 0; digits -= 2, shift -= 8)
+            most |= 99ull << shift;
+        q->full_headroom = 0x7f7f7f7f7f7f7f7full - most;
+    }
     q->no_fraction = (1u << (24 - 8 * ((q->fraction + 1) / 2))) - 1;
     q->odd = q->fraction % 2 ? 24 - 8 * ((q->fraction + 1) / 2) : -1;
 }
