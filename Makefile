@@ -138,7 +138,7 @@ bench-check: $(STAMP)
 	@$(BIN)/python -m benchmarks.check $(CHECK_ARGS)
 
 bench-baseline: $(STAMP)
-	@$(BIN)/python -m benchmarks.check --update
+	@$(BIN)/python -m benchmarks.check --update $(CHECK_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .benchmarks .hypothesis

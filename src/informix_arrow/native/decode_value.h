@@ -132,6 +132,10 @@ static inline int ia_decode_decimal_float64_of(const uint8_t *p, int width, int6
         /* Both operands are exact doubles, so the one operation rounds once and correctly. */
         value = (double)(uint64_t)number.magnitude;
         value = exponent < 0 ? value / exact[-exponent] : value * exact[exponent];
+        if (__builtin_expect((uint64_t)number.magnitude < IA_SAFE_DIGITS, 1)) {
+            *out = number.negative ? -value : value;
+            return IA_VALUE;
+        }
     } else {
         char text[48];
         const int n = ia_digits(number.magnitude, text);
