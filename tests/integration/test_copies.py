@@ -844,3 +844,20 @@ def test_tables_whose_names_a_target_cannot_tell_apart_are_refused(
         ):
             ifx.copy(exact, target, ['"Orders"'])
     assert [number for number, _ in ids(target)] == [1, 2, 3]
+
+
+def test_a_name_that_only_delimident_can_write_is_not_taken_for_another(
+    filled: ifx.Connection, server: Server, tmp_path: Path
+) -> None:
+    """Of all tables of a database, the others are copied."""
+    url, target = server.url(filled.database), f"{tmp_path}/lake/"
+    with ifx.connect(url, autocommit=True, env={"DELIMIDENT": "y"}) as exact:
+        exact.execute('CREATE TABLE "Select" (id INTEGER, "a b" INTEGER)')
+        with pytest.raises(
+            ifx.CopyFailed, match=r'1 of 2 .*: "Select": only DELIMIDENT lets a statement'
+        ) as caught:
+            ifx.copy(url, target)
+        assert {each.table: each.target_rows for each in caught.value.copies} == {'"Select"': 0, "orders": 3}
+        reports = ifx.copy(exact, target)
+    assert {each.table: each.target_rows for each in reports} == {'"Select"': 0, '"orders"': 3}
+    assert (tmp_path / "lake" / "Select").is_dir()

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from ..bulk.target import quote
 from ..connection import Connection, connect, open_plain
 from ..front.reading import ReadKeywords
+from ..identifiers import is_plain
 from ..metadata.names import TableName
 from ..parallel import PartitionedResult
 from ..partitioned import partition_read
@@ -336,6 +337,11 @@ class _Run:
     def _copy(self, connection: Connection, name: str, turn: _Turn) -> TableCopy:
         plan = self._plan
         folder = TableName.parse(name).name
+        if '"' in name and not self._settings.delimident:
+            raise InterfaceError(
+                f"{name}: only DELIMIDENT lets a statement name it: connect with env={{'DELIMIDENT': 'y'}}, or set "
+                "it in the environment"
+            )
         source = f"{self._where}/{self._called(name)}"
         before = self._target.state(folder)
         if before is not None and before.source != source and not self._is_same(before.source, source):
@@ -451,8 +457,7 @@ class _Run:
         table = TableName.parse(name)
         database = f"{table.database}:" if table.database not in ("", self._database) else ""
         owner = f"{table.owner}." if table.owner else ""
-        is_plain = table.name.isidentifier() and table.name == table.name.lower()
-        return database + owner + (table.name if is_plain else '"' + table.name.replace('"', '""') + '"')
+        return database + owner + _spelled(table.name)
 
     def _is_same(self, before: str, source: str) -> bool:
         """Whether a state of an older release means this table: it has the name as it was spelled."""
@@ -616,12 +621,19 @@ def _tables(connection: Connection, wanted: Sequence[str] | None) -> list[str]:
     """Names as they stand in statements."""
     if isinstance(wanted, str):
         raise InterfaceError(f"tables must be a sequence of names, got {wanted!r}")
-    if wanted is not None:
-        folders = [TableName.parse(name).name for name in wanted]
-        twice = next((name for name in folders if folders.count(name) > 1), None)
-        if twice is not None:
-            raise InterfaceError(f"two tables are called {twice}: they cannot be copied to one target")
-        return list(wanted)
-    found = connection.tables(types=("TABLE",))
-    delimident = connection._parameters.delimident
-    return [quote(name, delimident) for name in found["table_name"].to_pylist()]
+    if wanted is None:
+        found: list[str] = connection.tables(types=("TABLE",))["table_name"].to_pylist()
+        exact = connection._parameters.delimident  # which words are reserved does not matter then
+        names = [quote(name, exact) if exact else _spelled(name) for name in found]
+    else:
+        names = list(wanted)
+    folders = [TableName.parse(name).name for name in names]
+    twice = next((name for name in folders if folders.count(name) > 1), None)
+    if twice is not None:
+        raise InterfaceError(f"two tables are called {twice}: they cannot be copied to one target")
+    return names
+
+
+def _spelled(name: str) -> str:
+    """A table of the catalogue for a statement."""
+    return name if is_plain(name) and name == name.lower() else '"' + name.replace('"', '""') + '"'
