@@ -611,9 +611,7 @@ def open_connection(parameters: Parameters, kind: type[Connection] | None = None
     integration wants.
     """
     link = Link.open(parameters)
-    made = (kind or chosen(Connection))(parameters, link)
-    made._login = parameters
-    return made
+    return (kind or chosen(Connection))(parameters, link)
 
 
 def open_plain(parameters: Parameters) -> Connection:

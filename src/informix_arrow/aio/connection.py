@@ -722,9 +722,7 @@ async def open_connection(
     integration wants.
     """
     link = await AsyncLink.open(parameters)
-    made = (kind or chosen(AsyncConnection))(parameters, link)
-    made._login = parameters
-    return made
+    return (kind or chosen(AsyncConnection))(parameters, link)
 
 
 async def open_plain(parameters: Parameters) -> AsyncConnection:

@@ -45,6 +45,7 @@ MAX_BUFFER = 4 << 20
 
 # What is sent behind the login, without a wait of its own.
 _SETTINGS = ((m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),),)
+_LAST = (m.Exit, m.EndOfTurn)
 _TLS_ALERT = b"\x15\x03"
 _PERHAPS_TLS = "If the listener speaks TLS (onsocssl), connect with informixs:// or tls=True"
 
@@ -118,7 +119,7 @@ def leave(session: Session) -> Exchange[None]:
         yield from settle(session)
         # Transaction events may come first, then SQ_EXIT or SQ_EOT, or just the end of the connection (SQLI
         # 19).
-        while not isinstance((yield from next_message(session)), m.Exit | m.EndOfTurn):
+        while type((yield from next_message(session))) not in _LAST:
             pass
     except OperationalError:
         pass  # gone without a word: gone all the same

@@ -63,6 +63,8 @@ def receive(session: Session, missing: int = 1) -> Exchange[None]:
 def next_message(session: Session) -> Exchange[object]:
     """Read one whole message, waiting for its bytes."""
     buffer, kept = session.buffer, None
+    if buffer.start == buffer.end:
+        yield from receive(session)
     while True:
         reader = Reader(buffer.data, buffer.start, buffer.end, kept)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 from ..dsn import Parameters
 from ..exchange.fetch import ReadOptions
@@ -21,8 +22,7 @@ class ConnectionBase:
     Parameters
     ----------
     parameters
-        Where the login was and how; the password is kept only where it is needed again, to open more such
-        connections.
+        Where the login was and how; the password is kept to open more such connections.
     link
         The open session.
     """
@@ -43,12 +43,14 @@ class ConnectionBase:
     NotSupportedError = errors.NotSupportedError
 
     def __init__(self, parameters: Parameters, link: LinkState) -> None:
-        self._parameters = parameters.without_password()
-        self._login = (
-            self._parameters
-        )  # with what another connection can be opened; whoever opens this one says so
+        self._login = parameters  # with what another connection can be opened
         self._link = link
         self._read_options: dict[tuple[object, ...], ReadOptions] = {}  # of cursors, by their settings
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        """Where the login was and how, the password left out."""
+        return self._login.without_password()
 
     def add_observer(self, observer: Observer) -> None:
         """Let ``observer`` be called with an :class:`~informix_arrow.observing.Operation` after each call that talks to

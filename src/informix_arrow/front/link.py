@@ -39,7 +39,7 @@ class _Settings(TypedDict):
     connect_timeout: float | None
     read_timeout: float | None
     keepalive: bool | float
-    tls: TlsSettings
+    tls: TlsSettings | None
 
 
 def _settings(parameters: Parameters) -> _Settings:
@@ -48,19 +48,23 @@ def _settings(parameters: Parameters) -> _Settings:
         "connect_timeout": parameters.connect_timeout,
         "read_timeout": parameters.read_timeout,
         "keepalive": parameters.keepalive,
-        "tls": TlsSettings(
-            ca=parameters.tls_ca,
-            ca_password=parameters.tls_ca_password,
-            cert=parameters.tls_cert,
-            key=parameters.tls_key,
-            key_password=parameters.tls_key_password,
-            pkcs12=parameters.tls_pkcs12,
-            pkcs12_password=parameters.tls_pkcs12_password,
-            context=parameters.tls_context,
-            verify=parameters.tls_verify,
-            hostname=parameters.tls_hostname,
-        ),
+        "tls": _tls(parameters) if parameters.tls or parameters.endpoints else None,
     }
+
+
+def _tls(parameters: Parameters) -> TlsSettings:
+    return TlsSettings(
+        ca=parameters.tls_ca,
+        ca_password=parameters.tls_ca_password,
+        cert=parameters.tls_cert,
+        key=parameters.tls_key,
+        key_password=parameters.tls_key_password,
+        pkcs12=parameters.tls_pkcs12,
+        pkcs12_password=parameters.tls_pkcs12_password,
+        context=parameters.tls_context,
+        verify=parameters.tls_verify,
+        hostname=parameters.tls_hostname,
+    )
 
 
 def _in_use(timeout: float) -> QueryTimeout:

@@ -23,8 +23,10 @@ class AnyRunner(Protocol):
     """What needs no waiting."""
 
     row_factory: RowFactory
-    _parameters: Parameters
     _read_options: dict[tuple[object, ...], ReadOptions]
+
+    @property
+    def _parameters(self) -> Parameters: ...
 
     @property
     def closed(self) -> bool: ...

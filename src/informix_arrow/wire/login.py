@@ -6,6 +6,7 @@ Only these have a packet header: ``ushort total length`` (itself included), ``by
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -75,10 +76,8 @@ class ConnectRequest:
         def text(value: str, what: str) -> bytes:
             return _text(value, codec, what)
 
-        w = Writer().raw(_BEGIN)
-        for value in (self.version, self.serial, self.application_id):
-            w.astr(text(value, "client identification"))
-        w.int(self.cap1).int(self.cap2).int(self.cap3).short(1)
+        client = _client(self.version, self.serial, self.application_id, codec)
+        w = Writer().raw(client).raw(_packed(_CAPS, self.cap1, self.cap2, self.cap3, 1))
         w.astr(text(self.user, "user name"), "user name")
         _optional(w, text(self.password, "password"))  # absent: trusted host
         w.raw(_TRANSPORT).int(self.options)
@@ -86,11 +85,12 @@ class ConnectRequest:
         _optional(w, text(self.database, "database name"))
         w.raw(bytes(8))
         w.raw(_environment(tuple(self.environment.items()), codec))
-        w.short(_PINFO).int(0).int(self.pid).int(self.thread_id)
+        w.raw(_packed(_PROCESS, _PINFO, 0, self.pid, self.thread_id))
         _optional(w, text(self.host, "host name")).short(0)
         _optional(w, text(self.cwd, "working directory"))
         application = text(self.application, "application name")
-        w.short(_MISC).short(10 + len(application) + 1).int(0).int(0).astr(application, "application name")
+        w.raw(_packed(_APPLICATION, _MISC, 10 + len(application) + 1, 0, 0))
+        w.astr(application, "application name")
         return _packet(_CONREQ, 0, w.short(_END).getvalue())
 
     @classmethod
@@ -123,6 +123,25 @@ _TRANSPORT = (
     .short(11)
     .getvalue()
 )
+
+
+_CAPS, _PROCESS, _APPLICATION = struct.Struct(">iiih"), struct.Struct(">hiii"), struct.Struct(">hhii")
+
+
+def _packed(layout: struct.Struct, *values: int) -> bytes:
+    try:
+        return layout.pack(*values)
+    except struct.error as error:
+        raise ValueError(f"login packet: {error}") from None
+
+
+@lru_cache(maxsize=16)
+def _client(version: str, serial: str, application_id: str, codec: str) -> bytes:
+    """The packet's beginning, the same in most logins of a process."""
+    w = Writer().raw(_BEGIN)
+    for value in (version, serial, application_id):
+        w.astr(_text(value, codec, "client identification"))
+    return w.getvalue()
 
 
 def _text(value: str, codec: str, what: str) -> bytes:
