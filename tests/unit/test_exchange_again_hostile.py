@@ -14,6 +14,7 @@ from informix_arrow.exchange.batches import Batches
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.statement_cache import StatementCache
+from informix_arrow.shaping.parameters import parse
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error
 from informix_arrow.wire.primitives import NeedMoreData, Reader
@@ -142,7 +143,13 @@ class Spoilt(Peer):
 
 
 def read(peer: Peer, session: Session, way: str) -> list[Row]:
-    cursor: Any = peer.run(getattr(running, way)(session, SQL, 1, (0,), OPTIONS))
+    values = (0,)
+    exchange = (
+        running.run_for_rows(session, parse(SQL), values, OPTIONS)
+        if way == "run_for_rows"
+        else running.run(session, SQL, 1, values, OPTIONS)
+    )
+    cursor: Any = peer.run(exchange)
     if not isinstance(cursor, ServerCursor):  # its rows were made at once
         return list(cursor.made)
     batches, found = Batches(cursor), []
@@ -151,8 +158,8 @@ def read(peer: Peer, session: Session, way: str) -> list[Row]:
     return found
 
 
-#: For batches, and for rows where that is another way.
-WAYS = [way for way in ("run", "run_for_rows") if hasattr(running, way)]
+#: For batches, and for rows, which is another way.
+WAYS = ["run", "run_for_rows"]
 
 
 def meet(answer: bytes, piece: int, way: str) -> None:
