@@ -228,6 +228,27 @@ def hashes(count: int) -> None:
     print(f"{count} columns to be hashed: {refused} refused")
 
 
+def sums(count: int) -> None:
+    """So with columns that are to be summed."""
+    rng = random.Random(replies.SEED)
+    refused = 0
+    for _ in range(count):
+        offset, rows = (rng.choice((0, 0, 1, 7, 8, rng.randrange(40), -1, 2**56, 2**63 - 1)) for _ in "or")
+        validity = rng.choice((None, rng.randbytes(rng.randrange(8))))
+        try:
+            if rng.random() < 0.5:
+                data = rng.randbytes(rng.randrange(300))
+                hash_module.sum_column(data, offset, rows, rng.choice((1, 2, 4, 8, 3)), validity)
+            else:
+                codes = [rng.randrange(-1 if rng.random() < 0.1 else 0, 5) for _ in range(rng.randrange(40))]
+                indices = b"".join(each.to_bytes(4, "little", signed=True) for each in codes)
+                hash_module.sum_entries(bytearray(8 * rng.randrange(9)), indices, offset, rows, validity)
+        except ValueError:
+            refused += 1
+    assert 0 < refused < count
+    print(f"{count} columns to be summed: {refused} refused")
+
+
 def python_rows(count: int) -> None:
     """Rows of any values, by column and as any kind of Arrow column: made, None or an exception of Python's own."""
     rng = random.Random(replies.SEED)
@@ -340,6 +361,7 @@ def main() -> None:
     batches_as_rows(30 * SHARE)
     small_replies(100 * SHARE)
     hashes(200 * SHARE)
+    sums(100 * SHARE)
     python_rows(200 * SHARE)
     whole = whole_reply()
     encoded_again(whole, random.Random(1))

@@ -798,6 +798,11 @@ def test_the_first_copy_by_a_key_looks_at_it_too(filled: ifx.Connection, target:
                 ifx.copy(filled, target, ["pairs"], key="id", **options)  # type: ignore[arg-type]
     with pytest.raises(ifx.CopyFailed, match="pairs: key names a column twice: id, id"):
         ifx.copy(filled, target, ["pairs"], key=["id", "ID"], mode="merge")
+    filled.execute("CREATE TABLE lists (l LIST(INTEGER NOT NULL), after INTEGER)")
+    filled.execute("INSERT INTO lists VALUES (LIST{1}, 2)")
+    if kind_of(target) == "folder":
+        with pytest.raises(ifx.CopyFailed, match="lists: rows cannot be merged by l, which is list"):
+            ifx.copy(filled, target, ["lists"], key="l", mode="merge")
     filled.execute("DELETE FROM pairs WHERE id IS NULL")
     for rows in (1, 1):
         (report,) = ifx.copy(filled, target, ["pairs"], key="id", mode="merge")

@@ -320,6 +320,11 @@ def _keys(table: str, change: Change, names: Sequence[str], key: Sequence[str]) 
             raise DataError(
                 f"{table}: a row has no {name}, which is in the key: rows cannot be merged by it", column=name
             )
+    for each in found.schema:
+        if pa.types.is_nested(each.type):
+            raise NotSupportedError(
+                f"{table}: rows cannot be merged by {each.name}, which is {each.type}", column=each.name
+            )
     counted = found.group_by(list(key)).aggregate([([], "count_all")])
     if counted.num_rows != found.num_rows:
         twice = (
