@@ -4,8 +4,9 @@ the session's."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import TracebackType
 
 from ...wire.errors import ProtocolError
 from ..errors import ISAM_INTERRUPTED, SqlError
@@ -28,6 +29,7 @@ class Interrupts:
         self._working = False
         self._requests = 0
         self._settled = 0  # requests that have had their effect, or have none to have
+        self._around = _Around(self._begin, self._end)
 
     @property
     def requests(self) -> int:
@@ -60,26 +62,43 @@ class Interrupts:
         with self._lock:
             self._settled = max(self._settled, requests)
 
-    @contextmanager
-    def statement(self) -> Iterator[None]:
+    def statement(self) -> AbstractContextManager[None]:
         """Around one call of the engine. SqlError -213 in place of whatever it raises when it was asked to
         stop.
         """
+        return self._around
+
+    def _begin(self) -> None:
         with self._lock:
             asked = self._requests != self._settled
             self._settled = self._requests
             self._working = not asked
         if asked:
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
-        try:
-            yield
-        except (PeerGone, ProtocolError):
-            raise  # a statement that talks to its client (SQ_FILE) has lost it
-        except Exception as problem:
-            if self._requests != self._settled:
-                raise SqlError(INTERRUPTED, ISAM_INTERRUPTED) from problem
-            raise
-        finally:
-            with self._lock:
-                self._working = False
-                self._settled = self._requests
+
+    def _end(self, problem: BaseException | None) -> None:
+        with self._lock:
+            asked = self._requests != self._settled
+            self._working = False
+            self._settled = self._requests
+        if not asked or not isinstance(problem, Exception):
+            return
+        # a statement that talks to its client (SQ_FILE) may have lost it
+        if not isinstance(problem, (PeerGone, ProtocolError)):
+            raise SqlError(INTERRUPTED, ISAM_INTERRUPTED) from problem
+
+
+class _Around(AbstractContextManager[None]):
+    """One for all statements of a session, which run one after the other."""
+
+    def __init__(self, begin: Callable[[], None], end: Callable[[BaseException | None], None]) -> None:
+        self._begin = begin
+        self._end = end
+
+    def __enter__(self) -> None:
+        self._begin()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._end(problem)

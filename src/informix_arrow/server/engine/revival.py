@@ -58,8 +58,12 @@ class Revival:
     def __init__(self, databases: Databases, holders: Callable[[], Iterable[Holder]]) -> None:
         self._databases = databases
         self._holders = holders
-        self._changed = threading.Condition()
+        self._lock = (
+            threading.Lock()
+        )  # of what follows; taken without the condition's detour, for each statement
+        self._changed = threading.Condition(self._lock)
         self._working = 0
+        self._waiting = 0  # who wait until nobody is at work
         self._at_work = _AtWork(self._begin, self._end)
 
     def at_work(self) -> AbstractContextManager[None]:
@@ -77,20 +81,24 @@ class Revival:
             self._begin()
 
     def _begin(self) -> None:
-        with self._changed:
+        with self._lock:
             if self._databases.given_up:
                 self._revive()
             self._working += 1
 
     def _end(self) -> None:
-        with self._changed:
+        with self._lock:
             self._working -= 1
-            if not self._working:
+            if self._waiting and not self._working:
                 self._changed.notify_all()
 
     def _revive(self) -> None:
         """With nobody at work, who cannot begin either: the lock is held."""
-        self._changed.wait_for(lambda: not (self._working and self._databases.given_up), _PATIENCE)
+        self._waiting += 1
+        try:
+            self._changed.wait_for(lambda: not (self._working and self._databases.given_up), _PATIENCE)
+        finally:
+            self._waiting -= 1
         if self._working or not self._databases.given_up:
             return
         for holder in self._holders():

@@ -23,8 +23,9 @@ from .result_types import DECIMALS, FLOATS, INTEGERS, is_character
 
 _MOST_BYTES = 4  # of a character, in any code set
 
-Take = Callable[[Sequence[Any], str], Any]
-"""Values of one column, and the name of the code set, to an Arrow array; None when one of them is not plainly of it."""
+Take = Callable[[Sequence[Any], str], Sequence[Any] | None]
+"""Values of one column, and the name of the code set, to what Arrow makes an array of; None when one of them is not
+plainly of it."""
 
 
 class RowValues:
@@ -33,6 +34,10 @@ class RowValues:
     def __init__(self, schema: pa.Schema, columns: Sequence[Take]) -> None:
         self._schema = schema
         self._columns = columns
+        self._types = [field.type for field in schema]
+        self._row: Any = None  # the type of a row as one value, where its columns have names of their own
+        if len(set(schema.names)) == len(schema.names):
+            self._row = pa.struct(list(schema))
 
     @classmethod
     def of(cls, columns: Sequence[Column], packed: Sequence[bool]) -> RowValues | None:
@@ -50,13 +55,17 @@ class RowValues:
         if not rows:
             none = [pa.array([], field.type) for field in self._schema]
             return pa.RecordBatch.from_arrays(none, schema=self._schema)
-        arrays = []
         try:
+            columns: list[Sequence[Any]] = []
             for take, values in zip(self._columns, zip(*rows, strict=True), strict=True):
-                array = take(values, codec)
-                if array is None:
+                column = take(values, codec)
+                if column is None:
                     return None
-                arrays.append(array)
+                columns.append(column)
+            if len(rows) == 1 and self._row is not None:  # one call of Arrow's instead of one for each column
+                row = {name: column[0] for name, column in zip(self._schema.names, columns, strict=True)}
+                return pa.RecordBatch.from_struct_array(pa.array([row], self._row))
+            arrays = [pa.array(column, t) for column, t in zip(columns, self._types, strict=True)]
         except (pa.ArrowException, ValueError, TypeError, OverflowError):
             return None
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
@@ -67,9 +76,9 @@ def _taken(t: ColumnType, packed: bool, wanted: Any) -> Take | None:
     if t.code == TypeCode.INTERVAL or is_simple_large(t) or lob_kind(t) or is_nested(t):
         return None
     if is_character(t):
-        return _texts(t, wanted)
+        return _texts(t)
     if t.code in DECIMALS and t.scale is None:
-        return _packed(wanted) if packed else None
+        return _packed if packed else None
     kind: type | None = None
     if t.is_boolean:
         kind = bool
@@ -83,23 +92,23 @@ def _taken(t: ColumnType, packed: bool, wanted: Any) -> Take | None:
         kind = dt.date
     elif pa.types.is_timestamp(wanted) and wanted.unit == "us":
         kind = dt.datetime
-    return None if kind is None else _of_kind(kind, wanted)
+    return None if kind is None else _of_kind(kind)
 
 
-def _of_kind(kind: type, wanted: Any) -> Take:
-    def take(values: Sequence[Any], _: str) -> Any:
+def _of_kind(kind: type) -> Take:
+    def take(values: Sequence[Any], _: str) -> Sequence[Any] | None:
         for value in values:
             if type(value) is not kind and value is not None:
                 return None
-        return pa.array(values, wanted)
+        return values
 
     return take
 
 
-def _texts(t: ColumnType, wanted: Any) -> Take:
+def _texts(t: ColumnType) -> Take:
     whole, width = t.code == TypeCode.LVARCHAR, t.content_width
 
-    def take(values: Sequence[Any], codec: str) -> Any:
+    def take(values: Sequence[Any], codec: str) -> Sequence[Any] | None:
         most = _MOST_BYTES if is_multibyte(codec) else 1
         for value in values:
             if value is None:
@@ -108,13 +117,10 @@ def _texts(t: ColumnType, wanted: Any) -> Take:
                 return None
             if not whole and len(value) * most > width and len(value.encode(codec, "replace")) > width:
                 return None
-        return pa.array(values, wanted)
+        return values
 
     return take
 
 
-def _packed(wanted: Any) -> Take:
-    def take(values: Sequence[Any], _: str) -> Any:
-        return pa.array([None if value is None else plain(value) for value in values], wanted)
-
-    return take
+def _packed(values: Sequence[Any], _: str) -> Sequence[Any]:
+    return [None if value is None else plain(value) for value in values]
