@@ -69,6 +69,7 @@ QUERIES = [
     "select k, tail from t where {n} and n is null order by k",
     "select t.k, u.word, u.tail from t, u where {tn} and t.k = u.k and u.word = 'w1' order by 1",
     "select t.k, u.word, u.tail from t join u on {tn} and t.k = u.k order by 1",
+    "select t.k, u.k, u.tail from t, u where {tn} and t.k < u.k and (t.k + 2 = u.k) and t.n <> u.tail order by 1, 2",
     "select t.k, u.word, u.tail from t left join u on {un} and t.k = u.k and u.k > 2 order by 1",
     "select t.k, u.word, u.tail from t, outer u where t.k = u.k and {un} and u.k > 2 order by 1",
     "select word, count(*) from t, u where t.k = u.k group by word having {counted} and count(*) > 2 order by 1",

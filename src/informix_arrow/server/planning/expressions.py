@@ -75,19 +75,22 @@ class ExpressionTranslator:
 
     def filter(self, node: exp.Expression, scope: Scope) -> str:
         """The condition of a WHERE, HAVING or ON, where unknown is as good as false. Of very many conditions that must
-        all hold, those of one column become a single one."""
+        all hold, those by which no tables are joined become a single one."""
         parts = conjuncts(node)
         if len(parts) <= _MOST_CONDITIONS:
             return self.condition(node, scope)
         found = [self.condition(part, scope) for part in parts[:_MOST_CONDITIONS]]
-        of_one_column: list[str] = []
+        others: list[str] = []
         for part in parts[_MOST_CONDITIONS:]:
-            (of_one_column if _is_of_one_column(part) else found).append(self.condition(part, scope))
-        if of_one_column:
-            found.append(f"CASE WHEN {' AND '.join(of_one_column)} THEN true ELSE false END")
+            (found if _may_join(part) else others).append(self.condition(part, scope))
+        if others:
+            found.append(f"CASE WHEN {' AND '.join(others)} THEN true ELSE false END")
         return f"({' AND '.join(found)})"
 
 
-def _is_of_one_column(node: exp.Expression) -> bool:
-    columns = {column.sql() for column in node.find_all(exp.Column)}
-    return len(columns) <= 1 and node.find(exp.Query) is None
+def _may_join(node: exp.Expression) -> bool:
+    """Whether DuckDB may join by a condition: an equality of columns, or a subquery."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    equal = isinstance(node, exp.EQ) and all(side.find(exp.Column) for side in (node.this, node.expression))
+    return equal or node.find(exp.Query) is not None
