@@ -245,3 +245,11 @@ def test_a_subquery_of_several_columns_stands_where_several_fit(db: Db) -> None:
 @pytest.mark.parametrize("word", ["count", "sum", "max", "avg"])
 def test_an_aggregate_of_nothing_is_no_expression(db: Db, word: str) -> None:
     assert db.fails(f"select {word}() from n").sqlcode == -201
+
+
+def test_the_least_and_the_capital_of_a_char_have_its_blanks(db: Db) -> None:
+    db.run("insert into n (c, t) values ('x', 9)")
+    sql = "select min(c) || max(c) || '|', min(upper(c)) || '|', max(lower(c) || '|') from n"
+    assert db.rows(sql) == [("abc  x    |", "ABC  |", "x    |")]
+    assert db.rows("select initcap(c) || '|', t from n where upper(c) = 'X  '") == [("X    |", 9)]
+    assert db.rows("select min(c), t from n group by t having min(c) = 'abc '") == [("abc", 9)]

@@ -242,6 +242,9 @@ def _modulo(a: int | Decimal, b: int | Decimal) -> int | Decimal:
 
 
 # ---- texts -----------------------------------------------------------------------------------------
+_CASES = ("upper", "lower")
+
+
 def _text(item: exp.Expression) -> Compute:
     """A text; a CHAR without the blanks that pad it."""
     if isinstance(item, exp.Paren):
@@ -265,14 +268,27 @@ def _text(item: exp.Expression) -> Compute:
     raise NotPlain
 
 
+def _blanks(item: exp.Expression) -> int:
+    """How wide a CHAR variable is with its blanks, also inside UPPER and LOWER; 0 for all else."""
+    while True:
+        if isinstance(item, exp.Paren):
+            item = item.this
+        elif isinstance(item, exp.Anonymous) and item.name.lower() in _CASES and len(item.expressions) == 1:
+            item = item.expressions[0]
+        else:
+            break
+    padded = isinstance(item, Variable) and item.meta["type"].code in PADDED
+    return int(item.meta["type"].content_width) if padded else 0
+
+
 def _joined(item: exp.Expression) -> Compute:
     """A side of ||: a text, a CHAR with all its blanks, or a whole number as text."""
     while isinstance(item, exp.Paren):
         item = item.this
-    if isinstance(item, Variable) and item.meta["type"].code in PADDED:
-        number: int = item.meta["index"]
-        width = item.meta["type"].content_width
-        return lambda lookup: None if (v := lookup(number)) is None else _ascii(v).ljust(width)
+    width = _blanks(item)
+    if width:
+        value = _text(item)
+        return lambda lookup: None if (v := value(lookup)) is None else _ascii(v).ljust(width)
     try:
         return _text(item)
     except NotPlain:
@@ -283,7 +299,7 @@ def _joined(item: exp.Expression) -> Compute:
 
 
 def _text_function(name: str, arguments: Sequence[exp.Expression]) -> Compute:
-    if name in ("upper", "lower") and len(arguments) == 1:
+    if name in _CASES and len(arguments) == 1:
         value, change = _text(arguments[0]), str.upper if name == "upper" else str.lower
         return lambda lookup: None if (v := value(lookup)) is None else change(_ascii(v))
     if name == "substr" and len(arguments) in (2, 3):

@@ -58,14 +58,19 @@ def _cased(duck: str) -> Handler:
         t = plain(value.type) if value.type is not None else character(255)
         kept = uncased(v.ctx.codec, duck == "upper")
         if not kept:
-            return Ex(f"{duck}({value.sql})", t)
+            return Ex(f"{duck}({value.sql})", t, source=_with_blanks(value))
         letters, instead = text(kept), text(NONCHARACTERS[: len(kept)])
         sql = f"translate({duck}(translate({value.sql}, {letters}, {instead})), {instead}, {letters})"
         if len(value.sql) <= _SHORT:  # ASCII has no such letters; what is long would be said three times
             sql = f"(CASE WHEN strlen({value.sql}) = length({value.sql}) THEN {duck}({value.sql}) ELSE {sql} END)"
-        return Ex(sql, t)
+        return Ex(sql, t, source=_with_blanks(value))
 
     return handler
+
+
+def _with_blanks(ex: Ex) -> ColumnType | None:
+    """The type of a CHAR column, whose blanks storage has cut off, for a function that leaves them where they are."""
+    return ex.source if ex.source is not None and ex.source.code in PADDED else None
 
 
 def _declared_length(ex: Ex) -> int:
@@ -167,7 +172,8 @@ def _concat(v: Values, args: list[Ex]) -> Ex:
 
 def _initcap(v: Values, args: list[Ex]) -> Ex:
     value = text_arg(v, args[0])
-    return Ex(f"_ifx_initcap({value.sql})", plain(value.type) if value.type is not None else character(255))
+    t = plain(value.type) if value.type is not None else character(255)
+    return Ex(f"_ifx_initcap({value.sql})", t, source=_with_blanks(value))
 
 
 def _instr(v: Values, args: list[Ex]) -> Ex:

@@ -49,7 +49,8 @@ def aggregated(tr: Translator, node: exp.Expression, scope: Scope, over: str = "
         raise SqlError(-9634, 0, 0, word)
     if word in ("min", "max"):
         found = f"{word}({distinct}{inner.sql}){over}"
-        return Ex(found, plain(t) if t else None, f"({word})", packed=inner.packed)
+        # of a CHAR column it has the column's blanks, and is stored without them
+        return Ex(found, plain(t) if t else None, f"({word})", packed=inner.packed, source=inner.source)
     if inner.packed:
         return _exact_total(word, distinct, inner.sql, over)
     if t is not None:
