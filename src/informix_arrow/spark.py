@@ -281,13 +281,17 @@ class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
         try:
             self._writer._take(messages, f"{self._writer._id}:{batchId}", by)
         except BaseException:
-            with suppress(Error):  # Spark 4.3 does not ask for it
+            with suppress(Error):  # whether or not Spark asks for it
                 self.abort(messages, batchId)
             raise
 
     def abort(self, messages: list[StagedMessage | None], batchId: int) -> None:
-        """Drop what was staged of a batch."""
-        self._writer.abort(messages)
+        """Drop what was staged of a batch, also that of tasks that died if one did not."""
+        # Not this writer's: Spark makes another one for each commit.
+        loads = {each.staged.load for each in messages if each is not None}
+        with self._writer._wanted.connected() as connection:
+            for load in loads:
+                staging.drop(connection, load)
 
 
 class _Wanted:

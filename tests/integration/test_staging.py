@@ -59,6 +59,7 @@ def test_parts_are_taken_together_and_once(conn: ifx.Connection, server: Server)
         parts.append(staged(other, load, part(4)))
     parts.append(staged(conn, load, part()))
     assert [each.rows for each in parts] == [3, 1, 0]
+    assert {each.load for each in parts} == {load}
     assert ids(conn) == []
     assert staging.take(conn, "orders", parts, "nightly")
     rows = conn.execute("SELECT * FROM orders ORDER BY id").fetchall()

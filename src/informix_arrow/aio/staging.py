@@ -72,6 +72,11 @@ class Staged:
     number: str = ""
 
     @property
+    def load(self) -> str:
+        """The load that it is a part of."""
+        return _load_of(self.name)
+
+    @property
     def rows(self) -> int:
         """How many are in it."""
         return self.report.rows
