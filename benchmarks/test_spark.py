@@ -28,6 +28,7 @@ from .conftest import Address, serving
 from .peers import jdbc
 from .tables import SEED, seed_table
 
+pytestmark = pytest.mark.timeout(1800)
 ROWS, WRITTEN = 5_000_000, 1_000_000
 ROUNDS = 5
 WHOS = ("ours", "jdbc", "jdbc, tuned")
