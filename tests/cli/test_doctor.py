@@ -133,6 +133,13 @@ def test_the_slow_link_behaviours_are_as_they_should_over_a_slow_link(url: str, 
     assert link.round_trips > 100
 
 
+def test_a_name_that_no_check_has_is_a_wrong_use(cli: Cli) -> None:
+    ran = cli("doctor", "informix://u@127.0.0.1:1/x", "--only", "scrol1")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--only scrol1: no check has that in its name; there are " in ran.err
+    assert "scroll" in ran.err
+
+
 def test_a_server_that_does_not_answer_is_told_in_one_line(cli: Cli) -> None:
     ran = cli("doctor", "informix://u@127.0.0.1:1/x")
     assert (ran.code, ran.out) == (1, "")

@@ -249,6 +249,8 @@ def test_above_max_errors_nothing_is_loaded(
     monkeypatch.setattr(load, "_CHUNK_ROWS", 2)
     path = file(tmp_path, BAD)
     assert cli("load", url, "s", path, "--max-errors", "5").code == 3
+    ran = cli("load", url, "s", path, "--max-errors", "-1")
+    assert (ran.code, ran.err) == (2, "informix-arrow: --max-errors -1: it must be at least 0\n")
     assert [row["id"] for row in rows_of(conn, "s")] == [1, 7]
     conn.execute("DELETE FROM s")
     ran = cli("load", url, "s", path, "--max-errors", "4", "--rejects", str(tmp_path / "r.csv"))

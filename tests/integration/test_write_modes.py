@@ -397,3 +397,17 @@ def test_a_report_says_whether_its_rows_are_committed(server: Server) -> None:
         assert str(conn.write_arrow("report_pending", rows)).endswith(
             ", not committed: part of the open transaction"
         )
+
+
+def test_frames_that_mean_nothing_are_refused_by_name(conn: ifx.Connection, name: str) -> None:
+    """Polars hands out the addresses of Python objects, pandas cannot say what is meant by a name that comes twice."""
+    with pytest.raises(ifx.InterfaceError, match="'v' holds Python objects, of which Polars"):
+        conn.write_arrow(name, pl.DataFrame({"k": [1], "v": [object()]}), mode="create")
+    with pytest.raises(
+        ifx.InterfaceError, match=r"DataFrame is no table: Duplicate column names found: \['k', 'k'\]"
+    ):
+        conn.write_arrow(name, pd.DataFrame([[1, 2]], columns=["k", "k"]), mode="create")
+    conn.execute(f"CREATE TABLE {name} (k INT, v VARCHAR(5))")
+    with pytest.raises(ifx.ProgrammingError, match="the key names the column 'k' twice"):
+        conn.write_arrow(name, SMALL, mode="upsert", key=["k", "K"])
+    assert conn.read_arrow(f"SELECT * FROM {name}").num_rows == 0

@@ -23,6 +23,8 @@ def key_columns(key: Sequence[str], mapped: Sequence[tuple[str, Column]]) -> lis
     for wanted in key:
         for name, column in mapped:
             if wanted.lower() in (name.lower(), column.name.lower()):
+                if column.name in names:
+                    raise ProgrammingError(f"the key names the column {column.name!r} twice")
                 names.append(column.name)
                 break
         else:

@@ -115,6 +115,7 @@ def open_source(data: Any) -> Source:
     """
     if isinstance(data, Arriving | Dealt):
         return Source(data.schema, data, None)
+    _refuse_objects(data)
     source = _opened(_with_index(data))
     for each in source.schema:
         kind = getattr(each.type, "extension_name", None) or (each.metadata or {}).get(
@@ -143,6 +144,18 @@ def _with_index(data: Any) -> Any:
         ) from None
 
 
+def _refuse_objects(data: Any) -> None:
+    """``InterfaceError`` for a Polars frame with Python objects: Polars hands out their addresses as bytes."""
+    if type(data).__module__.partition(".")[0] != "polars":
+        return
+    for name, kind in getattr(data, "schema", {}).items():
+        if str(kind) == "Object":
+            raise InterfaceError(
+                f"the column {name!r} holds Python objects, of which Polars hands out addresses only: make text of it, "
+                "or another type"
+            )
+
+
 def _opened(data: Any) -> Source:
     if isinstance(data, pa.Table):
         return Source(data.schema, iter(data.to_batches()), data.num_rows)
@@ -162,7 +175,10 @@ def _opened(data: Any) -> Source:
 def _reader(data: Any) -> pa.RecordBatchReader:
     try:
         return pa.RecordBatchReader.from_stream(data)
-    except pa.ArrowException as error:  # a chunked array, a series: one column without a name
+    except (
+        pa.ArrowException,
+        ValueError,
+    ) as error:  # a series: one column without a name; pandas: a name comes twice
         raise InterfaceError(f"{type(data).__name__} is no table: {error}") from None
 
 

@@ -15,13 +15,14 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 
-from .exits import PROGRAM, guarded, say
+from .exits import PROGRAM, guarded, open_streams, say
 from .helping import COMMANDS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is one of those in ``exits``."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    open_streams()
     called = next((word for word in words if not word.startswith("-")), "")
     options = parser(COMMANDS if called == "completion" else (called,)).parse_args(words)
     run: Callable[[argparse.Namespace], int] = options.run

@@ -64,7 +64,9 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
     command itself, and passes with its traceback.
     """
     try:
-        return run()
+        code = run()
+        _flush_output()
+        return code
     except KeyboardInterrupt as interrupt:
         # The error that ended the statement on the server is its cause, and says what is in effect.
         told = [one_line(interrupt.__cause__)] if interrupt.__cause__ is not None else []
@@ -96,6 +98,35 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
             except OSError:  # it was the output that had no room
                 _forget_output()
         return USAGE if isinstance(error, InterfaceError) else FAILED
+
+
+def open_streams() -> None:
+    """Standard streams that were closed (``>&-``) as ones that cannot be used.
+
+    Python has None in their place, and the next file or socket that is opened would take their number.
+    """
+    for number, name, mode, flags in (
+        (0, "stdin", "r", os.O_WRONLY),
+        (1, "stdout", "w", os.O_RDONLY),
+        (2, "stderr", "w", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def _flush_output() -> None:
+    """What is said is out, or that is an error: Python itself would only complain as it ends."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        error.filename = error.filename or "standard output"
+        raise
 
 
 def _forget_output() -> None:

@@ -150,6 +150,8 @@ def _check(options: argparse.Namespace, table: str) -> None:
     except LookupError:
         raise UsageError(f"--encoding {options.encoding}: Python knows no such codec") from None
     wants = options.rejects is not None or options.max_errors is not None
+    if options.max_errors is not None and options.max_errors < 0:
+        raise UsageError(f"--max-errors {options.max_errors}: it must be at least 0")
     if options.on_error == "abort" and wants:
         raise UsageError(
             "--on-error abort ends at the first refused row: leave --rejects and --max-errors out"

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ...wire.errors import Error
 from .. import connecting
-from ..exits import DONE, FAILED
+from ..exits import DONE, FAILED, UsageError
 from ..files import new_file
 from ..helping import Commands, command
 from . import capture_doubts, capturing, checks, types
@@ -64,13 +64,15 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run all checks; 1 when any has failed."""
+    chosen = [each for each in CHECKS if not options.only or options.only in each.name]
+    if not chosen:
+        names = ", ".join(each.name for each in CHECKS)
+        raise UsageError(f"--only {options.only}: no check has that in its name; there are {names}")
     (url,) = connecting.take_url(options.words, ())
     bench = Bench(connecting.parameters_of(url, options))
     findings = []
     try:
-        for each in CHECKS:
-            if options.only and options.only not in each.name:
-                continue
+        for each in chosen:
             finding = examined(bench, each)
             findings.append(finding)
             print(f"{_SHOWN[finding.status]}  {each.name}: {each.title}: {finding.detail}", flush=True)
