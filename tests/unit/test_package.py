@@ -62,6 +62,21 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         from informix_arrow import conect  # type: ignore[attr-defined]  # noqa: F401
 
 
+def test_connecting_does_not_load_what_few_programs_compute_with() -> None:
+    """``pyarrow.compute`` takes an eighth of what the first ``connect`` of a process does."""
+    code = """if True:
+        import sys, informix_arrow.aio
+        from informix_arrow.shaping import compute
+        assert "pyarrow.compute" not in sys.modules
+        import pyarrow as pa
+        assert compute.add(pa.scalar(1), 2).as_py() == 3
+        import pyarrow.compute
+        assert compute.add is pyarrow.compute.add
+        assert not hasattr(compute, "no_such_function")
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_the_import_alone_loads_neither_pyarrow_nor_the_client() -> None:
     code = (
         "import sys, informix_arrow; assert dir(informix_arrow); "

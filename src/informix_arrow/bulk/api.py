@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ..shaping import compute as pc
 from ..wire.assignment import Inexact, inexact_option
 from ..wire.errors import InterfaceError
 from .progress import Bar, ProgressCallback

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .._encode import Encoder
+from ..shaping import compute as pc
 from ..wire.assignment import Inexact, interval_of_text
 from ..wire.code_sets import is_multibyte
 from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ..shaping import compute as pc
 from ..wire.errors import Error
 
 #: The first columns of the table of refused rows. A column of the data of such a name, with any number of ``data_`` in

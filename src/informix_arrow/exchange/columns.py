@@ -14,9 +14,9 @@ from decimal import Decimal
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .._encode import Encoder, columns, fixed, texts
+from ..shaping import compute as pc
 from ..wire.assignment import WHOLE_NUMBERS, Inexact, finest
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import encoder_table

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..wire.describe import Column, Plan
 from ..wire.errors import DataError, NotSupportedError
 from ..wire.nested import parse_literal
 from ..wire.types import ColumnType, TypeOptions
+from . import compute as pc
 
 _Types = pa.types
 
