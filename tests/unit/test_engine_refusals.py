@@ -253,3 +253,13 @@ def test_the_least_and_the_capital_of_a_char_have_its_blanks(db: Db) -> None:
     assert db.rows(sql) == [("abc  x    |", "ABC  |", "x    |")]
     assert db.rows("select initcap(c) || '|', t from n where upper(c) = 'X  '") == [("X    |", 9)]
     assert db.rows("select min(c), t from n group by t having min(c) = 'abc '") == [("abc", 9)]
+
+
+def test_what_is_no_number_is_none_beside_one(db: Db) -> None:
+    db.run("create table m (b boolean, d date, i integer, n decimal(5,2))")
+    db.run("insert into m values ('t', today, 1, 1.5)")
+    for left, right in (("i", "b"), ("b", "i"), ("n", "b"), ("d", "b")):
+        assert db.fails(f"select {left} from m union select {right} from m").sqlcode == -308
+    assert db.rows("select b from m union select b from m") == [(True,)]
+    for mixed in ("nvl(i, d)", "nvl(d, i)", "case when i = 1 then d else n end", "decode(i, 1, n, d)"):
+        assert db.fails(f"select {mixed} from m").sqlcode == -1260

@@ -94,6 +94,8 @@ class QueryTranslator:
             ta, tb = a.type, b.type
             if ta is not None and tb is not None and is_character(ta) != is_character(tb):
                 raise SqlError(-308)
+            if ta is not None and tb is not None and ta.is_boolean != tb.is_boolean:
+                raise SqlError(-308)
             if ta is not None and tb is not None and has_own_storage(ta) != has_own_storage(tb):
                 raise SqlError(-308)
             t = common(ta, tb)

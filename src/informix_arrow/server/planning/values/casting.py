@@ -145,6 +145,8 @@ class Values:
             return ex.sql
         if same_type(ex.type, t):
             return ex.sql
+        if TypeCode.DATE in (ex.type.code, t.code) and (is_number(ex.type) or is_number(t)):
+            raise SqlError(-1260)  # a day is no number unless somebody says so
         return self.cast(ex, t).sql
 
     def joined(self, a: Ex, b: Ex) -> Ex:
