@@ -7,7 +7,7 @@ import pickle
 import random
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
+from informix_arrow.exchange.again import Few
 from informix_arrow.server import Server
 
 
@@ -53,6 +54,33 @@ def test_rows_are_those_of_read_arrow(conn: ifx.Connection, cur: ifx.Cursor) -> 
     rows = cur.execute(QUERY).fetchall()
     assert rows == [tuple(row.values()) for row in conn.read_arrow(QUERY).to_pylist()]
     assert rows[3] == (3, "n3", Decimal("1.50"), date(2026, 1, 4))
+
+
+@pytest.mark.parametrize("factory", ["tuple", "dict", "namedtuple", lambda _: str])
+def test_a_query_that_is_run_again_gives_its_rows_however_they_are_fetched(
+    conn: ifx.Connection, cur: ifx.Cursor, factory: Any
+) -> None:
+    """They are made at once then, and a batch of them only where somebody wants one."""
+    ways: list[Callable[[ifx.Cursor], Any]] = [
+        lambda c: (c.fetchall(), c.rownumber, c.fetchall()),
+        lambda c: ([c.fetchone() for _ in range(12)], c.rownumber),
+        lambda c: (c.fetchmany(3), c.rownumber, c.fetchmany(4), c.fetchmany(20), c.rownumber),
+        lambda c: (c.fetchone(), list(c)),
+        lambda c: c.fetch_arrow_table(),
+        lambda c: (c.fetchone(), c.fetchmany(2), c.fetch_arrow_table(), c.fetchall()),
+        lambda c: (c.fetchall(), c.fetch_arrow_table()),
+        lambda c: (c.description, c.rowcount, c.rownumber),
+    ]
+    cur.execute(QUERY).fetchall()
+    for number, way in enumerate(ways):
+        told = []
+        for text in (f"{QUERY}, {number % 4 + 1}", QUERY):  # not run before; run before
+            with conn.cursor(row_factory=factory) as other:
+                other.execute(text)
+                told.append((isinstance(other._cursor, Few), way(other)))
+        (first, expected), (again, found) = told
+        assert (first, again) == (number > 3, True)
+        assert repr(found) == repr(expected)
 
 
 def test_rows_come_in_any_portions(cur: ifx.Cursor) -> None:
