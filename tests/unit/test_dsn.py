@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.walking import walked
@@ -258,3 +259,9 @@ def test_parameters_without_their_password_are_the_same_otherwise() -> None:
     whole = resolve("informix://u:secret@h:1526/d?server=s", {}, env={"DBDATE": "Y4MD-"}, lock_wait=3)
     assert whole.without_password() == replace(whole, password="")
     assert whole.password == "secret"
+
+
+@pytest.mark.parametrize("wrong", [5, b"informix://u:secret@h/d", ["informix://u:secret@h/d"]])
+def test_what_is_no_text_is_no_connection(wrong: Any) -> None:
+    with pytest.raises(InterfaceError, match=rf"is told by a text such as .*, got {type(wrong).__name__}$"):
+        resolve(wrong)

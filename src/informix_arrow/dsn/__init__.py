@@ -89,6 +89,11 @@ def resolve(
         A way to connect that is known but not supported: shared memory, DRDA.
     """
     env = os.environ if environ is None else environ
+    if url is not None and not isinstance(url, str):
+        raise InterfaceError(
+            f"a connection is told by a text such as informix://user@host:9088/database?server=..., got "
+            f"{type(url).__name__}"
+        )
     given: dict[str, object] = {} if url is None else dict(_reader(url)(url))
     for key, value in keywords.items():
         if value is not None:
