@@ -234,7 +234,6 @@ static inline void ia_digits_cut(struct ia_digits *d, int keep, int inexact)
 /* Store digits that must fit the field: exactly, unless the spec allows to lose some. */
 static inline int ia_pack_digits(uint8_t *out, const struct ia_decimal_spec *spec, struct ia_digits *d)
 {
-    uint8_t pairs[64] = {0};
     if (spec->inexact) {
         ia_digits_cut(d, spec->scale >= 0 ? d->point + spec->scale : spec->precision, spec->inexact);
     } else if (d->n > IA_DECIMAL_DIGITS) {
@@ -249,11 +248,21 @@ static inline int ia_pack_digits(uint8_t *out, const struct ia_decimal_spec *spe
         }
     }
     const int odd = d->point & 1; /* an odd digit count before the point: the first pair is 0d */
-    for (int i = 0; i < d->n; i++) {
-        const int at = i + odd;
-        pairs[at >> 1] = (uint8_t)(pairs[at >> 1] + ((at & 1) ? d->digit[i] : 10 * d->digit[i]));
+    const int n = d->n;
+    if (n > 0 && n + odd <= 32) { /* in registers: bytes that are stored and then loaded as one word would stall */
+        unsigned __int128 all = 0;
+        int i = n;
+        if ((n + odd) & 1) all = 10u * d->digit[--i];
+        for (; i >= 2; i -= 2) all = all << 8 | (10u * d->digit[i - 2] + d->digit[i - 1]);
+        if (i > 0) all = all << 8 | d->digit[0];
+        return ia_pack_sixteen(out, spec->width, (uint64_t)all, (uint64_t)(all >> 64), (d->point + odd) / 2, d->negative);
     }
-    return ia_pack_pairs(out, spec->width, pairs, (d->n + odd + 1) / 2, (d->point + odd) / 2, d->negative);
+    uint8_t pairs[64] = {0}, *pair = pairs;
+    int i = 0;
+    if (odd && n > 0) *pair++ = d->digit[i++];
+    for (; i + 1 < n; i += 2) *pair++ = (uint8_t)(10 * d->digit[i] + d->digit[i + 1]);
+    if (i < n) *pair = (uint8_t)(10 * d->digit[i]);
+    return ia_pack_pairs(out, spec->width, pairs, (n + odd + 1) / 2, (d->point + odd) / 2, d->negative);
 }
 
 static inline void ia_digits_u64(struct ia_digits *d, uint64_t v, int scale)
@@ -407,7 +416,8 @@ static inline int ia_pack_float_digits(uint8_t *out, const struct ia_decimal_spe
 static inline int ia_digits_text(struct ia_digits *d, const uint8_t *s, size_t len)
 {
     const uint8_t *const end = s + len;
-    d->n = d->point = d->negative = 0;
+    int n = 0; /* of its own: a digit that is written might be any byte of *d */
+    d->point = d->negative = 0;
     int64_t point = 0;    /* digits before the point, counted from the first significant one */
     int64_t pending = 0;  /* zeros met after a significant digit, not yet known to matter */
     int seen = 0, dot = 0;
@@ -418,17 +428,18 @@ static inline int ia_digits_text(struct ia_digits *d, const uint8_t *s, size_t l
         if (*s < '0' || *s > '9') break;
         seen = 1;
         const uint8_t digit = (uint8_t)(*s - '0');
-        if (d->n == 0 && digit == 0) { point -= dot; continue; }
+        if (n == 0 && digit == 0) { point -= dot; continue; }
         point += !dot;
         if (digit == 0) { pending++; continue; }
-        if (d->n + pending >= IA_DIGITS_ROOM) { /* too many for any DECIMAL: the last one says that there are more */
-            for (; d->n < IA_DIGITS_ROOM; d->n++) d->digit[d->n] = 0;
+        if (n + pending >= IA_DIGITS_ROOM) { /* too many for any DECIMAL: the last one says that there are more */
+            for (; n < IA_DIGITS_ROOM; n++) d->digit[n] = 0;
             d->digit[IA_DIGITS_ROOM - 1] = 1;
             continue;
         }
-        for (; pending > 0; pending--) d->digit[d->n++] = 0;
-        d->digit[d->n++] = digit;
+        for (; pending > 0; pending--) d->digit[n++] = 0;
+        d->digit[n++] = digit;
     }
+    d->n = n;
     if (!seen) return IA_ENC_DECIMAL_TEXT;
     if (s < end && (*s == 'e' || *s == 'E')) {
         int negative = 0, digits = 0;
