@@ -8,9 +8,11 @@ SECONDS.
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pytest_benchmark.fixture import BenchmarkFixture
@@ -95,3 +97,17 @@ def percentiles(samples: list[float]) -> dict[str, float]:
     ordered = sorted(samples)
     at = {f"p{p}": ordered[min(len(ordered) - 1, len(ordered) * p // 100)] * 1e6 for p in (50, 90, 95, 99)}
     return {**at, "max": ordered[-1] * 1e6}
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """Keep this process, and those that it starts meanwhile, on one core, where the system can."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,9 +20,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 import informix_arrow as ifx
 
 from .conftest import Address
-from .dialogue import Replay, drain, record
+from .dialogue import Dialogue, Replay, Turn, drain, record
 from .link import SlowLink
-from .measuring import measure, percentiles
+from .measuring import measure, on_one_core, percentiles
 
 ONE = "SELECT 1 FROM systables WHERE tabid = 1"
 BY_KEY = "SELECT tabname FROM systables WHERE tabid = ?"
@@ -162,6 +163,49 @@ def test_recorded(benchmark: BenchmarkFixture, address: Address, who: str, what:
         rounds = 100 if count == 1 else 15
         measure(benchmark, subject, who, lambda: session(*replay.address), rows=count, rounds=rounds)
     benchmark.extra_info["floor_ns_per_row"] = floor / count * 1e9
+
+
+@pytest.mark.parametrize("how", ["group by group", "as our client sends them"])
+@pytest.mark.parametrize("what", ["SELECT 1", "prepared again"])
+def test_one_more(benchmark: BenchmarkFixture, address: Address, what: str, how: str) -> None:
+    """2,000 statements of one session, played back, so that connecting counts for nothing: wall time, in turns with a
+    bare socket that plays the same bytes. All on one core: for another one to wake up takes longer than a statement.
+
+    The bare socket waits for the answer to each group; or it sends a CLOSE with the group behind it, as our client
+    does, and waits once a statement.
+    """
+    count = 2_000
+
+    def session(host: str, port: int) -> None:
+        connection = opener(Address(host, port), "informix-arrow")(autocommit=True)
+        work = (lambda: one(connection)) if what == "SELECT 1" else again(connection)
+        for _ in range(count):
+            work()
+        connection.close()
+
+    dialogue = record((address.host, address.port), session)
+    played = dialogue if how == "group by group" else _as_sent(dialogue)
+    with on_one_core(), Replay(dialogue, count=True) as replay:
+        bare = f"a bare socket, {how}", lambda: drain(played, replay.address)
+        work = lambda: session(*replay.address)  # noqa: E731
+        measure(benchmark, f"{what}, one more", bare[0], work, rows=count, rounds=15, beside=bare)
+
+
+def _as_sent(dialogue: Dialogue) -> Dialogue:
+    """The dialogue with each CLOSE as part of the request behind it."""
+    turns: list[Turn] = []
+    request = reply = b""
+    for turn in dialogue.turns:
+        request, reply = request + turn.request, reply + turn.reply
+        if not _closes(turn.request):
+            turns.append(Turn(request, reply, turn.fetch))
+            request = reply = b""
+    return replace(dialogue, turns=tuple(turns))
+
+
+def _closes(group: bytes) -> bool:
+    """Whether a group is SQ_ID and SQ_CLOSE and nothing else (SQLI section 7.5)."""
+    return len(group) == 8 and group[:2] == b"\0\4" and group[4:6] == b"\0\n"
 
 
 def _seconds(work: Callable[[], object]) -> float:
