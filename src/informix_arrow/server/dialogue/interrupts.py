@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from types import TracebackType
 
 from ...wire.errors import ProtocolError
@@ -29,7 +28,6 @@ class Interrupts:
         self._working = False
         self._requests = 0
         self._settled = 0  # requests that have had their effect, or have none to have
-        self._around = _Around(self._begin, self._end)
 
     @property
     def requests(self) -> int:
@@ -62,13 +60,13 @@ class Interrupts:
         with self._lock:
             self._settled = max(self._settled, requests)
 
-    def statement(self) -> AbstractContextManager[None]:
+    def statement(self) -> Interrupts:
         """Around one call of the engine. SqlError -213 in place of whatever it raises when it was asked to
         stop.
         """
-        return self._around
+        return self  # a session's statements run one after the other
 
-    def _begin(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             asked = self._requests != self._settled
             self._settled = self._requests
@@ -76,7 +74,9 @@ class Interrupts:
         if asked:
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
 
-    def _end(self, problem: BaseException | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
+    ) -> None:
         with self._lock:
             asked = self._requests != self._settled
             self._working = False
@@ -86,19 +86,3 @@ class Interrupts:
         # a statement that talks to its client (SQ_FILE) may have lost it
         if not isinstance(problem, (PeerGone, ProtocolError)):
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED) from problem
-
-
-class _Around(AbstractContextManager[None]):
-    """One for all statements of a session, which run one after the other."""
-
-    def __init__(self, begin: Callable[[], None], end: Callable[[BaseException | None], None]) -> None:
-        self._begin = begin
-        self._end = end
-
-    def __enter__(self) -> None:
-        self._begin()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self._end(problem)
