@@ -133,6 +133,7 @@ def test_executemany_of_five_types(benchmark: BenchmarkFixture, address: Address
     with address.ours() as connection:
         cursor = connection.cursor()
         cursor.execute("CREATE TEMP TABLE five (a INT, b VARCHAR(40), c DECIMAL(12,2), d DATE, e FLOAT)")
+        connection.commit()
 
         def load() -> None:
             cursor.executemany("INSERT INTO five VALUES (?, ?, ?, ?, ?)", values)

@@ -49,6 +49,8 @@ def test_rows(
 ) -> None:
     if who in ("cursor", "informix-driver", "IfxPy") and rows > PYTHON_ROWS:
         pytest.skip("Python rows are measured up to 100,000")
+    if who == "JDBC" and rows in LARGE:
+        pytest.skip("takes JDBC minutes and says nothing new")
     sql = f"SELECT {COLUMNS} FROM {seeded(rows)}"
     work: Callable[[], object]
     if who == "read_arrow":
