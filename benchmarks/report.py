@@ -235,7 +235,7 @@ def page(lines: list[Line], machine: Line) -> str:
             "A whole SELECT: execute and all rows, into Arrow, Python tuples, or through every getter of JDBC.",
             bench.format("test_select.py"),
             lines,
-            r"read (?!.*recorded).*",
+            r"read (?!.*recorded)(?!.* over ).*",
         ),
         section(
             "Reading without a server",
