@@ -25,3 +25,17 @@ def fresh_engine(_empty: Copies) -> Iterator[Engine]:
     """An engine as a new one is: no sessions, an empty stores_demo. Another test may have had it before; tests of its
     log of changes, its caches or its files take one of their own (`open_engine`)."""
     yield from _empty.engine()
+
+
+@pytest.fixture(scope="module")
+def filled(request: pytest.FixtureRequest) -> Iterator[Copies]:
+    """Engines whose stores_demo has what the module's own `fill(db)` puts into it."""
+    from .engine_support import copies
+
+    yield from copies(request.module.fill)
+
+
+@pytest.fixture
+def engine(filled: Copies) -> Iterator[Engine]:
+    """One of them, for a test alone."""
+    yield from filled.engine()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -14,7 +14,7 @@ from informix_arrow.server.engine.prepared import Outcome, Prepared
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.planning.plans import ModifyPlan, SelectPlan
 
-from .engine_support import Copies, Db, connect, copies
+from .engine_support import Db, connect
 
 WARN_CUT = 1
 
@@ -35,16 +35,6 @@ def fill(db: Db) -> None:
     db.run("create table words (word varchar(10) primary key, n integer)")
     db.run("create table loose (id integer, n integer)")
     db.run("create view shown as select id, n from stock where n < 50 with check option")
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(filled: Copies) -> Iterator[Engine]:
-    yield from filled.engine()
 
 
 @pytest.fixture

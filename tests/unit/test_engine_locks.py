@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ import pytest
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
-from .engine_support import Copies, Db, connect, copies
+from .engine_support import Db, connect
 
 pytestmark = pytest.mark.slow
 
@@ -28,16 +28,6 @@ def fill(db: Db) -> None:
     db.run("create table r (id integer, b varchar(10), tail integer)")
     for table in ("t", "r"):
         db.many(f"insert into {table} values (?, 'b', ?)", [(n, 70 + n) for n in (1, 2, 3, 4)])
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(filled: Copies) -> Iterator[Engine]:
-    yield from filled.engine()
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ statements that mean nothing."""
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
 
-from .engine_support import Copies, Db, connect, copies
+from .engine_support import Db, connect
 
 
 def fill(db: Db) -> None:
@@ -24,16 +23,6 @@ def fill(db: Db) -> None:
     db.run("insert into o values (10, 1, 9)")
     db.run("create table p (pid integer, oid integer, t integer)")
     db.run("insert into p values (100, 10, 9)")
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(filled: Copies) -> Iterator[Engine]:
-    yield from filled.engine()
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ not look at what others have committed since.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.locks import MAX_ROWS
 from informix_arrow.server.routines.session_routines import Library
 
-from .engine_support import VERSION, Copies, Db, connect, copies
+from .engine_support import VERSION, Db, connect
 
 pytestmark = pytest.mark.slow
 
@@ -25,16 +24,6 @@ def fill(db: Db) -> None:
     db.run("create table source (id integer primary key, v integer)")
     db.many("insert into t values (?, ?, ?)", [(n, 10 * n, 70 + n) for n in (1, 2, 3, 4)])
     db.many("insert into source values (?, ?)", [(1, 5), (2, 6)])
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(filled: Copies) -> Iterator[Engine]:
-    yield from filled.engine()
 
 
 @pytest.fixture

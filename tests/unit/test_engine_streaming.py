@@ -22,7 +22,7 @@ from informix_arrow.server.engine.streamed_result import SpooledResult
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import Library
 
-from .engine_support import VERSION, Copies, Db, connect, copies
+from .engine_support import VERSION, Db, connect
 
 pytestmark = pytest.mark.slow
 
@@ -36,16 +36,6 @@ def fill(db: Db) -> None:
         f"FROM range({ROWS}) AS r(i)"
     )
     db.run("create table other (id integer primary key, tail integer)")
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(filled: Copies) -> Iterator[Engine]:
-    yield from filled.engine()
 
 
 @pytest.fixture

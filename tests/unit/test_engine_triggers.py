@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pyarrow as pa
@@ -13,7 +12,7 @@ from informix_arrow.server.engine.calling import registered
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 
-from .engine_support import Copies, Db, connect, copies
+from .engine_support import Db, connect
 
 pytestmark = pytest.mark.slow
 
@@ -25,16 +24,6 @@ def fill(db: Db) -> None:
     db.run("create table log (n serial, what varchar(30), old varchar(30), new varchar(30), tail integer)")
     db.run("insert into t values (1, 'one', 1.5, 71)")
     db.run("insert into t values (2, null, null, 72)")
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(filled: Copies) -> Iterator[Engine]:
-    yield from filled.engine()
 
 
 @pytest.fixture

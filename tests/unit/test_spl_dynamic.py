@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -10,7 +9,7 @@ from tests.walking import walked
 
 from informix_arrow.server.engine.engine import Engine
 
-from .engine_support import Copies, Db, connect, copies
+from .engine_support import Db, connect
 
 DATABASE = "stores_demo"
 
@@ -19,16 +18,6 @@ def fill(db: Db) -> None:
     db.run("create table t (id serial primary key, b varchar(10), c decimal(10,2), tail integer)")
     for row in ((1, "one", "1.5", 71), (2, None, None, 72), (3, "é", "-3.25", 73)):
         db.run("insert into t values (?, ?, ?, ?)", *row)
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(filled: Copies) -> Iterator[Engine]:
-    yield from filled.engine()
 
 
 @pytest.fixture

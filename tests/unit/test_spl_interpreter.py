@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -14,7 +13,7 @@ from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.interpreter import MAX_DEPTH
 
-from .engine_support import Copies, Db, connect, copies
+from .engine_support import Db, connect
 
 DATABASE = "stores_demo"
 
@@ -23,16 +22,6 @@ def fill(db: Db) -> None:
     db.run("create table t (id integer primary key, b varchar(10), tail integer)")
     db.run("insert into t values (1, 'one', 77)")
     db.run("insert into t values (2, 'two', 78)")
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(filled: Copies) -> Iterator[Engine]:
-    yield from filled.engine()
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
 
-from .engine_support import Copies, Db, connect, copies
+from .engine_support import Db, connect
 
 
 def fill(db: Db) -> None:
@@ -20,16 +19,6 @@ def fill(db: Db) -> None:
     db.run("insert into par values (1, 'one')")
     db.run("insert into par values (2, 'two')")
     db.run("insert into chi values (10, 1, 1.5)")
-
-
-@pytest.fixture(scope="module")
-def filled() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(filled: Copies) -> Iterator[Engine]:
-    yield from filled.engine()
 
 
 @pytest.fixture
