@@ -11,10 +11,9 @@ def conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
     waiting = [] if where is None else [where]
     while waiting:  # no recursion: long chains are deep left trees
         node = waiting.pop()
-        if isinstance(node, exp.And):
-            waiting += [node.expression, node.this]
-        elif isinstance(node, exp.Paren) and isinstance(node.this, exp.And):
-            waiting.append(node.this)
+        inner = node.unnest()
+        if isinstance(inner, exp.And):
+            waiting += [inner.expression, inner.this]
         else:
             found.append(node)
     return found

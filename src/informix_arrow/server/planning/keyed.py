@@ -7,6 +7,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from ..grammar.conjunctions import conjuncts
 from ..schema.catalog import TableInfo
 from ..types.names import quote
 from ..types.result_types import INTEGERS
@@ -59,7 +60,7 @@ def single(info: TableInfo, alias: str) -> str:
 def wanted_key(tree: exp.Expression, info: TableInfo, alias: str) -> tuple[str | int, ...]:
     """The values of the primary key, when that is all that a WHERE asks for and they are integers, as
     `ModifyPlan.by_key`; else none."""
-    parts = _conjuncts(tree.args.get("where"))
+    parts = _conjuncts(tree)
     named = {name: value for name, value in map(partial(_equality, info, alias), parts) if name}
     primary = identity(info)
     if len(parts) != len(named) or named.keys() != set(primary):
@@ -81,22 +82,14 @@ def wanted_key(tree: exp.Expression, info: TableInfo, alias: str) -> tuple[str |
 
 def asks_for_key(tree: exp.Expression, info: TableInfo, alias: str) -> bool:
     """Whether a WHERE wants one value of some key."""
-    named = {_equality(info, alias, part)[0] for part in _conjuncts(tree.args.get("where"))}
+    named = {_equality(info, alias, part)[0] for part in _conjuncts(tree)}
     return any(named.issuperset(key.columns) for key in info.keys)
 
 
-def _conjuncts(where: exp.Expression | None) -> list[exp.Expression]:
-    """The conditions that must all hold."""
-    found, waiting = [], [] if where is None else [where]
-    while waiting:  # no recursion: long chains are deep left trees
-        node = waiting.pop()
-        if isinstance(node, (exp.Where, exp.Paren)):
-            waiting.append(node.this)
-        elif isinstance(node, exp.And):
-            waiting += [node.expression, node.this]
-        else:
-            found.append(node)
-    return found
+def _conjuncts(tree: exp.Expression) -> list[exp.Expression]:
+    """The conditions that must all hold in its WHERE, without parentheses around them."""
+    where = tree.args.get("where")
+    return [part.unnest() for part in conjuncts(where.this)] if where is not None else []
 
 
 def _equality(info: TableInfo, alias: str, node: exp.Expression) -> tuple[str, exp.Expression]:
