@@ -281,6 +281,7 @@ def test_lazy_text_is_decoded_by_the_code_set(conn: ifx.Connection, code_set: Co
     assert (row[0].text().read(), row[1].text().read(), row[2]) == (want[5], want[6], 12345)
 
 
+@pytest.mark.usefixtures("url")
 def test_a_server_side_name_of_the_code_set_in_a_login_is_enough(server: Server, code_set: CodeSet) -> None:
     """A client that names the locale itself gets the bytes as they are."""
     with RawClient(server, login=connect_request(locale=code_set.locale)) as client:
