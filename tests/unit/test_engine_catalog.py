@@ -264,7 +264,10 @@ def test_what_cannot_be_renamed_stays_as_it_is(engine: Engine, db: Db) -> None:
     engine.create_database("two", ("log",), "en_US.57372")
     assert db.fails("rename database none to three").sqlcode == -329
     assert db.fails("rename database one to two").sqlcode == -330
+    reader = connect(engine, "sysmaster")  # who looks at it makes no difference
     assert db.fails("rename database sysmaster to master").sqlcode == -389
+    assert db.fails("drop database sysmaster").sqlcode == -389
+    reader.session.close()
     for name in ('"a b"', "'../x'", "1a"):
         assert db.fails(f"rename database one to {name}").sqlcode in (-201, -354)
     db.run("begin work")

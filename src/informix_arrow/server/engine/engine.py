@@ -168,8 +168,8 @@ class Engine:
         )
 
     def drop_database(self, name: str) -> None:
-        """-329 unknown, -425 while a session has it open."""
-        name = self.databases.get(database_name(name)).name
+        """-329 unknown, -389 for sysmaster, -425 while a session has it open."""
+        name = self.databases.of_users(database_name(name)).name
         if self.users_of(name):
             raise SqlError(-425, 0, 0, name)
         self.databases.drop(name)
@@ -179,10 +179,10 @@ class Engine:
         self.schema_version.bump()
 
     def rename_database(self, name: str, new: str) -> None:
-        """-329 unknown, -330 when the new name is taken, -425 while a session has it open or changes its rows, -354
-        for a new name that no database can have."""
+        """-329 unknown, -389 for sysmaster, -330 when the new name is taken, -425 while a session has it open or
+        changes its rows, -354 for a new name that no database can have."""
         name, new = database_name(name), database_name(new)
-        self.databases.get(name)
+        self.databases.of_users(name)
         # Whoever writes asks for a lock before: what others write beside this must not be lost.
         owner = object()
         claim = Claim(owner, 0.0, lambda: False, -425)

@@ -98,6 +98,13 @@ class Databases:
             raise SqlError(-329, -111, 0, database_name(name))
         return found
 
+    def of_users(self, name: str) -> DatabaseRecord:
+        """A database that may be dropped or renamed: -389 for sysmaster, which belongs to the server, else as `get`."""
+        record = self.get(name)
+        if record.name == "sysmaster":
+            raise SqlError(-389, 0, 0, name)
+        return record
+
     def names(self) -> list[str]:
         return list(self._records)
 
@@ -233,9 +240,7 @@ class Databases:
         """DROP DATABASE: -329 unknown; -425 while DuckDB still holds it for a session."""
         with self._alone():
             self._require_open()
-            self._known(name)
-            if name == "sysmaster":
-                raise SqlError(-389, 0, 0, name)
+            self.of_users(name)
             self._detach(name)
             self._con.execute(f"DELETE FROM {attached('sysmaster')}._ifx.databases WHERE name = ?", [name])
             del self._records[name]
@@ -252,9 +257,7 @@ class Databases:
         session. Who is killed meanwhile finds it with its new name, or with the old one."""
         with self._alone():
             self._require_open()
-            record = self._known(name)
-            if name == "sysmaster":
-                raise SqlError(-389, 0, 0, name)
+            record = self.of_users(name)
             if new in self._records:
                 raise SqlError(-330, -100, 0, new)
             self._put_aside(new)
