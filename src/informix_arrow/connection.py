@@ -577,6 +577,15 @@ class Connection(Metadata):
             with self._link.lock:
                 self._session.files.forget(list(files))
 
+    def _hand_on(self) -> Self:
+        """The same connection as another object, for its next holder: this one is refused from now on, and with it its
+        cursors and results."""
+        other = object.__new__(type(self))
+        link = self._link.hand_on()
+        other.__dict__.update(self.__dict__)
+        other._link, other._parallel = link, weakref.WeakSet()
+        return other
+
     def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
         return self._link.run(exchange, timeout=timeout)
 

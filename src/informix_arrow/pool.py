@@ -102,6 +102,7 @@ class Pool:
         self._core: PoolCore[Connection] = PoolCore(limits)
         # Anew for each connection: a server group is begun at a random member.
         self._resolve: Callable[[], Parameters] = partial(resolve, url, **keywords)
+        self._resolve()  # what is wrong with them is told here, and not by the first connection
         self._configure, self._reset = configure, reset
         self._fill()
 
@@ -149,13 +150,15 @@ class Pool:
                 raise
 
     def release(self, connection: Connection) -> None:
-        """Take a connection back: reset, and put by or discarded.
+        """Take a connection back: reset, and put by or discarded. What the caller still has of it, its cursors and
+        results too, is refused from now on (``InterfaceError``): whoever gets it next gets another object.
 
         Raises ``InterfaceError`` for a connection that this pool has not lent, or that was given back already, and the
         error of the ``reset`` hook.
         """
         member = self._core.give_back(connection)
         try:
+            member.connection = connection._hand_on()
             if member.usable:
                 self._clean(member)
         except BaseException:

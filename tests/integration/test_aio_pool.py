@@ -37,7 +37,7 @@ def test_connections_are_lent_again_and_warmed_up_by_async_with(url: str) -> Non
             async with pool.connection() as first:
                 assert (await first.read_arrow(ONE)).num_rows == 1
             async with pool.connection() as second:
-                assert second is first
+                assert second._session is first._session
             s = pool.statistics
             assert (s.size, s.idle, s.in_use, s.served, s.opened) == (2, 2, 0, 2, 2)
             assert repr(pool) == "<informix_arrow.aio.AsyncPool 0 of 3 in use, 2 idle>"
@@ -92,7 +92,7 @@ def test_a_member_comes_back_clean_and_results_of_its_former_holder_end_with_an_
             with pytest.raises(ifx.InterfaceError, match="given back"):
                 await anext(batches)
             again = await pool.acquire()
-            assert again is conn
+            assert again._session is conn._session
             assert (again.autocommit, again.isolation, again.lock_wait) == (False, None, None)
             assert again.row_factory == "tuple"
             assert again._session.cursors == set()
@@ -102,9 +102,47 @@ def test_a_member_comes_back_clean_and_results_of_its_former_holder_end_with_an_
             with pytest.raises(ifx.InterfaceError, match="given back already"):
                 await pool.release(again)
             async with pool.connection() as third:
-                assert third is conn
+                assert third._session is conn._session
                 assert not third.in_transaction
                 assert (await third.read_arrow("SELECT a FROM aio_pool_notes")).num_rows == 0
+
+    run(main)
+
+
+def test_what_was_given_back_is_refused_while_another_one_uses_it(url: str) -> None:
+    async def main() -> None:
+        async with aio.AsyncPool(url, max_size=1) as pool:
+            async with pool.connection() as old:
+                cursor = await old.execute("SELECT tabid FROM systables ORDER BY tabid")
+                await cursor.fetchone()
+                result = await old.query(ONE)
+                waiting = None
+                async with old._link.lock:  # as a statement of another task would that runs
+                    waiting = asyncio.ensure_future(old.ping())
+                    await asyncio.sleep(0)
+            async with pool.connection() as new:
+                assert new._session is old._session
+                await asyncio.wait([waiting])
+                assert (old.closed, old.in_transaction) == (True, False)
+                async with new._link.lock:  # nobody waits for what the next holder does
+                    for use in (
+                        cursor.fetchall,
+                        lambda: old.read_arrow(ONE),
+                        lambda: cursor.execute(ONE),
+                        lambda: old.execute(ONE, timeout=30),
+                        result.read_all,
+                        old.commit,
+                        old.rollback,
+                        old.ping,
+                        old.tables,
+                    ):
+                        with pytest.raises(ifx.InterfaceError, match="given back to its pool"):
+                            await use()
+                    await result.close()
+                    await cursor.close()
+                    old.cancel()
+                    await old.close()
+                assert (await new.read_arrow(ONE)).num_rows == 1
 
     run(main)
 
@@ -175,7 +213,7 @@ def test_lost_old_and_idle_members_are_replaced(url: str) -> None:
             assert wire is not None
             wire.abort()  # as if the network had gone while nobody looked
             async with pool.connection() as second:
-                assert second is not first
+                assert second._session is not first._session
                 assert (await second.read_arrow(ONE)).num_rows == 1
             assert (pool.statistics.broken, pool.statistics.size) == (1, 1)
         async with aio.AsyncPool(url, max_age=0.0) as pool:

@@ -292,8 +292,17 @@ def test_a_table_of_another_database_does_not_take_a_copys_place(
         ({"key": "id"}, "takes no key"),
         ({"mode": "incremental", "watermark": "id", "overlap": 5}, "say by key"),
         ({"mode": "incremental", "watermark": "id", "key": "id", "overlap": -5}, "overlap must be"),
-        ({"jobs": 0}, "must be at least 1"),
+        ({"jobs": 0}, "jobs must be a whole number of at least 1, got 0"),
+        ({"jobs": "2"}, "jobs must be a whole number of at least 1, got '2'"),
+        ({"connections": True}, "connections must be a whole number of at least 1, got True"),
+        ({"where": 5}, "where must be a text"),
+        ({"mode": "merge", "key": 5}, "key must be a column's name"),
+        ({"partition_by": 5}, "partition_by must be a column's name"),
+        ({"evolve": "no"}, "evolve must be True or False"),
+        ({"rejects": 1}, "rejects must be the path of a file"),  # and not what is open by that number
+        ({"progress": 5}, "progress must be a function"),
         ({"tables": "orders"}, "a sequence of names"),
+        ({"tables": [5]}, "a sequence of names"),
         ({"tables": ["orders", "informix.orders"]}, "two tables are called orders"),
     ],
 )

@@ -6,11 +6,13 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from tests.fault_proxy import eventually
 
 import informix_arrow as ifx
+from informix_arrow.aio import AsyncPool
 from informix_arrow.pool import Pool
 from informix_arrow.server import Server
 from informix_arrow.wire.errors import QueryCanceled, QueryTimeout
@@ -47,7 +49,7 @@ def test_a_connection_is_lent_again_after_it_came_back(make: Callable[..., Pool]
     with pool.connection() as first:
         assert first.read_arrow(ONE).num_rows == 1
     with pool.connection() as second:
-        assert second is first
+        assert second._session is first._session
     s = pool.statistics
     assert (s.size, s.idle, s.in_use, s.served, s.opened) == (1, 1, 0, 2, 1)
 
@@ -126,11 +128,11 @@ def test_a_connection_that_was_closed_or_lost_is_replaced(make: Callable[..., Po
         first.close()
     assert (pool.statistics.broken, pool.statistics.size) == (1, 0)
     with pool.connection() as second:
-        assert second is not first
+        assert second._session is not first._session
     second._link.transport.close()  # as if the network had gone while nobody looked
     with pool.connection() as third:
         assert third.read_arrow(ONE).num_rows == 1
-    assert third is not second
+    assert third._session is not second._session
     assert pool.statistics.broken == 2
 
 
@@ -153,6 +155,92 @@ def test_what_was_not_lent_cannot_be_given_back(make: Callable[..., Pool], serve
         pool.release(conn)
     with ifx.connect(server.url("stores_demo")) as foreign, pytest.raises(ifx.InterfaceError):
         pool.release(foreign)
+
+
+def test_what_was_given_back_is_refused_while_another_one_uses_it(make: Callable[..., Pool]) -> None:
+    pool = make(max_size=1)
+    with pool.connection() as old:
+        cursor = old.execute("SELECT tabid FROM systables ORDER BY tabid")
+        cursor.fetchone()
+        named = old.cursor("stale")
+        result = old.query(ONE)
+        maker = old.transaction()
+    with pool.connection() as new:
+        assert new._session is old._session
+        new.execute("CREATE TEMP TABLE pool_stale (a INT)")
+        new.autocommit = False
+        new.execute("INSERT INTO pool_stale VALUES (1)")
+        assert new.in_transaction
+        assert (old.closed, old.in_transaction) == (True, False)
+        for use in (
+            cursor.fetchall,
+            lambda: old.execute("INSERT INTO pool_stale VALUES (2)"),
+            lambda: old.read_arrow(ONE),
+            lambda: old.execute(ONE, timeout=30),
+            lambda: cursor.execute(ONE),
+            lambda: named.execute(ONE),
+            lambda: cursor.executemany("INSERT INTO pool_stale VALUES (?)", [(2,)]),
+            result.read_all,
+            old.commit,
+            old.rollback,
+            old.ping,
+            old.cursor,
+            old.tables,
+            lambda: old.write_arrow("pool_stale", new.read_arrow(ONE)),
+            lambda: setattr(old, "autocommit", True),
+            lambda: setattr(old, "isolation", "dirty"),
+            maker.__enter__,
+        ):
+            with pytest.raises(ifx.InterfaceError, match="given back to its pool"):
+                use()
+        cursor.close()
+        result.close()
+        old.cancel()
+        old.close()
+        assert new.in_transaction
+        assert new.read_arrow("SELECT a FROM pool_stale")["a"].to_pylist() == [1]
+        new.execute("DROP TABLE pool_stale")
+
+
+def test_who_waits_for_a_connection_that_is_given_back_meanwhile_is_refused(
+    make: Callable[..., Pool],
+) -> None:
+    pool = make(max_size=1)
+    old = pool.acquire()
+    failed: list[BaseException] = []
+
+    def use() -> None:
+        try:
+            old.execute("CREATE TEMP TABLE pool_late (a INT)")
+        except ifx.InterfaceError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=use)
+    with old._link.lock:  # as a statement would that runs
+        thread.start()
+        threading.Event().wait(0.05)
+        pool.release(old)
+    thread.join(60)
+    assert ["given back" in str(error) for error in failed] == [True]
+
+
+def test_a_block_whose_connection_was_given_back_inside_it_commits_nothing_of_another_ones(
+    make: Callable[..., Pool],
+) -> None:
+    pool = make(max_size=1)
+    lent: list[ifx.Connection] = []
+
+    def give_back_early() -> None:
+        with pool.connection() as old:
+            pool.release(old)
+            lent.append(pool.acquire())
+            lent[0].execute("CREATE TEMP TABLE pool_early (a INT)")
+            lent[0].execute("INSERT INTO pool_early VALUES (1)")
+
+    with pytest.raises(ifx.InterfaceError, match="given back already"):
+        give_back_early()
+    assert lent[0].in_transaction
+    pool.release(lent[0])
 
 
 def test_a_closed_pool_lends_nothing_and_wakes_those_who_wait(make: Callable[..., Pool]) -> None:
@@ -185,6 +273,20 @@ def test_a_connection_that_cannot_be_opened_frees_its_place_for_the_next(server:
         with pytest.raises(ifx.OperationalError, match="-951"):
             pool.acquire()
     assert pool.statistics.size == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "keywords", "match"),
+    [
+        (5, {}, "a connection is told by a text such as informix://.*, got int"),
+        ("nonsense://", {}, "not an informix:// URL"),
+        ("informix://u:p@h/d?server=s", {"port": "abc"}, "port must be a whole number"),
+    ],
+)
+def test_where_to_connect_is_looked_at_when_the_pool_is_made(url: Any, keywords: Any, match: str) -> None:
+    for kind in (Pool, AsyncPool):
+        with pytest.raises(ifx.InterfaceError, match=match):
+            kind(url, **keywords)
 
 
 def test_configure_sets_up_every_connection(make: Callable[..., Pool]) -> None:
@@ -239,7 +341,7 @@ def test_a_member_comes_back_clean_and_results_of_its_former_holder_end_with_an_
     with pytest.raises(ifx.InterfaceError, match="given back"):
         next(batches)
     with pool.connection() as again:
-        assert again is conn
+        assert again._session is conn._session
         assert (again.autocommit, again.isolation, again.lock_wait) == (False, None, None)
         assert again.row_factory == "tuple"
         assert again._session.cursors == set()
@@ -251,7 +353,7 @@ def test_a_connection_in_another_database_is_replaced(make: Callable[..., Pool])
     with pool.connection() as conn:
         conn.execute("DATABASE sysmaster")
     with pool.connection() as other:
-        assert other is not conn
+        assert other._session is not conn._session
         assert other.database == "stores_demo"
     assert conn.closed
 
@@ -286,11 +388,11 @@ def test_the_reset_hook_is_called_at_every_return_and_its_error_costs_the_connec
     with pool.connection() as first:
         first.execute("CREATE TEMP TABLE reset_rows (a INT)")
     with pytest.raises(ZeroDivisionError), pool.connection() as second:
-        assert second is first
+        assert second._session is first._session
     assert first.closed
     assert (pool.statistics.size, pool.statistics.broken) == (0, 1)
     with pool.connection() as third:
-        assert third is not first
+        assert third._session is not first._session
     assert seen == [False] * 3
 
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 import polars as pl
@@ -319,6 +319,28 @@ def test_frames_of_polars_pandas_and_other_connections_are_written(
     assert found["k"] == [1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16]
     assert found["v"] == ["ä", None, "b", None, "x", "y"] * 2
     assert found["d"] == [date(2026, 1, 1), None, date(2026, 1, 2), None, None, None] * 2
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "match"),
+    [
+        (SMALL, {"columns": 5}, "columns must be a sequence of names or a mapping between names, got 5"),
+        (SMALL, {"columns": {"k": 5}}, "columns must be a sequence"),
+        (SMALL, {"mode": "replace", "types": {"k": 5}}, "types must be declared types by column name"),
+        (SMALL, {"mode": "replace", "serial": 5}, "serial must be a column's name, got 5"),
+        (SMALL, {"mode": "replace", "temporary": "no"}, "temporary must be True or False, got 'no'"),
+        (SMALL, {"mode": "replace", "cascade": "no"}, "cascade must be True or False, got 'no'"),
+        (pl.LazyFrame({"k": [1]}), {}, r"a LazyFrame is a query .* collect\(\)"),
+        ({"k": [1]}, {}, r"pyarrow\.table"),
+    ],
+)
+def test_wrong_arguments_are_told_and_cost_no_connection(
+    conn: ifx.Connection, name: str, data: Any, options: Any, match: str
+) -> None:
+    conn.write_arrow(name, SMALL, mode="create")
+    with pytest.raises(ifx.InterfaceError, match=match):
+        conn.write_arrow(name, data, **options)
+    assert conn.read_arrow(f"SELECT * FROM {name}").num_rows == 3
 
 
 def test_a_result_of_the_same_connection_is_refused_by_name(conn: ifx.Connection, name: str) -> None:

@@ -686,6 +686,15 @@ class AsyncConnection(AsyncMetadata):
             # |     self._session.files.forget(list(files))
             # both:
 
+    async def _hand_on(self) -> Self:
+        """The same connection as another object, for its next holder: this one is refused from now on, and with it its
+        cursors and results."""
+        other = object.__new__(type(self))
+        link = await self._link.hand_on()
+        other.__dict__.update(self.__dict__)
+        other._link, other._parallel = link, weakref.WeakSet()
+        return other
+
     async def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
         return await self._link.run(exchange, timeout=timeout)
 

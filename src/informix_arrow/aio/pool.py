@@ -111,6 +111,7 @@ class AsyncPool:
         self._core: PoolCore[AsyncConnection] = PoolCore(limits)
         # Anew for each connection: a server group is begun at a random member.
         self._resolve: Callable[[], Parameters] = partial(resolve, url, **keywords)
+        self._resolve()  # what is wrong with them is told here, and not by the first connection
         self._configure, self._reset = configure, reset
         # blocking only:
         # | self._fill()
@@ -160,7 +161,8 @@ class AsyncPool:
                 raise
 
     async def release(self, connection: AsyncConnection) -> None:
-        """Take a connection back: reset, and put by or discarded.
+        """Take a connection back: reset, and put by or discarded. What the caller still has of it, its cursors and
+        results too, is refused from now on (``InterfaceError``): whoever gets it next gets another object.
 
         Raises ``InterfaceError`` for a connection that this pool has not lent, or that was given back already, and the
         error of the ``reset`` hook.
@@ -169,6 +171,7 @@ class AsyncPool:
         """
         member = self._core.give_back(connection)
         try:
+            member.connection = await connection._hand_on()
             if member.usable:
                 await self._clean(member)
         except BaseException:

@@ -84,6 +84,17 @@ def plan(
     zone = options.get("time_zone")
     if zone is not None:
         _check_zone(zone)
+    _check_columns(options.get("columns"))
+    for name in ("temporary", "cascade"):
+        if not isinstance(options.get(name, False), bool):
+            raise InterfaceError(f"{name} must be True or False, got {options[name]!r}")
+    serial, types = options.get("serial"), options.get("types")
+    if serial is not None and not isinstance(serial, str):
+        raise InterfaceError(f"serial must be a column's name, got {serial!r}")
+    if types is not None and not (isinstance(types, Mapping) and _are_texts((*types, *types.values()))):
+        raise InterfaceError(
+            f"types must be declared types by column name, such as {{'name': 'VARCHAR(40)'}}, got {types!r}"
+        )
     chosen = options.get("inexact")
     knobs = {name: options[name] for name in _KNOBS if name in options}
     for name, value in knobs.items():
@@ -99,8 +110,8 @@ def plan(
         method=method,
         key=key,
         primary_key=primary_key,
-        serial=options.get("serial"),
-        types=options.get("types") or {},
+        serial=serial,
+        types=types or {},
         temporary=bool(options.get("temporary", False)),
         delimident=delimident,
         cascade=bool(options.get("cascade", False)),
@@ -142,6 +153,18 @@ def writing(
     finally:
         if isinstance(progress, Bar):
             progress.finish(*seen, time.monotonic() - began)
+
+
+def _check_columns(value: object) -> None:
+    names = (*value, *value.values()) if isinstance(value, Mapping) else value
+    if value is not None and (
+        not isinstance(names, Sequence) or isinstance(names, str | bytes) or not _are_texts(names)
+    ):
+        raise InterfaceError(f"columns must be a sequence of names or a mapping between names, got {value!r}")
+
+
+def _are_texts(values: Sequence[object]) -> bool:
+    return all(isinstance(each, str) for each in values)
 
 
 def _one_of(name: str, value: object, allowed: Sequence[str]) -> str:

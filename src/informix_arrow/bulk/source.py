@@ -145,9 +145,12 @@ def _with_index(data: Any) -> Any:
 
 
 def _refuse_objects(data: Any) -> None:
-    """``InterfaceError`` for a Polars frame with Python objects: Polars hands out their addresses as bytes."""
+    """``InterfaceError`` for a Polars frame with Python objects: Polars hands out their addresses as bytes. And for one
+    that is not there yet."""
     if type(data).__module__.partition(".")[0] != "polars":
         return
+    if type(data).__name__ == "LazyFrame":
+        raise InterfaceError("a LazyFrame is a query that has not run yet: pass what its collect() gives")
     for name, kind in getattr(data, "schema", {}).items():
         if str(kind) == "Object":
             raise InterfaceError(
@@ -190,7 +193,11 @@ def _batch(data: Any) -> pa.RecordBatch:
 
 
 def _from_iterable(data: object) -> Source:
-    if isinstance(data, str | bytes | dict) or not isinstance(data, Iterable):
+    if isinstance(data, dict):
+        raise InterfaceError(
+            "a dict cannot be written: make a table of it, by pyarrow.table(data) for instance"
+        )
+    if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise InterfaceError(
             f"a {type(data).__name__} cannot be written: pass a pyarrow Table or RecordBatch, a Polars or pandas "
             "DataFrame, anything else with __arrow_c_stream__, or an iterable of record batches"

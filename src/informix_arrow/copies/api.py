@@ -32,7 +32,7 @@ from ..wire.errors import Error, InterfaceError, OperationalError
 from .checks import Checks
 from .rejects import Rejects, Sieve
 from .state import Rows, State, Target, changes
-from .targets import open_target
+from .targets import TARGETS, open_target
 
 FloatingDecimals: TypeAlias = Literal["float64", "string"] | pa.Decimal128Type
 Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
@@ -184,15 +184,23 @@ def copy(
     After each table the target is read back: rows, and for each column the values and their sum, are held against what
     was read, before the copy counts.
     """
-    plan = _Plan(mode, watermark, overlap, _names(key), evolve, connections, where, floating_decimals)
-    if jobs < 1 or connections < 1:
-        raise InterfaceError(f"jobs and connections must be at least 1, got {jobs} and {connections}")
+    for name, number in (("jobs", jobs), ("connections", connections)):
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise InterfaceError(f"{name} must be a whole number of at least 1, got {number!r}")
+    for name, hook in (("progress", progress), ("done", done)):
+        if hook is not None and not callable(hook):
+            raise InterfaceError(f"{name} must be a function, got {hook!r}")
+    if not isinstance(target, str):
+        raise InterfaceError(f"{target!r} is no target: write a text, {TARGETS}")
+    if rejects is not None and not isinstance(rejects, str | os.PathLike):
+        raise InterfaceError(f"rejects must be the path of a file, got {rejects!r}")
+    plan = _Plan(mode, watermark, overlap, _names("key", key), evolve, connections, where, floating_decimals)
     own = None if isinstance(source, Connection) else connect(source, autocommit=True)
     connection = own or source
     assert isinstance(connection, Connection)
     try:
         chosen = _tables(connection, tables)
-        there = open_target(target, _names(partition_by))
+        there = open_target(target, _names("partition_by", partition_by))
         kept = None if rejects is None else Rejects(rejects)
         try:
             run = _Run(connection, there, plan, progress or (lambda rows, size: None), kept, jobs)
@@ -251,6 +259,11 @@ class _Plan:
             raise InterfaceError("mode='merge' needs key, the columns that tell each row from all others")
         if self.mode in ("full", "append") and self.key:
             raise InterfaceError(f"mode={self.mode!r} takes no key")
+        for name, value in (("watermark", self.watermark), ("where", self.where)):
+            if value is not None and not isinstance(value, str):
+                raise InterfaceError(f"{name} must be a text, got {value!r}")
+        if not isinstance(self.evolve, bool):
+            raise InterfaceError(f"evolve must be True or False, got {self.evolve!r}")
         try:
             least = Decimal(self.overlap)
         except (ArithmeticError, TypeError, ValueError):
@@ -613,13 +626,20 @@ def _column(table: str, columns: Sequence[Column], name: str) -> Column:
     return same[0]
 
 
-def _names(key: str | Sequence[str] | None) -> tuple[str, ...]:
-    return (key,) if isinstance(key, str) else tuple(key or ())
+def _names(what: str, value: str | Sequence[str] | None) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else () if value is None else value
+    if not isinstance(names, Sequence) or not all(isinstance(each, str) for each in names):
+        raise InterfaceError(f"{what} must be a column's name or a sequence of them, got {value!r}")
+    return tuple(names)
 
 
 def _tables(connection: Connection, wanted: Sequence[str] | None) -> list[str]:
     """Names as they stand in statements."""
-    if isinstance(wanted, str):
+    if wanted is not None and (
+        isinstance(wanted, str)
+        or not isinstance(wanted, Sequence)
+        or not all(isinstance(each, str) for each in wanted)
+    ):
         raise InterfaceError(f"tables must be a sequence of names, got {wanted!r}")
     if wanted is None:
         found: list[str] = connection.tables(types=("TABLE",))["table_name"].to_pylist()

@@ -67,7 +67,7 @@ class ConnectionBase:
 
     @property
     def closed(self) -> bool:
-        """Whether the connection was closed or lost."""
+        """Whether the connection was closed, lost, or given back to its pool."""
         return self._link.closed
 
     @property
@@ -112,6 +112,8 @@ class ConnectionBase:
         """Whether a transaction is open, as far as can be told from here. After a procedure was called in one this is
         True, though the procedure may have ended it.
         """
+        if self._link.given_back:
+            return False
         return self._session.transaction in (Transaction.OPEN, Transaction.UNKNOWN)
 
     def _settings(self) -> Parameters:

@@ -24,6 +24,8 @@ from ..transport.tls import TlsSettings
 from ..wire.errors import InterfaceError, OperationalError, QueryTimeout
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ..dsn import Parameters
     from ..trace.recording import Trace
 
@@ -77,6 +79,9 @@ _OTHER_PROCESS = (
     "the connection was lost: it belongs to the process that this one was forked from; open another one after "
     "the fork"
 )
+_GIVEN_BACK = (
+    "the connection was given back to its pool, and may be somebody else's now: get another one from the pool"
+)
 _OTHER_LOOP = (
     "the connection belongs to another event loop, the one that it was opened in: open another one for each event "
     "loop that needs one"
@@ -85,6 +90,8 @@ _OTHER_LOOP = (
 
 class LinkState:
     """What both links remember: whether they can be used, and why not."""
+
+    _given_back = False  # to a pool: the conversation goes on by another link
 
     def __init__(self, parameters: Parameters) -> None:
         self._closed = True  # until the session stands
@@ -105,9 +112,24 @@ class LinkState:
     def require_open(self) -> None:
         """``InterfaceError`` when it was closed, ``OperationalError`` with the reason when it was lost."""
         if self._closed:
+            if self._given_back:
+                raise InterfaceError(_GIVEN_BACK)
             if self._why_closed:
                 raise OperationalError(self._why_closed, transient=True)
             raise InterfaceError("the connection is closed")
+
+    @property
+    def given_back(self) -> bool:
+        """Whether it was handed on: its session is another holder's."""
+        return self._given_back
+
+    def _hand_on(self) -> Self:
+        """Another link with the same conversation; this one is refused whatever it is asked for."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        _links.add(other)
+        self._closed = self._given_back = True
+        return other
 
     @property
     def suspicious(self) -> bool:
@@ -329,9 +351,19 @@ class Link(LinkState):
         self.lock = threading.RLock()  # a thread that is not here may have held it
         super()._forked()
 
+    def hand_on(self) -> Link:
+        """The same conversation for its next holder, once nothing runs in it; whoever still has this link, or waits
+        for it, gets an ``InterfaceError``, and can neither interrupt nor close what it was.
+        """
+        with self.lock:
+            other = self._hand_on()
+            self.lock = threading.RLock()  # nobody waits for what the next holder does
+            return other
+
     def interrupt(self) -> None:
         """End the statement that runs now, from any thread; nothing when none runs."""
-        self.transport.interrupt()
+        if not self._given_back:
+            self.transport.interrupt()
 
     def close(self) -> None:
         """End the session; the server rolls back an open transaction. May be called again."""
@@ -348,7 +380,8 @@ class Link(LinkState):
     def abandon(self) -> None:
         """Close the socket and say nothing: for finalizers, which may run in the middle of anything."""
         self._closed = True
-        self.transport.close()
+        if not self._given_back:
+            self.transport.close()
 
 
 class AsyncLink(LinkState):
@@ -383,6 +416,8 @@ class AsyncLink(LinkState):
         ``CancelledError`` when the answer has been read: the link stays usable.
         """
         timeout = self.limit(timeout)
+        if self._given_back:
+            self.require_open()  # and not behind what the next holder does
         if asyncio.get_running_loop() is not self._loop:
             self.require_open()
             raise InterfaceError(_OTHER_LOOP)
@@ -466,16 +501,27 @@ class AsyncLink(LinkState):
     def suspicious(self) -> bool:
         return super().suspicious or asyncio.get_running_loop() is not self._loop
 
+    async def hand_on(self) -> AsyncLink:
+        """As :meth:`Link.hand_on`."""
+        mine = self._runner is not None and self._runner is asyncio.current_task()
+        if mine or asyncio.get_running_loop() is not self._loop:
+            return self._hand_on()  # whose next step tells what is wrong
+        async with self.lock:
+            return self._hand_on()
+
     def _forked(self) -> None:
         self.lock = asyncio.Lock()
         super()._forked()
 
     def interrupt(self) -> None:
         """End the statement that runs now; nothing when none runs. From within the event loop."""
-        self.transport.interrupt()
+        if not self._given_back:
+            self.transport.interrupt()
 
     async def close(self) -> None:
         """End the session; the server rolls back an open transaction. May be called again."""
+        if self._given_back:
+            return
         if self._runner is not None and self._runner is asyncio.current_task():
             self.abandon()
             return
@@ -496,4 +542,5 @@ class AsyncLink(LinkState):
     def abandon(self) -> None:
         """Close the socket and say nothing: for finalizers, and when there is no time for a goodbye."""
         self._closed = True
-        self.transport.close()
+        if not self._given_back:
+            self.transport.close()
