@@ -74,6 +74,12 @@ STATEMENTS = [
     ("create table two (a serial, b integer, c serial)", -362),
     ("alter table n add (a serial)", -287),
     ("alter table n modify (c char(5)), add (e serial8)", -287),
+    ("update statistics for table nowhere", -206),
+    ("update statistics high for table n (c, z)", -217),
+    ("update statistics for table n where t = 9", -201),
+    ("update statistics for everything", -201),
+    ("update statistics high resolution 10 .95", -201),
+    ("update statistics for procedure nowhere", -674),
 ]
 
 

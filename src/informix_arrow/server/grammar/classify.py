@@ -22,6 +22,7 @@ from .ddl_nodes import (
     Role,
     Sequence,
     Truncate,
+    UpdateStatistics,
 )
 from .ddl_parser import DdlParser
 from .isolation_set import set_isolation, set_retained, set_transaction
@@ -31,6 +32,7 @@ from .spl.nodes import DropRoutine, ExecuteRoutine, Routine
 from .spl.parser import read_call, read_drop, read_routine
 from .spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
 from .spl.triggers import read_trigger
+from .statistics import read_statistics
 
 
 @dataclass(slots=True)
@@ -61,6 +63,7 @@ DdlStatement = (
     | CreateTrigger
     | DropTrigger
     | SetTriggers
+    | UpdateStatistics
 )
 
 Statement = DdlStatement | Routine | DropRoutine | ExecuteRoutine | Control | None
@@ -97,9 +100,7 @@ def classify(
     if p.done:
         raise syntax_error(1)
     word = p.word
-    if word == "UPDATE" and p.peek() == "STATISTICS":
-        return St.UPDATE_STATISTICS, Control("accept")
-    if word in _QUERIES:
+    if word in _QUERIES and not (word == "UPDATE" and p.peek() == "STATISTICS"):
         return 0, None
     handler = _STATEMENTS.get(word)
     if handler is None:
@@ -109,6 +110,11 @@ def classify(
     for database in p.databases:
         require_here(database)
     return found
+
+
+def _update(p: DdlParser) -> tuple[int, Statement]:
+    p.expect("STATISTICS")
+    return St.UPDATE_STATISTICS, read_statistics(p)
 
 
 def _create(p: DdlParser) -> tuple[int, Statement]:
@@ -478,6 +484,7 @@ def _allow_newline(call: ExecuteRoutine) -> Control:
 
 
 _STATEMENTS = {
+    "UPDATE": _update,
     "CREATE": _create,
     "DROP": _drop,
     "BEGIN": _begin,

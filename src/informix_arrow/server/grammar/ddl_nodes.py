@@ -178,3 +178,15 @@ class Role:
     name: str
     drop: bool
     if_needed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateStatistics:
+    """What UPDATE STATISTICS names: a table with some of its columns, or a routine with the types of its arguments (None
+    where none were given); neither where it is of all."""
+
+    table: str = ""
+    columns: tuple[str, ...] = ()
+    routine: str = ""
+    types: tuple[ColumnType, ...] | None = None
+    specific: bool = False

@@ -17,9 +17,10 @@ from ...grammar.ddl_nodes import (
     Role,
     Sequence,
     Truncate,
+    UpdateStatistics,
 )
 from ...grammar.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
-from . import granting, indexes, sequences, synonyms, tables, triggers, views
+from . import granting, indexes, sequences, statistics, synonyms, tables, triggers, views
 from .alter import alter
 from .workbench import Workbench
 
@@ -50,6 +51,8 @@ def run(bench: Workbench, statement: DdlStatement) -> int:
         return triggers.drop(bench, statement)
     if isinstance(statement, SetTriggers):
         return triggers.switch(bench, statement)
+    if isinstance(statement, UpdateStatistics):
+        return statistics.update(bench, statement)
     if isinstance(statement, AlterTable):
         return alter(bench, statement)
     if isinstance(statement, Rename):

@@ -1,0 +1,87 @@
+"""UPDATE STATISTICS, which has nothing to do here but to know what it names."""
+
+from __future__ import annotations
+
+from sqlglot.tokens import TokenType
+
+from ...wire.types import ColumnType
+from .ddl_nodes import UpdateStatistics
+from .ddl_parser import DdlParser
+
+_ROUTINES = ("PROCEDURE", "FUNCTION", "ROUTINE")
+
+
+def read_statistics(p: DdlParser) -> UpdateStatistics:
+    """What stands behind UPDATE STATISTICS; -201 for a word that is none of its."""
+    mode = p.word if p.word in ("LOW", "MEDIUM", "HIGH") else ""
+    p.at += bool(mode)
+    found = UpdateStatistics()
+    if p.accept("FOR"):
+        if not p.accept("TABLE"):
+            if mode:  # the modes are those of tables
+                raise p.fail()
+            return _routine(p)
+        if not _at_options(p):
+            found = _table(p)
+    _options(p, mode)
+    p.finish()
+    return found
+
+
+def _at_options(p: DdlParser) -> bool:
+    return p.done or p.word in ("DROP", "RESOLUTION", "SAMPLING", "DISTRIBUTIONS", "FORCE", "AUTO")
+
+
+def _table(p: DdlParser) -> UpdateStatistics:
+    only = p.word == "ONLY" and p.peek() == "("
+    if only:
+        p.at += 2
+    name = p.object_name()
+    if only:
+        p.expect(")")
+    return UpdateStatistics(name, tuple(p.names()) if p.word == "(" else ())
+
+
+def _routine(p: DdlParser) -> UpdateStatistics:
+    specific = p.accept("SPECIFIC")
+    if p.word not in _ROUTINES:
+        raise p.fail()
+    p.at += 1
+    if p.done and not specific:
+        return UpdateStatistics()
+    name = p.object_name()
+    types: list[ColumnType] | None = None
+    if not specific and p.accept("("):
+        types = []
+        while not p.accept(")"):
+            if types:
+                p.expect(",")
+            types.append(p.column_type()[0])
+    p.finish()
+    return UpdateStatistics(routine=name, types=None if types is None else tuple(types), specific=specific)
+
+
+def _options(p: DdlParser, mode: str) -> None:
+    if mode in ("", "LOW"):
+        if p.accept("DROP"):
+            p.expect("DISTRIBUTIONS")
+            p.accept("ONLY")
+    else:
+        if mode == "MEDIUM" and p.accept("SAMPLING"):
+            p.expect("SIZE")
+            _number(p)
+        if p.accept("RESOLUTION"):
+            _number(p)
+            if mode == "MEDIUM" and (p.word == "." or p.token.token_type == TokenType.NUMBER):
+                _number(p)
+        if p.accept("DISTRIBUTIONS"):
+            p.expect("ONLY")
+    if not p.accept("FORCE"):
+        p.accept("AUTO")
+
+
+def _number(p: DdlParser) -> None:
+    p.accept(".")  # before .95 it is a token of its own
+    if p.token.token_type != TokenType.NUMBER:
+        raise p.fail()
+    p.at += 1
