@@ -182,8 +182,8 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class UpdateStatistics:
-    """What UPDATE STATISTICS names: a table with some of its columns, or a routine with the types of its arguments (None
-    where none were given); neither where it is of all."""
+    """What UPDATE STATISTICS names: a table with some of its columns, or a routine with the types of its arguments
+    (None where none were given); neither where it is of all."""
 
     table: str = ""
     columns: tuple[str, ...] = ()

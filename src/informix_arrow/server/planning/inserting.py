@@ -128,11 +128,16 @@ def _insert_value(work: Translation, item: exp.Expression, column: ColumnInfo) -
         return "const", ex.value
     if has_own_storage(column.type):
         return "stored", translator.values.assign(ex, column.type)
-    if ex.type is not None and has_own_storage(ex.type):
+    if ex.type is not None and (has_own_storage(ex.type) or _has_own_text(ex.type, column.type)):
         ex = translator.values.cast(ex, column.type)
     if ex.packed:
         return "expr", f"_ifx_plain({ex.sql})"
     return "expr", ex.sql
+
+
+def _has_own_text(t: ColumnType, target: ColumnType) -> bool:
+    """Whether a value's text is another than that of its number: MONEY has its currency there."""
+    return t.code == TypeCode.MONEY and is_character(target)
 
 
 def _as_targets(work: Translation, select: SelectPlan, targets: Sequence[ColumnInfo]) -> SelectPlan:
@@ -145,7 +150,8 @@ def _as_targets(work: Translation, select: SelectPlan, targets: Sequence[ColumnI
         same = (t.code, t.encoded_length, t.extended_name) == (
             target.type.code, target.type.encoded_length, target.type.extended_name
         )  # fmt: skip
-        if not same and (has_own_storage(t) or has_own_storage(target.type)):
+        own = has_own_storage(t) or has_own_storage(target.type) or _has_own_text(t, target.type)
+        if not same and own:
             source = Ex(sql, t, packed=packed, source=t)
             # texts are cut, and told about, where the rows go in
             wanted = _LONG_TEXT if is_character(target.type) else target.type

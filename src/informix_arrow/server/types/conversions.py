@@ -21,7 +21,7 @@ from ...wire.types import ColumnType, Field, TypeCode
 from ..errors import SqlError, not_supported
 from . import intervals
 from .column_shortcuts import LIMITS, LONG_LIMIT, Converted, WholeColumns
-from .literals import date, datetime_fields, fields_of, fit, number, text_of, to_storage
+from .literals import date, datetime_fields, fields_of, fit, money, number, text_of, to_storage
 from .locators import as_locator
 from .nested_types import (
     element_type,
@@ -163,7 +163,7 @@ class Converter:
         if isinstance(value, (int, float, Decimal)):
             return value
         if isinstance(value, str):
-            return number(value)
+            return money(value) if self.type.code == TypeCode.MONEY else number(value)
         if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
             return (value - dt.date(1899, 12, 31)).days
         raise SqlError(-1260)

@@ -13,6 +13,7 @@ from ...wire.types import Field, Qualifier
 from ..errors import SqlError
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_MONEY = re.compile(r"([+-]?)(\$?)([+-]?)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(\$?)")
 _PARTS = re.compile(r"\d+")
 _ISO = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
 _US = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{1,4})")
@@ -37,6 +38,15 @@ def number(text: str) -> Decimal:
         return Decimal(stripped)
     except InvalidOperation:
         raise SqlError(-1213) from None
+
+
+def money(text: str) -> Decimal:
+    """A MONEY from text: a number that may have the currency `$` before or behind it, and commas between groups of
+    three digits. -1213 when it is none."""
+    found = _MONEY.fullmatch(text.strip())
+    if not found or (found[1] and found[3]) or (found[2] and found[5]):
+        return number(text)
+    return number(f"{found[1] or found[3] or ''}{found[4].replace(',', '')}")
 
 
 def date(text: str, dbdate: str = "") -> dt.date:

@@ -105,7 +105,7 @@ def text_type(t: ColumnType) -> ColumnType:
     if is_floating_decimal(t):
         return ColumnType.lvarchar(320)
     if t.code in DECIMALS:
-        return character((t.precision or 32) + 3)
+        return character((t.precision or 32) + (4 if t.code == TypeCode.MONEY else 3))
     if is_nested(t):
         return ColumnType.lvarchar(32739)
     return character(32)

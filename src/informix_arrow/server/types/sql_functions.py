@@ -16,7 +16,8 @@ from duckdb.func import PythonUDFType
 
 from ...wire.types import Qualifier
 from ..errors import SqlError
-from . import intervals, packed
+from . import intervals, number_masks, packed
+from .literals import money
 from .result_types import LONGEST_TEXT
 
 _ARROW = PythonUDFType.ARROW
@@ -42,6 +43,10 @@ def _coded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _interval(text: str, encoded: int) -> int:
     return intervals.parse(text, Qualifier.from_encoded(encoded))
+
+
+def _money(text: str) -> str:
+    return f"{money(text):f}"
 
 
 def _bytes(text: str, codec: str) -> int:
@@ -123,6 +128,8 @@ def _finite(numbers: Any) -> Any:
 
 
 _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
+    ("_ifx_masked", number_masks.masked, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    ("_ifx_money", _money, ["VARCHAR"], "VARCHAR"),
     ("_ifx_interval", _interval, ["VARCHAR", "INTEGER"], "BIGINT"),
     ("_ifx_bytes", _bytes, ["VARCHAR", "VARCHAR"], "INTEGER"),
     ("_ifx_cut", _cut, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),

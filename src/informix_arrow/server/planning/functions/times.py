@@ -8,6 +8,7 @@ from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError, not_supported
 from ...types.literals import date
 from ...types.names import text
+from ...types.number_masks import read
 from ...types.result_types import (
     character,
     datetime_storage,
@@ -254,8 +255,12 @@ def _formatted(moment: str, layout: str) -> str:
 def _to_char(v: Values, args: list[Ex]) -> Ex:
     value = args[0]
     if len(args) == 2:
+        if value.type is not None and is_number(value.type) and args[1].literal is not None:
+            read(args[1].literal)
+            plain = f"_ifx_plain({value.sql})" if value.packed else f"CAST({value.sql} AS VARCHAR)"
+            return Ex(f"_ifx_masked({plain}, {text(args[1].literal)})", character(255))
         if value.type is None or not is_moment(value.type):
-            raise not_supported("TO_CHAR with a format for a number", -664)
+            raise not_supported("TO_CHAR with a format for what is neither a moment nor a number", -664)
         if args[1].literal is None:
             raise not_supported("TO_CHAR with a format that is no literal", -664)
         moment = value.sql

@@ -8,7 +8,7 @@ from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError
 from ...types.conversions import Converter
 from ...types.intervals import fit_sql, is_interval, parse, qualifier_of, same_class, text_sql
-from ...types.literals import date, datetime_fields, number, to_storage
+from ...types.literals import date, datetime_fields, money, number, to_storage
 from ...types.names import text, value_sql
 from ...types.nested_types import is_nested, is_simple_large, lob_kind, same_type
 from ...types.packed import DIGITS, encode, pack_sql, unpack_sql
@@ -65,6 +65,28 @@ def _number_cut(sql: str, width: int) -> str:
     whole = f"strlen(split_part({sql}, '.', 1)) <= {width} AND NOT contains({sql}, 'e')"
     fits = f"strlen({sql}) <= {width}"
     return f"(CASE WHEN {fits} THEN {sql} WHEN {whole} THEN left({sql}, {width}) ELSE error('IFX-1207') END)"
+
+
+def _number_text(sql: str, source: ColumnType) -> str:
+    """A number's text; that of a MONEY has the currency, which stands behind the sign."""
+    if source.code in DECIMALS and source.scale and source.scale == source.precision:
+        # DuckDB leaves out the zero before the point of a DECIMAL(p,p) only.
+        sql = f"CAST({sql} AS DECIMAL({source.scale + 1}, {source.scale}))"
+    if source.code == TypeCode.MONEY:
+        return f"(CASE WHEN {sql} < 0 THEN '-$' ELSE '$' END || CAST(abs({sql}) AS VARCHAR))"
+    return f"CAST({sql} AS VARCHAR)"
+
+
+def _exact_number(sql: str, read: str, t: ColumnType) -> str:
+    """A text as a number of type `t`, with all its digits; `read` is the text as DOUBLE, which says what is wrong with
+    one that does not fit."""
+    duck = duck_type(t)
+    if t.code == TypeCode.MONEY:
+        return f"CAST(_ifx_money({sql}) AS {duck})"
+    if t.code in INTEGERS:
+        exact = f"TRY_CAST(trunc(TRY_CAST(trim({sql}) AS DECIMAL(38, 16))) AS {duck})"
+        return f"coalesce({exact}, CAST(trunc({read}) AS {duck}))"
+    return f"coalesce(TRY_CAST(trim({sql}) AS {duck}), CAST({read} AS {duck}))"
 
 
 class Values:
@@ -203,11 +225,8 @@ class Values:
                 sql = text_sql(sql, qualifier_of(source))
             elif is_moment(source):
                 sql = moment_text(sql, source, self.ctx.dbdate)
-            elif source.code in DECIMALS and source.scale and source.scale == source.precision:
-                # DuckDB leaves out the zero before the point of a DECIMAL(p,p) only.
-                sql = f"CAST(CAST({sql} AS DECIMAL({source.scale + 1}, {source.scale})) AS VARCHAR)"
             elif not is_character(source):
-                sql = f"CAST({sql} AS VARCHAR)"
+                sql = _number_text(sql, source)
             if is_number(source) and t.content_width < text_type(source).content_width:
                 return Ex(_number_cut(sql, t.content_width), t)
             if is_character(source) and source.content_width <= t.content_width:
@@ -215,7 +234,9 @@ class Values:
             return Ex(cast_sql(sql, t.content_width, self.ctx.codec), t)
         if is_character(source):
             read = self.as_type_of(ex, t)
-            return Ex(f"CAST({f'trunc({read})' if t.code in INTEGERS else read} AS {duck_type(t)})", t)
+            if t.code in INTEGERS or t.code in DECIMALS:
+                return Ex(_exact_number(ex.sql, read, t), t)
+            return Ex(f"CAST({read} AS {duck_type(t)})", t)
         if t.code == TypeCode.DATETIME and t.qualifier is not None and is_moment(source):
             return Ex(extend_sql(ex.sql, source, t.qualifier, self.ctx), t)
         if is_interval(t) and is_interval(source):
@@ -235,7 +256,7 @@ class Values:
     def _cast_key(self, ex: Ex, t: ColumnType) -> Ex:
         """A floating decimal as another type."""
         if is_character(t):
-            return Ex(f"left(_ifx_plain({ex.sql}), {t.content_width})", t)
+            return Ex(_number_cut(f"_ifx_plain({ex.sql})", t.content_width), t)
         if t.code in DECIMALS:
             precision, scale = t.precision or DIGITS, t.scale or 0
             return Ex(f"CAST(_ifx_fixed({ex.sql}, {precision}, {scale}) AS {duck_type(t)})", t)
@@ -380,7 +401,7 @@ class Values:
     def read_literal(self, value: str, t: ColumnType) -> str:
         """DuckDB literal of a character literal that stands for a value of type `t`."""
         if is_number(t):
-            return f"{number(value):f}"
+            return f"{money(value) if t.code == TypeCode.MONEY else number(value):f}"
         if t.is_boolean:
             lowered = value.strip().lower()
             if lowered not in ("t", "f"):

@@ -65,6 +65,8 @@ def cut_sql(sql: str, width: int, codec: str) -> str:
     """SQL that cuts a text to `width` bytes of the code set, never inside a character."""
     if codec not in ("utf-8", "utf8"):
         return f"_ifx_cut({sql}, {width}, {text(codec)})" if is_multibyte(codec) else f"left({sql}, {width})"
+    if "SELECT" in sql:  # DuckDB takes no lambda over a subquery
+        return f"_ifx_cut({sql}, {width}, {text(codec)})"
     return (
         f"(CASE WHEN strlen({sql}) <= {width} THEN {sql} ELSE left({sql}, list_max(list_filter("
         f"range(0, {width + 1}), {function('i', f'strlen(left({sql}, i)) <= {width}')}))) END)"

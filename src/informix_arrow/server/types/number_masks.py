@@ -1,0 +1,105 @@
+"""TO_CHAR of numbers: the formatting masks of Informix's manuals (ESQL/C, numeric-formatting masks).
+
+    &  a digit, or 0      *  a digit, or *      #  a digit, or a blank      <  a digit, or nothing
+    ,  between digits     .  the point          (  )  around negative numbers
+    -  a sign for negative numbers alone        +  a sign for all           $  the currency
+
+Several of `$ - + (` in a row are one, as far to the right as it can stand; each but one of them has room for a digit.
+What does not fit becomes asterisks, and a number without a place for its sign has none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
+
+from ..errors import not_supported
+
+_FILLS = {"&": "0", "*": "*", "#": " ", "<": ""}
+_FLOATING = "$-+("
+_DIGITS = "".join(_FILLS) + _FLOATING
+_FRACTION = re.compile(r"([*&#<$\-]*)(\)?)([^*&#<$\-+(),.]*)")
+_DOUBTFUL = re.compile(r"\)|--+\$[$,]*\$|\+\++\$[$,]*\$|\(\(+\$[$,]*\$|[&*].*[$\-+(]")
+"""Before the point: what could move in two ways, or has no way to move."""
+_WIDE = Context(prec=160, rounding=ROUND_HALF_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A mask in its parts: `left` of the point, `places` behind it, and whether it has a point; `close` is the closing
+    parenthesis, `tail` what follows."""
+
+    left: str
+    point: bool
+    places: int
+    close: str
+    tail: str
+    width: int
+
+
+@lru_cache(256)
+def read(mask: str) -> Mask:
+    """-664 for a mask that says nothing about digits, or says it in another way (`9,999.99`)."""
+    left, point, right = mask.partition(".")
+    close = tail = ""
+    if not point:
+        left, close = (left[:-1], ")") if left.endswith(")") else (left, "")
+    found = _FRACTION.fullmatch(right)
+    places = 0
+    if found is not None and point:
+        places, close, tail = len(found[1]), found[2], found[3]
+    if found is None or _DOUBTFUL.search(left) or re.search(r"\d", mask) or not _room(left) + places:
+        raise not_supported(f"TO_CHAR of a number with the format {mask!r}", -664)
+    return Mask(left, bool(point), places, close, tail, len(mask))
+
+
+def _room(left: str) -> int:
+    """How many digits fit before the point."""
+    return sum(c in _DIGITS for c in left) - len(set(left) & set(_FLOATING))
+
+
+def masked(number: str, mask: str) -> str:
+    """A number's text in a mask."""
+    m = read(mask)
+    value = Decimal(number)
+    text = f"{value.copy_abs().quantize(Decimal(1).scaleb(-m.places), context=_WIDE):f}"
+    whole, _, fraction = text.partition(".")
+    whole = whole.lstrip("0")
+    negative = value < 0 and (whole + fraction).strip("0") != ""
+    if len(whole) > _room(m.left):
+        return "*" * m.width
+    end = {"": "", ")": ")" if negative else " "}[m.close]
+    return _left(m.left, whole, negative) + ("." if m.point else "") + fraction + end + m.tail
+
+
+def _left(left: str, digits: str, negative: bool) -> str:
+    """The part before the point. Its cells are filled from the right: digits first, then what moves, then blanks."""
+    cells: list[str | None] = [None if c in _DIGITS + "," else c for c in left]
+    first, rest = len(left), digits
+    for at in range(len(left) - 1, -1, -1):
+        c = left[at]
+        if c == "," and rest and first < len(left):
+            cells[at] = ","
+        elif c in _DIGITS and (rest or c in "&*"):
+            cells[at], rest = (rest[-1], rest[:-1]) if rest else (_FILLS[c], "")
+            first = at
+        elif c == "," and not rest and left[:at].rstrip(",")[-1:] in ("&", "*"):
+            cells[at] = _FILLS[left[:at].rstrip(",")[-1]]
+    signs = {"$": "$", "-": "- "[not negative], "+": "-+"[not negative], "(": "( "[not negative]}
+    limit = next((i for i, cell in enumerate(cells) if cell and left[i] in _DIGITS + ","), len(left))
+    for symbol in sorted(set(left) & set(_FLOATING), key=left.rindex, reverse=True):
+        run = re.search(re.escape(symbol) + f"[{re.escape(symbol)},]*", left)
+        several = left.count(symbol) > 1
+        reach = run.end() - 1 if run is not None and several else left.index(symbol)
+        limit = min(limit - 1, reach)
+        cells[limit] = signs[symbol]
+    return "".join(_blank(left, at) if cell is None else cell for at, cell in enumerate(cells))
+
+
+def _blank(left: str, at: int) -> str:
+    """A cell that nothing was put into: that of a comma is like the one before it."""
+    while left[at] == "," and at:
+        at -= 1
+    return _FILLS.get(left[at], " ")
