@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from .connection import Connection, open_connection
 from .dsn import Parameters, refuse_unknown, resolve
@@ -272,6 +272,9 @@ class Pool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a pool cannot be copied or pickled: make another one there")
 
     def __repr__(self) -> str:
         return f"<informix_arrow.Pool {self._core!r}>"

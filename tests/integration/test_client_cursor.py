@@ -371,6 +371,34 @@ def test_the_work_on_current_rows_can_be_undone(conn: ifx.Connection, rows_to_ch
     assert count == (0,)
 
 
+def test_two_open_cursors_of_one_name_are_refused(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
+    """WHERE CURRENT OF changed a row of the one that was opened last."""
+    sql = "SELECT id FROM client_current FOR UPDATE"
+    first, second = conn.cursor("c5"), conn.cursor("C5")
+    first.execute(sql).fetchone()
+    with pytest.raises(ifx.InterfaceError, match="'c5', so WHERE CURRENT OF C5 could mean a row of either"):
+        second.execute(sql)
+    rows_to_change.execute("UPDATE client_current SET tail = 0 WHERE CURRENT OF c5")
+    first.execute(sql)  # its own last result is closed before
+    first.close()
+    assert second.execute(sql).fetchone() == (0,)
+    conn.commit()  # closes what is open
+    third = conn.cursor("c5").execute(sql)
+    assert third.fetchall()[-1] == (39,)
+    assert conn.cursor("c5").execute(sql).fetchone() == (0,)  # the third is at its end
+    assert rows_to_change.execute("SELECT id FROM client_current WHERE tail = 0").fetchall() == [(0,)]
+
+
+def test_a_connection_is_neither_pickled_nor_copied(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+    """A copy would close the session of the original when it is dropped."""
+    for each in (conn, cur, conn.query("SELECT 1 FROM systables WHERE tabid = 1")):
+        with pytest.raises(TypeError, match="pass the URL, and open another one there"):
+            pickle.dumps(each)
+    with pytest.raises(TypeError, match="cannot be copied"):
+        copy.copy(conn)
+    conn.ping()
+
+
 def test_a_named_cursor_gives_arrow_and_all_fetches(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
     with conn.cursor("c4") as reader:
         reader.execute("SELECT id, tail FROM client_current FOR UPDATE")

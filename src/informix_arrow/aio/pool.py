@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..dsn import Parameters, refuse_unknown, resolve
 from ..dsn.keywords import ConnectKeywords
@@ -293,6 +293,9 @@ class AsyncPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a pool cannot be copied or pickled: make another one there")
 
     def __repr__(self) -> str:
         return f"<informix_arrow.aio.AsyncPool {self._core!r}>"

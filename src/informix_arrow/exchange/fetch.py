@@ -86,6 +86,7 @@ class ServerCursor:
     read: ReadOptions = field(default_factory=ReadOptions)
     prepared: Prepared | None = None  # its statement, when that may be used again
     scope: ReadScope | None = None  # what it has changed in the session
+    outlived: bool = False  # its transaction: the server has closed it
 
     bulky = True  # a fetch reply fills socket buffers
 
@@ -139,6 +140,10 @@ class ServerCursor:
         """Stop decoding: the rest of the rows is passed over."""
         self.error = self.error or error
         self.decoder = None
+
+    def transaction_ended(self) -> None:
+        """The server has closed it, unless it is WITH HOLD; a read that finds rows missing is told by the server."""
+        self.outlived = not self.read.hold
 
 
 def next_batch(session: Session, cursor: ServerCursor) -> Exchange[object | None]:

@@ -73,6 +73,10 @@ class OpenCursor(Orphan, Protocol):
         """Let whoever reads on get ``error``."""
         ...
 
+    def transaction_ended(self) -> None:
+        """Take notice of a COMMIT or ROLLBACK: the server has closed it, unless it is WITH HOLD."""
+        ...
+
 
 class Transaction(Enum):
     """Whether a transaction is open on the server, as far as the client can tell."""

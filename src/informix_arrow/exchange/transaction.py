@@ -253,6 +253,8 @@ def undone(session: Session) -> Exchange[None]:
 
 def _ended(session: Session, *, undone: bool) -> Exchange[None]:
     session.transaction = Transaction.NONE
+    for cursor in session.cursors:
+        cursor.transaction_ended()
     changed, session.statements.changed = session.statements.changed, False
     if undone and changed:
         yield from release_all(session, session.statements.clear())

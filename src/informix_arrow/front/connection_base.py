@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import NoReturn
 
 from ..dsn import Parameters
 from ..exchange.fetch import ReadOptions
@@ -51,6 +52,12 @@ class ConnectionBase:
     def _parameters(self) -> Parameters:
         """Where the login was and how, the password left out."""
         return self._login.without_password()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a connection cannot be copied or pickled, nor can its cursors and results: pass the URL, and open another "
+            "one there"
+        )
 
     def add_observer(self, observer: Observer) -> None:
         """Let ``observer`` be called with an :class:`~informix_arrow.observing.Operation` after each call that talks to

@@ -10,7 +10,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ..exchange.again import Few
 from ..exchange.client_files import refuse_in_pipeline
@@ -19,6 +19,7 @@ from ..exchange.many import execute_many
 from ..exchange.procedures import call_procedure
 from ..exchange.replies import ManyOutcome
 from ..exchange.run import run, run_for_rows
+from ..exchange.session import Session
 from ..exchange.statement import Outcome
 from ..exchange.steps import Exchange
 from ..shaping.dbapi_types import DescriptionItem
@@ -33,6 +34,7 @@ from .runner import AnyRunner
 
 # Small batches: the first row is there soon, and rows are consumed piece by piece.
 _BATCH_BYTES = 1 << 20
+T = TypeVar("T")
 _NAME = re.compile(r"[^\W\d]\w{0,127}")
 
 
@@ -172,6 +174,9 @@ class CursorBase:
         values = statement.values(parameters)
         chosen = None if inexact is None else inexact_option(inexact)
         session, options = connection._session, self._options(connection)
+        if self._name:
+            whole = run(session, operation, len(values), values, options, inexact=chosen)
+            return _of_one_name(session, self._name, whole)
         if self.floating_decimals == "decimal":
             return run(session, operation, len(values), values, options, inexact=chosen)
         return run_for_rows(session, statement, values, options, inexact=chosen)
@@ -202,7 +207,9 @@ class CursorBase:
         """The exchange of ``callproc``."""
         values = () if parameters is None else parameters
         chosen = None if inexact is None else inexact_option(inexact)
-        return call_procedure(connection._session, name, values, self._options(connection), inexact=chosen)
+        session = connection._session
+        called = call_procedure(session, name, values, self._options(connection), inexact=chosen)
+        return _of_one_name(session, self._name, called) if self._name else called
 
     def _options(self, connection: AnyRunner) -> ReadOptions:
         """How rows are read, as the settings have it; the same object for the same settings."""
@@ -300,6 +307,19 @@ class CursorBase:
         warning = errors.Warning(f"the server cut text that is too long for its column{where}")
         self.messages.append((errors.Warning, warning))
         warnings.warn(warning, stacklevel=4)
+
+
+def _of_one_name(session: Session, name: str, exchange: Exchange[T]) -> Exchange[T]:
+    """Refuse the name of a cursor that is open: ``WHERE CURRENT OF`` would change a row of either."""
+    for cursor in session.cursors:
+        if not isinstance(cursor, ServerCursor) or cursor.outlived:
+            continue
+        if cursor.read.name.lower() == name.lower():
+            raise InterfaceError(
+                f"another cursor of this connection that is open is called {cursor.read.name!r}, so WHERE CURRENT OF "
+                f"{name} could mean a row of either: close that one first, or choose another name"
+            )
+    return (yield from exchange)
 
 
 def nothing_to_fetch() -> ProgrammingError:
