@@ -18,7 +18,7 @@
 #include "wire_bytes.h"
 
 #define IA_FIRST_ROWS 1024
-#define IA_SAMPLE_ROWS 32768 /* after so many the size of a full batch is foreseen */
+#define IA_SAMPLE_ROWS 32768 /* from so many on the size of a full batch is foreseen */
 #define IA_FIRST_TEXT 1024  /* bytes */
 #define IA_ROW_SLACK 64 /* bytes behind the values of a fixed column */
 
@@ -261,9 +261,9 @@ static int64_t ia_next_rows(const struct ia_decoder *d, int64_t bytes)
     int64_t rows = d->hint_rows ? d->hint_rows : IA_FIRST_ROWS;
     if (d->row_capacity) {
         rows = d->row_capacity * 2;
-        if (d->row_capacity == IA_SAMPLE_ROWS) {
+        if (d->row_capacity >= IA_SAMPLE_ROWS) {
             const double full = (double)d->row_capacity * ((double)d->batch_bytes / (double)(bytes ? bytes : 1)) * 1.05;
-            if (full > (double)rows) /* but 64 times as many at most: the sample may mislead */
+            if (full > (double)rows && rows < 64 * IA_SAMPLE_ROWS) /* but 64 times as many at most: the sample may mislead */
                 rows = full < 64.0 * IA_SAMPLE_ROWS ? (int64_t)full : 64 * IA_SAMPLE_ROWS;
         }
     }
@@ -275,6 +275,22 @@ static inline void ia_text_capacity(const struct ia_decoder *d, struct ia_column
 {
     const int64_t bytes = (int64_t)ia_reserved(c->values) - IA_TEXT_SLACK;
     c->capacity = bytes < d->text_limit || c->flags & IA_FLAG_LARGE ? bytes : d->text_limit;
+}
+
+/* The rows that all buffers have room for: those of the pool are often larger than what was asked for. */
+static int64_t ia_room_for_rows(const struct ia_decoder *d)
+{
+    int64_t rows = d->batch_rows;
+    for (const struct ia_column *c = d->columns; c < d->columns + d->count; c++) {
+        const int64_t words = (int64_t)ia_reserved(c->validity) / 8 - 1;
+        const int64_t bytes = (int64_t)ia_reserved(c->item ? (const void *)c->values : c->offsets);
+        int64_t room = !c->item               ? bytes / (int64_t)ia_offset_size(c) - 1
+                       : ia_is_bits(c->kind) ? ((bytes - IA_ROW_SLACK) / 8 - 1) * 64
+                                             : (bytes - IA_ROW_SLACK) / c->item;
+        room = room < words * 64 ? room : words * 64;
+        rows = rows < room ? rows : room;
+    }
+    return rows;
 }
 
 /* Room for more rows in every column, and for text in proportion. */
@@ -296,8 +312,8 @@ static int ia_grow_rows(struct ia_decoder *d, int64_t bytes)
                 if (ia_grow(d->pool, c->slot + IA_SLOT_VALUES, &c->values, (size_t)c->capacity + IA_TEXT_SLACK))
                     return IA_NO_MEMORY;
                 ia_text_capacity(d, c);
-            } else if (d->row_capacity == IA_SAMPLE_ROWS) {
-                const int64_t text = c->length / IA_SAMPLE_ROWS * rows + rows;
+            } else if (d->row_capacity >= IA_SAMPLE_ROWS) {
+                const int64_t text = c->length / d->row_capacity * rows + rows;
                 if (text > c->capacity && text < d->text_limit) {
                     if (ia_grow(d->pool, c->slot + IA_SLOT_VALUES, &c->values, (size_t)text + IA_TEXT_SLACK))
                         return IA_NO_MEMORY;
@@ -306,7 +322,8 @@ static int ia_grow_rows(struct ia_decoder *d, int64_t bytes)
             }
         }
     }
-    d->row_capacity = rows;
+    const int64_t room = ia_room_for_rows(d);
+    d->row_capacity = room > rows ? room : rows;
     return 0;
 }
 
@@ -456,10 +473,10 @@ static int ia_decoder_take(struct ia_decoder *d, struct ArrowArray *out)
             ia_pool_keep(d->pool, c->slot + IA_SLOT_VALIDITY, c->validity);
             c->validity = NULL;
         } else {
-            ia_trim(d->pool, c->slot + IA_SLOT_VALIDITY, &c->validity, (size_t)words * 8);
+            ia_trim(d->pool, c->slot + IA_SLOT_VALIDITY, &c->validity, (size_t)(words + 1) * 8);
         }
         ia_trim(d->pool, c->slot + IA_SLOT_VALUES, &c->values,
-                c->item ? ia_value_bytes(c, rows) : (size_t)c->length + IA_TEXT_SLACK);
+                c->item ? ia_value_bytes(c, rows) + IA_ROW_SLACK : (size_t)c->length + IA_TEXT_SLACK);
         if (!c->item)
             ia_trim(d->pool, c->slot + IA_SLOT_OFFSETS, &c->offsets, (size_t)(rows + 1) * ia_offset_size(c));
         own->pool = d->pool;

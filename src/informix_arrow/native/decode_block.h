@@ -55,6 +55,32 @@ static inline int64_t ia_message_size(const uint8_t *p, int put)
     return header >> 48 == IA_SQ_TUPLE ? (int32_t)(uint32_t)header : -1;
 }
 
+/* The messages of variable size at s->begin, *found of them; their bytes. Each begins where the one before ends, so what lies
+ * between a size and the next one is all the time that this takes: a load, a swap, an addition and the padding, and nothing
+ * that is compared. */
+static inline __attribute__((always_inline)) int64_t ia_slice_walk(struct ia_slice *s, int64_t left, int64_t most,
+                                                                   int64_t least, int64_t greatest, int put, int *found)
+{
+    const uint8_t *const p = s->begin;
+    uint32_t at = 0; /* even; below 2 * IA_BLOCK_BYTES, as the size is looked at before it is believed */
+    int n = 0;
+    while (n < most && left - at >= IA_TUPLE_HEADER) {
+        const uint8_t *const message = p + at;
+        const uint32_t size = ia_load_be32(message + (put ? 2 : 4));
+        const uint32_t next = (at + size + IA_TUPLE_HEADER + 1) & ~1u;
+        if (ia_load_be16(message) != (put ? IA_SQ_PUT_TAG : IA_SQ_TUPLE) || (put && ia_load_be16(message + 6) != 1))
+            break;
+        if ((int32_t)size < least || (int32_t)size > greatest || IA_TUPLE_HEADER + (int64_t)size + (size & 1) > left - at)
+            break;
+        s->at[n] = at + IA_TUPLE_HEADER;
+        s->ends[n] = at + IA_TUPLE_HEADER + size;
+        at = next;
+        n++;
+    }
+    *found = n;
+    return at;
+}
+
 /* Find up to `most` whole tuples at s->begin: the messages before the first that is not a tuple, or of a size that the plan
  * does not allow. */
 static void ia_slice_find(const struct ia_decoder *d, struct ia_slice *s, int64_t most)
@@ -74,16 +100,10 @@ static void ia_slice_find(const struct ia_decoder *d, struct ia_slice *s, int64_
             at += stride;
             n++;
         }
+    } else if (put) {
+        at = ia_slice_walk(s, left, most, least, greatest, 1, &n);
     } else {
-        while (n < most && left - at >= IA_TUPLE_HEADER) {
-            const int64_t size = ia_message_size(p + at, put);
-            if (size < least || size > greatest || IA_TUPLE_HEADER + size + (size & 1) > left - at)
-                break;
-            s->at[n] = (uint32_t)(at + IA_TUPLE_HEADER);
-            s->ends[n] = (uint32_t)(at + IA_TUPLE_HEADER + size);
-            at += IA_TUPLE_HEADER + size + (size & 1);
-            n++;
-        }
+        at = ia_slice_walk(s, left, most, least, greatest, 0, &n);
     }
     s->n = n;
     s->span = at;
@@ -208,6 +228,8 @@ static __attribute__((noinline)) int ia_slice_varchar(const struct ia_decoder *d
         struct ia_short_texts t = {.begin = s->begin, .at = s->at, .ends = s->ends, .place = c->place, .rest = c->rest,
                                    .to = c->values, .offsets = (int32_t *)c->offsets + s->row + 1, .length = c->length};
         s->first = d->lanes->short_texts(&t, room < s->n ? (int)room : s->n);
+        if (__builtin_expect(s->first < 0, 0))
+            return IA_PROTOCOL;
         s->nulls = t.nulls;
         c->length = t.length;
         c->valid = ~t.nulls;
@@ -477,8 +499,12 @@ static int ia_slice_columns(struct ia_decoder *d, struct ia_slice *s)
             break;
         }
     }
-    for (int i = 0; i < s->n && status == 0; i++)
-        status = s->ends[i] - s->at[i] == d->gap ? 0 : IA_PROTOCOL;
+    if (status == 0) {
+        uint32_t wrong = 0;
+        for (int i = 0; i < s->n; i++)
+            wrong |= (s->ends[i] - s->at[i]) ^ (uint32_t)d->gap;
+        status = wrong ? IA_PROTOCOL : 0;
+    }
     while (status < 0 && c-- > columns) {
         if (c->item)
             c->inexact = c->before;

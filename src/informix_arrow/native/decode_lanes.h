@@ -40,8 +40,8 @@ struct ia_lanes {
     uint64_t (*lanes64)(uint64_t *to, const uint8_t *base, const uint32_t *at, int n, uint64_t null);
     /* DATE to days from 1970-01-01; *outside becomes non-zero if one is no day of the years 1 to 9999. */
     uint64_t (*dates)(int32_t *to, const uint8_t *base, const uint32_t *at, int n, int *outside);
-    /* The rows before the first whose VARCHAR is longer than 32 bytes, not ASCII, or does not fit its tuple; 32 bytes behind
-     * each may be read. NULL: there is no such kernel. */
+    /* The rows before the first whose VARCHAR is longer than 32 bytes or not ASCII; negative: one does not fit its tuple. 32
+     * bytes behind each may be read. NULL: there is no such kernel. */
     int (*short_texts)(struct ia_short_texts *t, int n);
 };
 
@@ -240,36 +240,39 @@ static IA_AVX2 uint64_t ia_dates_avx2(int32_t *to, const uint8_t *base, const ui
     return (~nulls & mine) | IA_TAIL(ia_dates_plain(to + done, base, at, n - done, outside), done);
 }
 
+/* What is compared with the tuples' ends is compared afterwards, for many rows at once; until then no byte is read that may
+ * not be, as what is behind a text is not looked at. */
 static IA_AVX2 int ia_short_texts_avx2(struct ia_short_texts *t, int n)
 {
     const uint8_t *const text = t->begin + t->place + 1;
     uint32_t *const at = t->at;
-    const uint32_t *const ends = t->ends, behind = (uint32_t)(t->place + 1), rest = (uint32_t)t->rest;
+    const uint32_t behind = (uint32_t)(t->place + 1);
     uint8_t *const to = t->to;
     int32_t *const offsets = t->offsets;
     uint64_t length = (uint64_t)t->length;
     int i = 0;
     for (; i < n; i++) {
-        const uint8_t *const from = text + at[i];
+        const uint32_t begin = at[i];
+        const uint8_t *const from = text + begin;
         uint32_t size = from[-1];
-        const uint32_t end = at[i] + behind + size;
         const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)from);
-        const uint64_t high = (uint32_t)_mm256_movemask_epi8(v);
-        if (size > 32 || end + rest > ends[i])
+        if (size > 32 || _bzhi_u32((uint32_t)_mm256_movemask_epi8(v), size))
             break;
-        if (size == 1 && from[0] == 0) {
+        _mm256_storeu_si256((__m256i *)(void *)(to + length), v);
+        at[i] = begin + behind + size;
+        if (ia_load_be16(from - 1) == 0x0100) {
             t->nulls |= 1ull << i;
             size = 0;
         }
-        if (high << 32 << (32 - size))
-            break;
-        _mm256_storeu_si256((__m256i *)(void *)(to + length), v);
-        at[i] = end;
         length += size;
         offsets[i] = (int32_t)length;
     }
+    const uint32_t *const ends = t->ends, rest = (uint32_t)t->rest;
+    int beyond = 0;
+    for (int k = 0; k < i; k++)
+        beyond |= at[k] + rest > ends[k];
     t->length = (int64_t)length;
-    return i;
+    return beyond ? -1 : i;
 }
 
 static const struct ia_lanes ia_lanes_avx2 = {"avx2",          ia_lanes16_sse41, ia_lanes32_avx2,

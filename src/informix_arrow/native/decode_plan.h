@@ -21,7 +21,7 @@
 #define IA_TUPLE_HEADER 8
 #define IA_BLOCK_LEAST 8          /* rows: fewer are not worth a block */
 #define IA_BLOCK_BYTES (1 << 20)  /* of the wire, most of a block */
-#define IA_BLOCK_NEAR (32 << 10)  /* what a block should not exceed: what was walked over is still near when it is decoded */
+#define IA_BLOCK_NEAR (48 << 10)  /* what a block should not exceed: what was walked over is still near when it is decoded */
 #define IA_ENVELOPE 5        /* byte indicator, int length (TYPES section 1) */
 #define IA_CHANGE_TEXT 3     /* an LVARCHAR of a row image: short length, NULL flag (CDC section 5) */
 #define IA_LOB_NULL 39       /* byte of a BYTE or TEXT descriptor whose lowest bit means NULL (TYPES section 12) */

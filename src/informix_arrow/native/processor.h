@@ -9,7 +9,7 @@
 #endif
 
 #define IA_SSE41 __attribute__((target("sse4.1")))
-#define IA_AVX2 __attribute__((target("avx2")))
+#define IA_AVX2 __attribute__((target("avx2,bmi2"))) /* Intel's and AMD's that have the one have both */
 
 static inline int ia_has_sse41(void)
 {
@@ -29,7 +29,7 @@ static inline int ia_has_avx2(void)
     return 0; /* clang-cl links no runtime that could say whether the system saves the registers */
 #else
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 #endif
 }
 #endif
