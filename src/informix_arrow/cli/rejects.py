@@ -16,7 +16,7 @@ import pyarrow.csv as pc_csv
 
 from ..disk import naming
 from .exits import UsageError
-from .files import PART, is_remote, refuse_existing, remove, rename
+from .files import PART, STDIO, is_remote, refuse_existing, remove, rename
 from .formats import BatchWriter, Options, open_writer
 from .formats.rows import LINE, TEXT
 from .load_source import FILE, ROW, Refused, Source
@@ -117,16 +117,45 @@ class Rejects:
         self._log: IO[bytes] | None = None
         self._writer: BatchWriter | None = None
         if path is None:
+            if sizes is not None and any(sizes):
+                raise UsageError(
+                    "the load that was begun has written refused rows to a file: give the same --rejects again, or "
+                    "those that are still to come would be in none"
+                )
             return
-        if is_remote(path):
-            raise UsageError("--rejects must be a file of this machine")
+        if is_remote(path) or path in ("", STDIO):
+            raise UsageError(f"--rejects {path}: it must be the name of a file of this machine")
         for name in (path, path + LOG_SUFFIX):
             refuse_existing(name, overwrite=overwrite)
+            self._refuse_input(name)
         if sizes is not None and any(sizes):
+            self._require_begun(sizes)
             self._file, self._log = self._open("r+b")
             for file, size in zip((self._file, self._log), sizes, strict=True):
                 file.truncate(size)
                 file.seek(size)
+
+    def _refuse_input(self, path: str) -> None:
+        """``UsageError`` where the rows that are good would be lost with the file that they are in."""
+        for name in (path, path + PART):
+            for each in self._source.paths:
+                there = os.path.exists(name) and not is_remote(each) and os.path.exists(each)
+                if there and os.path.samefile(name, each):
+                    raise UsageError(
+                        f"--rejects {self.path} would write over {each}, which is loaded: choose another name"
+                    )
+
+    def _require_begun(self, sizes: tuple[int, int]) -> None:
+        """``UsageError`` where the files do not have the rows that were refused before."""
+        assert self.path is not None
+        for name, size in zip((self.path, self.path + LOG_SUFFIX), sizes, strict=True):
+            found = os.path.getsize(name + PART) if os.path.exists(name + PART) else -1
+            if found < size:
+                what = "is missing" if found < 0 else f"has {found:,} bytes instead of {size:,}"
+                raise UsageError(
+                    f"{name}{PART} {what}: the load that was begun has its refused rows in a file of this kind; give "
+                    "the same --rejects as then, or bring the file back"
+                )
 
     def _open(self, mode: str) -> tuple[IO[bytes], IO[bytes]]:
         assert self.path is not None

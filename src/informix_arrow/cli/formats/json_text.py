@@ -125,17 +125,27 @@ def _batches(
     first: list[_Object], objects: Iterator[_Object], rows: Rows, name: str, collect: bool
 ) -> Iterator[pa.RecordBatch]:
     known = set(rows.schema.names)
+    nested = [each for each in rows.schema if pa.types.is_nested(each.type)]
     block = first
     while block:
         kept = []
+        doubtful = {
+            each.name for each in nested if not _fit([row.get(each.name) for _, _, row in block], each)
+        }
         for line, text, row in block:
             strange = row.keys() - known
-            if not strange:
+            problem, advice = "", ""
+            if strange:
+                problem = f"the key {sorted(strange)[0]!r} is in none of the first {_BLOCK_ROWS:,} rows"
+                advice = ": give it to one of these, NULL or not"
+            else:
+                found = (_misfit(row.get(each.name), each, each.name in doubtful) for each in nested)
+                problem = next(filter(None, found), "")
+            if not problem:
                 kept.append((line, text, row))
                 continue
-            problem = f"the key {sorted(strange)[0]!r} is in none of the first {_BLOCK_ROWS:,} rows"
             if not collect:
-                raise Failure(f"{name}, line {line}: {problem}: give it to one of these, NULL or not")
+                raise Failure(f"{name}, line {line}: {problem}{advice}")
             rows.broken.append(Broken(text, problem, -1, line))
         if kept:
             arrays = [_column([row.get(each.name) for _, _, row in kept], each) for each in rows.schema]
@@ -145,10 +155,50 @@ def _batches(
         block = _block(objects)
 
 
+def _misfit(value: Any, field: pa.Field, doubtful: bool) -> str:
+    """Why a value is none of a column of lists or structs, "" where it is."""
+    unknown = _unknown_key(value, field.type)
+    if unknown:
+        return f"column {field.name!r}: {unknown!r} is no field of {field.type}"
+    if doubtful and not _fit([value], field):
+        return f"column {field.name!r}: {json.dumps(value, ensure_ascii=False)[:80]} is no {field.type}"
+    return ""
+
+
+def _fit(values: list[Any], field: pa.Field) -> bool:
+    try:
+        _column(values, field)
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return True
+
+
+def _unknown_key(value: Any, kind: pa.DataType) -> str:
+    """A key of an object that is no field of its type; Arrow passes over these."""
+    if pa.types.is_struct(kind) and isinstance(value, dict):
+        fields = {each.name: each.type for each in kind}
+        found = next((key for key in value if key not in fields), "")
+        return found or next(filter(None, (_unknown_key(value[key], fields[key]) for key in value)), "")
+    if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and isinstance(value, list):
+        return next(filter(None, (_unknown_key(each, kind.value_type) for each in value)), "")
+    return ""
+
+
 def _column(values: list[Any], field: pa.Field) -> pa.Array:
     if pa.types.is_nested(field.type):
-        return pa.array(values, _as_text(field.type)).cast(field.type)
+        return _cast(pa.array(values, _as_text(field.type)), field.type)
     return pa.array([None if value is None else _text(value) for value in values], pa.utf8())
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Arrow's own cast reads what stands behind the NULL of a struct, too: empty texts, which are no numbers."""
+    if pa.types.is_struct(kind):
+        fields = [_cast(each, field.type) for each, field in zip(column.flatten(), kind, strict=True)]
+        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=column.is_null())
+    if pa.types.is_list(kind):
+        values = _cast(column.values, kind.value_type)
+        return pa.ListArray.from_arrays(column.offsets, values, type=kind, mask=column.is_null())
+    return column.cast(kind)
 
 
 def _text(value: Any) -> str:
