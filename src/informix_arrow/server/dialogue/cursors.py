@@ -15,12 +15,13 @@ from ...wire.describe import Column
 from ...wire.errors import DataError, NotSupportedError
 from ...wire.types import TypeCode, plan_op
 from ..engine.positioned import UpdateRows
-from ..engine.prepared import QueryResult
+from ..engine.prepared import PlainRows, QueryResult
 from ..engine.spool import Spool
 from ..errors import SqlError
 from ..types.result_types import RESULT_OPTIONS
 from ..types.text_forms import RawText
 from .lob_columns import NO_SUCH_OBJECT, LobColumns
+from .plain_tuples import PlainTuples
 
 MAX_FETCH = 16 << 20
 """Most bytes of tuples in one reply, whatever the client allows: the reply is built in memory."""
@@ -52,6 +53,7 @@ class TupleEncoder:
             for position, column in enumerate(columns)
         ]
         self._text = RawText(columns, ops, encoding) if is_multibyte(encoding) else None
+        self._plain = PlainTuples.of(columns, ops, encoding) if self._text is None else None
         if self._text is not None:
             ops = self._text.ops
         self._made_for = encoding, dict(wanted)
@@ -66,6 +68,10 @@ class TupleEncoder:
     def fits(self, encoding: str, wanted: Mapping[int, int]) -> bool:
         """Whether it encodes for this code set and these types."""
         return self._made_for == (encoding, wanted)
+
+    def encode_values(self, rows: Sequence[Sequence[object]]) -> list[bytes] | None:
+        """The messages of a few rows of Python objects; None where Arrow has to be made of them."""
+        return None if self._plain is None else self._plain.messages(rows)
 
     @property
     def remaining(self) -> int:
@@ -146,6 +152,8 @@ class SelectCursor:
         self._spare = encoder
         self._columns = result.columns
         self._result = result
+        self._values = result.values if isinstance(result, PlainRows) else None  # until they are encoded
+        self._messages: list[bytes] | None = None  # of these, in place of batches
         self._batches = iter(result.batches())
         self._encoder: TupleEncoder | None = None
 
@@ -165,6 +173,11 @@ class SelectCursor:
                 fits = spare is not None and spare.fits(encoding, wanted)
                 self._encoder = spare if fits else TupleEncoder(self._columns, encoding, wanted)
             assert self._encoder is not None
+            if self._values is not None:
+                self._messages = self._encoder.encode_values(self._values)
+                self._values = None
+            if self._messages is not None:
+                return self._some(self._messages, budget)
             while not self.exhausted and self.failure is None:
                 if not self._encoder.remaining and not self._load(self._encoder):
                     break
@@ -181,6 +194,18 @@ class SelectCursor:
         except (DataError, NotSupportedError) as problem:
             self.failure = refusal(problem)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _some(self, messages: list[bytes], budget: int) -> bytes:
+        """Those of the messages that have not been handed out, as `fetch`."""
+        first, last, size = self.rows, self.rows, 0
+        for message in messages[first:]:
+            size += len(message)
+            if size > budget and last > first:
+                break
+            last += 1
+        self.rows = last
+        self.exhausted = last == len(messages)
+        return b"".join(messages[first:last])
 
     def content(self, descriptor: bytes) -> memoryview:
         """The BYTE or TEXT content behind a descriptor of a row handed out; SqlError -602 for any other."""

@@ -101,3 +101,37 @@ class FewRows(QueryResult):
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         yield self._table
+
+
+class PlainRows(QueryResult):
+    """A result of so few rows, all of them plain (`RowValues.plain`), that Arrow is made of them only for those who ask
+    for it.
+
+    Attributes
+    ----------
+    values
+        The rows as Python objects.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], values: Sequence[Sequence[Any]], objects: RowValues, codec: str
+    ) -> None:
+        super().__init__(columns, None)
+        self.values = values
+        self._objects = objects
+        self._codec = codec
+
+    @property
+    def rows(self) -> int:
+        """As `QueryResult.rows`."""
+        return len(self.values)
+
+    def close(self) -> None:
+        """As `QueryResult.close`."""
+        self.values = ()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """As `QueryResult.batches`."""
+        batch = self._objects.batch(self.values, self._codec)
+        assert batch is not None
+        yield batch

@@ -45,7 +45,7 @@ from .one_row import OneRow
 from .opening import Opening
 from .plan_cache import LONGEST_TEXT, PlanCache
 from .positioned import Positioned, UpdateRows
-from .prepared import FewRows, Outcome, Prepared, QueryResult
+from .prepared import FewRows, Outcome, PlainRows, Prepared, QueryResult
 from .reading import TextReader
 from .references import References
 from .refused_objects import RefusedObjects
@@ -433,11 +433,11 @@ class EngineSession:
                 return found
         objects = prepared.values  # another session may run the same
         if objects is not None and ROUTINE_CALL not in sql:
-            batch = self._late(objects, plan)
-            if batch is None:
-                batch = self._few(prepared, objects, plan, sql, values)
-            if batch is not None:
-                return FewRows(prepared.columns, batch)
+            few = self._late(prepared, objects, plan)
+            if few is None:
+                few = self._few(prepared, objects, plan, sql, values)
+            if few is not None:
+                return few
         if not any(plan.calls):
             rows = self.runner.stream(sql, values, batch_rows(prepared.columns))
             if rows is None:
@@ -453,28 +453,38 @@ class EngineSession:
         schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
         return CallingResult(prepared.columns, kept, schema, plan.calls, self.objects.call)
 
-    def _late(self, objects: RowValues, plan: SelectPlan) -> pa.RecordBatch | None:
+    def _late(self, prepared: Prepared, objects: RowValues, plan: SelectPlan) -> QueryResult | None:
         """The rows of a query of a temporary table that DuckDB has not been told of; None for any other."""
         rows = None if plan.plain is None else self.transaction.late_rows(plan.tables[0].duck)
         if rows is None or plan.plain is None:
             return None
-        return objects.batch(plan.plain.of(rows), self.environment.codec)
+        return self._of_objects(prepared, objects, plan.plain.of(rows))
+
+    def _of_objects(
+        self, prepared: Prepared, objects: RowValues, rows: Sequence[Sequence[Any]]
+    ) -> QueryResult | None:
+        """Few rows as a result; None where they have to be taken as others are."""
+        codec = self.environment.codec
+        if objects.plain(rows, codec):
+            return PlainRows(prepared.columns, rows, objects, codec)
+        batch = objects.batch(rows, codec)
+        return None if batch is None else FewRows(prepared.columns, batch)
 
     def _few(
         self, prepared: Prepared, objects: RowValues, plan: SelectPlan, sql: str, values: dict[str, object]
-    ) -> pa.RecordBatch | None:
-        """The rows of a query that has few, as one batch; None where they have to be taken as others are."""
+    ) -> QueryResult | None:
+        """The rows of a query that has few; None where they have to be taken as others are."""
         named = values_in(sql, values)
         if plan.few:
-            return objects.batch(self.transaction.rows(sql, named), self.environment.codec)
+            return self._of_objects(prepared, objects, self.transaction.rows(sql, named))
         most = prepared.most_objects
         if not prepared.few and not 0 <= self.schema.most_rows(plan.tables) < most:
             return None
         _, rows = self.transaction.first_rows(sql, named, most)
-        batch = None if len(rows) == most else objects.batch(rows, self.environment.codec)
-        if batch is None:  # not tried again: it was run in vain
+        few = None if len(rows) == most else self._of_objects(prepared, objects, rows)
+        if few is None:  # not tried again: it was run in vain
             prepared.few, prepared.values = False, None
-        return batch
+        return few
 
     def _few_of_kept(
         self, prepared: Prepared, plan: SelectPlan, values: dict[str, object]
@@ -490,9 +500,9 @@ class EngineSession:
         try:
             _, places = self.runner.at_once(found.places, values) if found.places and objects else ([], None)
             if places is not None and objects is not None:
-                batch = objects.batch([found.rows[place] for (place,) in places], self.environment.codec)
-                if batch is not None:
-                    return FewRows(prepared.columns, batch)
+                few = self._of_objects(prepared, objects, [found.rows[place] for (place,) in places])
+                if few is not None:
+                    return few
             return self._few_fixed(prepared, plan, found.sql, values)
         except SqlError as problem:
             if problem.sqlcode == -213:
@@ -510,9 +520,9 @@ class EngineSession:
         if rows is None:
             return None
         codec, objects = self.environment.codec, prepared.values
-        batch = None if objects is None else objects.batch(rows, codec)
-        if batch is not None:
-            return FewRows(prepared.columns, batch)
+        few = None if objects is None else self._of_objects(prepared, objects, rows)
+        if few is not None:
+            return few
         small = plain_table(names, rows)
         if small is None:
             return None

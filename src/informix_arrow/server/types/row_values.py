@@ -22,6 +22,14 @@ from .result_cast import result_type
 from .result_types import DECIMALS, FLOATS, INTEGERS, is_character
 
 _MOST_BYTES = 4  # of a character, in any code set
+_FEW_VALUES = 96
+"""Values from which on Arrow is the cheaper way to write them down."""
+
+# Formats whose values Arrow takes as they are; whole numbers below this, and not below its negative.
+_LIMITS = {
+    pa.int16(): 1 << 15, pa.int32(): 1 << 31, pa.int64(): 1 << 63,
+    pa.float64(): 0, pa.bool_(): 0, pa.date32(): 0, pa.string(): 0,
+}  # fmt: skip
 
 Take = Callable[[Sequence[Any], str], Sequence[Any] | None]
 """Values of one column, and the name of the code set, to what Arrow makes an array of; None when one of them is not
@@ -35,6 +43,8 @@ class RowValues:
         self._schema = schema
         self._columns = columns
         self._types = [field.type for field in schema]
+        limits = [_LIMITS.get(t) for t in self._types]
+        self._limits = None if None in limits else limits
         self._row: Any = None  # the type of a row as one value, where its columns have names of their own
         if len(set(schema.names)) == len(schema.names):
             self._row = pa.struct(list(schema))
@@ -48,6 +58,20 @@ class RowValues:
             for i, column in enumerate(columns)
         ]
         return cls(schema, [take for take in taken if take]) if all(taken) else None
+
+    def plain(self, rows: Sequence[Sequence[Any]], codec: str) -> bool:
+        """Whether the rows are few, and `batch` would take them just as they are: who does without Arrow need not ask
+        for it then."""
+        limits = self._limits
+        if limits is None or len(rows) * len(limits) > _FEW_VALUES:
+            return False
+        # without rows there are no values to look at
+        for take, limit, values in zip(self._columns, limits, zip(*rows, strict=True), strict=False):
+            if take(values, codec) is None:
+                return False
+            if limit and not all(value is None or -limit <= value < limit for value in values):
+                return False
+        return True
 
     def batch(self, rows: Sequence[Sequence[Any]], codec: str) -> pa.RecordBatch | None:
         """The rows; None where a value has to be looked at by result_cast.py. `codec` is Python's name of the code
