@@ -599,7 +599,7 @@ def test_going_on_without_the_rows_that_were_refused_before_is_refused(
     assert (ran.code, "has 5 bytes instead of " in ran.err) == (2, True)
     part.write_bytes(first)
     assert cli(*words, "9", "--rejects", str(rejects)).code == 3
-    assert rejects.read_text() == '"id","name"\n1,toolong\n,d\n'
+    assert rejects.read_text() == '"id","name"\n"1","toolong"\n,"d"\n'
     assert [row["id"] for row in rows_of(conn, "s")] == [2, 3]
 
 
