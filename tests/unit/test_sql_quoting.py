@@ -62,6 +62,7 @@ REASONS = {
     ("schema/system_views.py", "tables"): "SQL of the source with a quoted name",
     ("engine/catalogue_rows.py", "query"): "a translated query of the catalogue",
     ("engine/catalogue_rows.py", "name"): "quoted when it was made",
+    ("engine/catalogue_rows.py", "order"): "of a translated query of the catalogue",
     ("engine/ddl/descriptions.py", "condition"): "Informix's text, which is parsed and translated",
     ("engine/ddl/duck_tables.py", "target"): "the callers' quoted name",
     ("engine/ddl/duck_tables.py", "place"): "what stands before the point in a quoted name",

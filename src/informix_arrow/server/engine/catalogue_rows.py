@@ -13,6 +13,7 @@ import duckdb
 
 from ..planning.plans import KeptRows
 from ..types.names import quote
+from .chosen_rows import ChosenRows
 from .running import values_in
 
 log = logging.getLogger("informix_arrow.server")
@@ -27,17 +28,18 @@ MOST_VALUES = 500_000
 """Values of rows that are kept as Python objects, too, of all queries together: some 30 MB at most."""
 
 Version = tuple[int, int]
-Key = tuple[str | None, str]
+Key = tuple[str | None, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class KeptQuery:
     """What to run for a query of rows that are kept: `sql` gives them, or `places` gives where they are among `rows`,
-    where these are known."""
+    where these are known; nothing where `chosen` are its rows."""
 
     sql: str
     places: str = ""
     rows: Sequence[tuple[Any, ...]] = ()
+    chosen: Sequence[tuple[Any, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class _Kept:
     """A table, and its rows where they are few and wanted."""
 
     table: str
-    rows: Sequence[tuple[Any, ...]] | None
+    rows: ChosenRows | None
 
 
 class CatalogueRows:
@@ -72,9 +74,12 @@ class CatalogueRows:
         self._values = 0  # of rows that are Python objects
         self._made: dict[Key, _Kept | None] = {}  # None: it has too many rows, or some that cannot be made
 
-    def query(self, kept: KeptRows, database: str | None, values: Mapping[str, object]) -> KeptQuery | None:
+    def query(
+        self, kept: KeptRows, database: str | None, values: Mapping[str, object], bound: Mapping[str, object]
+    ) -> KeptQuery | None:
         """A query over its kept rows; None where there are none: it is to be run as it is. `values` are those of the
-        session that only change with the schema; the session sees what is committed, and nothing else.
+        session that only change with the schema, `bound` those with the parameters; the session sees what is committed,
+        and nothing else.
         """
         if not self._lock.acquire(blocking=False):  # somebody is making rows: that takes longer than a query
             return None
@@ -82,7 +87,7 @@ class CatalogueRows:
             version = self._version()
             if version != self._of:
                 self._forget(version)
-            found = [self._table(kept, (database, query), values) for query in kept.queries]
+            found = [self._table(kept, (database, query, kept.order), values) for query in kept.queries]
             tables = [each for each in found if each is not None]
             if len(tables) < len(found) or version != self._version():
                 return None
@@ -91,7 +96,8 @@ class CatalogueRows:
         sql, rows = kept.text([each.table for each in tables]), tables[0].rows
         if not kept.places or rows is None:
             return KeptQuery(sql)
-        return KeptQuery(sql, tables[0].table.join(kept.places), rows)
+        chosen = rows.matching(kept.matches, bound) if kept.matches else None
+        return KeptQuery(sql, tables[0].table.join(kept.places), rows.rows, chosen)
 
     def _table(self, kept: KeptRows, key: Key, values: Mapping[str, object]) -> _Kept | None:
         if key in self._made:
@@ -101,18 +107,20 @@ class CatalogueRows:
             if asked < kept.worth and len(self._asked) < 4 * MOST_QUERIES:
                 self._asked[key] = asked + 1
             return None
-        self._made[key] = self._make(key[1], values, as_objects=bool(kept.places))
+        self._made[key] = self._make(*key[1:], values, as_objects=bool(kept.places))
         return self._made[key]
 
-    def _make(self, query: str, values: Mapping[str, object], *, as_objects: bool) -> _Kept | None:
+    def _make(
+        self, query: str, order: str, values: Mapping[str, object], *, as_objects: bool
+    ) -> _Kept | None:
         if self._con is None:
             self._con = self._connect()
         name = f"memory.main.{quote(f'_ifx_kept_{next(self._numbers)}')}"
+        rows_of = f"SELECT * FROM ({query}) LIMIT {MOST_ROWS + 1}"
+        if order:
+            rows_of = f'SELECT * FROM ({rows_of}) AS "_ifx_kept" ORDER BY {order}'
         try:
-            self._con.execute(
-                f"CREATE TABLE {name} AS SELECT * FROM ({query}) LIMIT {MOST_ROWS + 1}",
-                values_in(query, dict(values)),
-            )
+            self._con.execute(f"CREATE TABLE {name} AS {rows_of}", values_in(query, dict(values)))
             count = self._con.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]
             rows = None
             if as_objects:
@@ -125,14 +133,14 @@ class CatalogueRows:
             return None
         return _Kept(name, rows)
 
-    def _objects(self, con: duckdb.DuckDBPyConnection, count: int) -> list[tuple[Any, ...]] | None:
-        """The rows of a query that was begun just now, of its columns c0, c1, ..., which are the first; None where they
-        are too many."""
-        wide = sum(str(column[0]).startswith("c") for column in con.description or ())
-        if self._values + count * wide > MOST_VALUES:
+    def _objects(self, con: duckdb.DuckDBPyConnection, count: int) -> ChosenRows | None:
+        """The rows of a query that was begun just now, of columns c0, c1, ..., p0, p1, ...; None where they are too
+        many."""
+        names = [str(column[0]) for column in con.description or ()]
+        if self._values + count * len(names) > MOST_VALUES:
             return None
-        self._values += count * wide
-        return [row[:wide] for row in con.fetchall()]
+        self._values += count * len(names)
+        return ChosenRows(con.fetchall(), sum(name.startswith("c") for name in names))
 
     def _forget(self, version: Version) -> None:
         names = [kept.table for kept in self._made.values() if kept is not None]

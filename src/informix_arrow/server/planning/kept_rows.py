@@ -9,11 +9,13 @@ has the rows of
 
 and whoever asks for one table after the other has DuckDB plan the join of the inner query once, instead of every time.
 Where rows are chosen and nothing else, DuckDB is asked for their places only: to sort and hand out many columns takes
-it longer than to find them.
+it longer than to find them. Where they are chosen by values and patterns of their columns it is not asked at all: the
+rows are kept in the result's order.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from sqlglot import exp
@@ -24,13 +26,15 @@ from ..schema.system_views import VIEWS
 from ..types.names import quote
 from .context import Context
 from .functions.type_words import TYPE_NAMES
-from .plans import KeptRows, Needs, SelectPlan
+from .plans import KeptRows, Match, Needs, SelectPlan
 from .queries import QueryTranslator
 from .scope import whole_number
 from .translation import Translation
 
 _ALIAS = "_ifx_kept"
 _JOIN_IS_WORTH, _TABLE_IS_WORTH = 2, 8
+_MATCH = re.compile(r"""\(*"_ifx_kept"\."p(\d+)" (?:= \$(p\d+)|LIKE \$(p\d+) ESCAPE '\\')\)*""")
+_CHOSEN = re.compile(r' AS "_ifx_kept"\([^()]*\) WHERE (.*?)(?: ORDER BY (.*))?', re.DOTALL)
 _USES = frozenset({TYPE_NAMES})
 """Session values that change with the schema alone."""
 
@@ -65,7 +69,23 @@ def take_apart(work: Translation, tree: exp.Expression, plan: SelectPlan) -> Kep
     places = _places(work.ctx, chooser, parts, plan.needs)
     if not (joins or places):
         return None  # it is planned as quickly as what would be left of it
-    return KeptRows((*pieces, sql), tuple(parts), places, _JOIN_IS_WORTH if joins else _TABLE_IS_WORTH)
+    worth = _JOIN_IS_WORTH if joins else _TABLE_IS_WORTH
+    return KeptRows((*pieces, sql), tuple(parts), places, worth, *_matches(places))
+
+
+def _matches(places: tuple[str, ...]) -> tuple[str, tuple[Match, ...]]:
+    """The order of a query for places, and its conditions; nothing where one of them is no `Match`. They are read from
+    DuckDB's own text: so they mean what DuckDB would make of them."""
+    found = _CHOSEN.fullmatch(places[1]) if places else None
+    if found is None:
+        return "", ()
+    matches = []
+    for part in found[1].split(" AND "):
+        match = _MATCH.fullmatch(part)
+        if match is None:
+            return "", ()
+        matches.append(Match(int(match[1]), match[2] or match[3], match[3] is not None))
+    return found[2] or "", tuple(matches)
 
 
 def _places(ctx: Context, whole: exp.Expression, parts: list[str], needs: Needs) -> tuple[str, ...]:

@@ -47,18 +47,32 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
+class Match:
+    """A condition by which kept rows are chosen: column `p<column>` is equal to the value bound to the name `value`,
+    or, with `like`, has its pattern, whose escape character is the backslash."""
+
+    column: int
+    value: str
+    like: bool
+
+
+@dataclass(frozen=True, slots=True)
 class KeptRows:
     """A query as one of rows that are kept: `pieces` of its text with a table of such rows between each two of them,
     and the queries that these tables are made with (kept_rows.py).
 
     `places` are the pieces of a query for nothing but the ROWIDs of the rows that it has, in their order; none where it
     makes more of its rows than to choose them. `worth` is how often it is asked before keeping rows is the cheaper way.
+    `matches` are its conditions where all of them are such, and `order` is that of the result, in which the rows are
+    kept then.
     """
 
     pieces: tuple[str, ...]
     queries: tuple[str, ...]
     places: tuple[str, ...] = ()
     worth: int = 2
+    order: str = ""
+    matches: tuple[Match, ...] = ()
 
     def text(self, tables: Sequence[str]) -> str:
         """The query over these tables."""
