@@ -374,7 +374,9 @@ def test_keys_of_unique_constraints_and_indexes_are_locked_too(db: Db, other: Db
     db.run("insert into u values (null, null, 1.5, 7)")
     assert codes(other.fails("insert into u values (1, 'y', 1.5, 8)"))[:2] == (-271, -144)
     assert codes(other.fails("insert into u values (2, 'x', 1.5, 8)"))[:2] == (-271, -144)
-    other.run("insert into u values (null, null, 1.5, 8)")
+    assert codes(other.fails("insert into u values (null, 'z', 1.5, 8)"))[:2] == (-271, -144)
+    assert codes(other.fails("insert into u values (3, null, 1.5, 8)"))[:2] == (-271, -144)
+    other.run("insert into u values (3, null, 1.25, 8)")
     other.run("insert into u values (2, 'x', 1.25, 8)")
     db.run("commit work")
     assert db.value("select count(*) from u") == 4

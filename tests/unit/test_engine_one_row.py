@@ -89,7 +89,8 @@ ROWS: list[tuple[object, ...]] = [
     (0, "ä", "ab", 1),
     (0, "b", "ab  ", 1),  # a key twice
     (None, "c", None, 1),
-    (0, "d", None, 1),  # NULL is no key
+    (0, "d", None, 1),  # a key with NULL in it twice
+    (0, "d", None, 2),
     (7, "e", "x", None),
     (7, "f", "y", 2),  # a serial twice
     (0, None, "z", 3),  # NULL where it must not be

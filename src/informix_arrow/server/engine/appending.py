@@ -18,14 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...wire.types import TypeCode
-from ..errors import ISAM_DUPLICATE, SqlError, from_duckdb
+from ..errors import SqlError, from_duckdb
 from ..planning.plans import WARN_CUT
-from ..schema.catalog import ColumnInfo, TableInfo
+from ..schema.catalog import ColumnInfo, TableInfo, nullable_columns, same_key
 from ..types.conversions import Converted, arrow_storage
 from ..types.names import quote
 from ..types.result_types import LONGS, SERIALS
+from .deferring import Deferred
 from .isolation import Isolation
 from .journal import Recorder
+from .null_keys import duplicate
 from .prepared import Outcome
 from .references import parent_name
 from .serials import Serials
@@ -148,8 +150,14 @@ class Appender:
         isolation.lock_inserted(info, arrays)
         transaction.changes.require_current(info)
         table = pa.table([*arrays.values(), np.arange(n, dtype=np.int64)], names=[*arrays, _ROW])
-        rules = _rules(info)
-        broken = _broken(writer, rules, table) if transaction.careful or info.watched else {}
+        rules = _rules(info, arrays, transaction.deferred)
+        nulls = any(rule.nulls for rule in rules)
+        if nulls:  # DuckDB would not find the one that another session has committed since
+            isolation.require_fresh(info)
+        seen = transaction.careful or info.watched
+        broken = _broken(writer, rules, table, nulls=True) if nulls and not seen else {}
+        if seen or broken:  # the first rule that a row breaks is told
+            broken = _broken(writer, rules, table)
         if broken:
             isolation.require_fresh(info)
             isolation.await_freed(info, table)
@@ -257,32 +265,33 @@ def _serial_array(column: ColumnInfo, numbers: Integers, errors: dict[int, SqlEr
 # ---- keys and constraints ------------------------------------------------------------------------
 
 
-def duplicate(kind: str, name: str) -> SqlError:
-    """-239 for a unique index, -268 for a constraint."""
-    return SqlError(-239 if kind == "I" else -268, ISAM_DUPLICATE, 0, f"informix.{name}")
-
-
 @dataclass(frozen=True, slots=True)
 class _Rule:
     """What a row may break: `query` finds the rows of the batch that do so beside the table as it stands;
-    `columns` are those of a key."""
+    `columns` are those of a key, which has a NULL in some row of the batch where `nulls` is set."""
 
     error: SqlError
     query: str
     columns: tuple[str, ...] = ()
+    nulls: bool = False
 
 
-def _rules(info: TableInfo) -> list[_Rule]:
-    """Keys, CHECKs and foreign keys, in the order in which a row is held against them."""
+def _rules(info: TableInfo, arrays: Mapping[str, Any], deferred: Deferred) -> list[_Rule]:
+    """Keys, CHECKs and foreign keys that are not deferred, in the order in which a row is held against them; `arrays`
+    are the columns of the rows."""
     rules: list[_Rule] = []
     for unique in info.keys:
-        match = " AND ".join(f"t.{quote(c)} = b.{quote(c)}" for c in unique.columns)
+        nulls = any(arrays[name].null_count for name in nullable_columns(info, unique.columns))
+        plain = " AND ".join(f"t.{quote(c)} = b.{quote(c)}" for c in unique.columns)
+        match = same_key(info, unique.columns, "t", "b") if nulls else plain
         query = f"SELECT b.{_ROW} FROM _ifx_rows b SEMI JOIN {info.duck} t ON {match}"
-        rules.append(_Rule(duplicate(unique.kind, unique.name), query, unique.columns))
+        rules.append(_Rule(duplicate(unique.kind, unique.name), query, unique.columns, nulls))
     for check in info.checks:
         query = f"SELECT {_ROW} FROM _ifx_rows WHERE NOT ({check.duck})"
         rules.append(_Rule(SqlError(check.sqlcode, 0, 0, f"informix.{check.name}"), query))
     for foreign in info.foreigns:
+        if deferred.skips(info, foreign):
+            continue
         match = " AND ".join(
             f"t.{quote(there)} = b.{quote(here)}"
             for here, there in zip(foreign.columns, foreign.parent_columns, strict=True)
@@ -298,10 +307,13 @@ def _rules(info: TableInfo) -> list[_Rule]:
     return rules
 
 
-def _broken(writer: Recorder, rules: Sequence[_Rule], table: Any) -> dict[int, int]:
-    """The first rule that each wrong row breaks beside the table as it stands."""
+def _broken(writer: Recorder, rules: Sequence[_Rule], table: Any, *, nulls: bool = False) -> dict[int, int]:
+    """The first rule that each wrong row breaks beside the table as it stands; with `nulls` only those of keys with a
+    NULL in them, of which DuckDB says nothing."""
     broken: dict[int, int] = {}
     for number, rule in enumerate(rules):
+        if nulls and not rule.nulls:
+            continue
         for (row,) in writer.read_with(rule.query, table):
             broken.setdefault(row, number)
     return broken
@@ -328,7 +340,7 @@ def _duplicates(
     broken: Mapping[int, int],
 ) -> dict[int, int]:
     """Rows with a key of an earlier row of the batch that goes in, and the first rule that they break."""
-    keys = [rule.columns for rule in rules if rule.columns]  # the first rules
+    keys = [rule for rule in rules if rule.columns]  # the first rules
     if n < 2 or not keys:
         return {}
     good = np.ones(n, np.bool_)
@@ -336,8 +348,8 @@ def _duplicates(
         good[np.fromiter(errors, np.int64, len(errors))] = False
     coded: list[tuple[Integers, Mask]] = []
     repeated = np.zeros(n, np.bool_)
-    for columns in keys:
-        codes, present = _key_codes([arrays[name] for name in columns])
+    for rule in keys:
+        codes, present = _key_codes([arrays[name] for name in rule.columns], nulls=rule.nulls)
         present &= good
         counts = np.bincount(codes[present], minlength=1)
         repeated |= present & (counts[np.where(present, codes, 0)] > 1)
@@ -359,12 +371,15 @@ def _duplicates(
     return found
 
 
-def _key_codes(columns: Iterable[Any]) -> tuple[Integers, Mask]:
-    """A small number for each row, equal where the keys are equal; and which rows have no NULL in it."""
+def _key_codes(columns: Iterable[Any], *, nulls: bool = False) -> tuple[Integers, Mask]:
+    """A small number for each row, equal where the keys are equal; and which rows have no NULL in it, or all of them
+    where NULL is a value like others."""
     codes: Integers | None = None
     present: Mask | None = None
     for column in columns:
         part, valid = _codes(column)
+        if nulls:
+            part, valid = np.where(valid, part + 1, 0), np.ones(len(part), np.bool_)
         if codes is None or present is None:
             codes, present = part, valid
         else:

@@ -11,6 +11,7 @@ from .locks import Mode
 from .opening import Opening
 from .prepared import Outcome
 from .reading import TextReader
+from .references import References
 from .rights import Rights
 from .session_tables import SessionTables
 from .transaction import Transaction
@@ -29,6 +30,7 @@ class Controls:
         tables: SessionTables,
         reader: TextReader,
         rights: Rights,
+        references: References,
     ) -> None:
         self._transaction = transaction
         self._isolation = isolation
@@ -38,6 +40,7 @@ class Controls:
         self._tables = tables
         self._reader = reader
         self._rights = rights
+        self._references = references
 
     def run(self, control: Control) -> Outcome:
         """Run one of them; errors are those of what it calls."""
@@ -65,6 +68,8 @@ class Controls:
             self._isolation.set_transaction(name, "read only" in control.options)
         elif verb in ("lock table", "unlock table"):
             self._lock_table(name, control.options)
+        elif verb == "constraints":
+            self._references.defer(control.options, deferred=name == "deferred")
         elif verb == "allow newline":
             self._reader.newlines = name == "t"
         elif verb == "role":

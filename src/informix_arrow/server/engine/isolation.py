@@ -26,7 +26,7 @@ from ..errors import SqlError
 from ..planning.keyed import columns as identity_columns
 from ..planning.keyed import identity
 from ..planning.plans import ModifyPlan, SelectPlan
-from ..schema.catalog import Foreign, TableInfo, Unique
+from ..schema.catalog import Foreign, TableInfo, Unique, same_key
 from ..types.names import quote
 from .current_database import CurrentDatabase
 from .lock_owner import LockOwner
@@ -326,7 +326,7 @@ class Isolation:
             return
         items = ", ".join(f"{name} AS k{i}" for i, name in enumerate(identity_columns(info, "t")))
         for key in unique:
-            match = " AND ".join(f"t.{quote(name)} = b.{quote(name)}" for name in key.columns)
+            match = same_key(info, key.columns, "t", "b")
             query = f"SELECT {items} FROM {info.duck} AS t SEMI JOIN _ifx_rows AS b ON {match}"
             taken = _keys(self._transaction.writer.table_with(query, rows), info)
             if self._locks.await_readable(self._owner.claim(sqlcode), table, taken):

@@ -100,10 +100,9 @@ class _Inserted:
 
 
 def _keys_of(columns: Sequence[Any]) -> set[Key]:
-    """Keys of columns, Arrow's or lists; those with a NULL in them are none."""
+    """Keys of columns, Arrow's or lists. NULL is a value like others in them."""
     values = [column if isinstance(column, list) else column.to_pylist() for column in columns]
-    keys = set(zip(*values, strict=True))
-    return {key for key in keys if None not in key}
+    return set(zip(*values, strict=True))
 
 
 @dataclass(slots=True)

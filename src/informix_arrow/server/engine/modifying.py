@@ -13,9 +13,10 @@ from ..planning.keyed import among, columns, identity, single
 from ..planning.plans import WARN_CUT, ModifyPlan
 from ..schema.catalog import TableInfo, first_row, repeated_key
 from ..types.names import quote
-from .appending import constraint_error, duplicate
+from .appending import constraint_error
 from .isolation import Isolation
 from .locks import Key
+from .null_keys import duplicate, refuse_repeated
 from .positioned import Positioned
 from .prepared import Outcome
 from .references import References
@@ -81,6 +82,9 @@ class Modifier:
                     rows = self._run(plan, params, values, change) if plan.sql or plan.touched else 0
                     if rows:
                         self._check_new_indexes(plan)
+                        refuse_repeated(
+                            self._transaction, self._isolation, plan.info, [c.name for c in plan.columns]
+                        )
                         self._references.settle(plan)
                 if plan.then_insert is not None:
                     inserted = self._inserts.found(plan.then_insert, new, insert)

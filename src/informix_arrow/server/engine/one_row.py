@@ -94,15 +94,19 @@ class OneRow:
             if column.type.code == TypeCode.SERIAL and number > _LAST_SERIAL:
                 self._give_back(info, given)
                 return None
-        keys = {name: [[values[i]] for i in places] for name, places, _ in row.keys}
+        keys = {name: [[values[i]] for i in places] for name, places, _, _ in row.keys}
         self._isolation.lock_row_inserted(info, keys)
         transaction.changes.require_current(info)
-        if transaction.careful:  # an error would cost all that was done so far
-            for _, places, query in row.keys:
-                key = [values[i] for i in places]
-                if None not in key and transaction.rows(query, key):
-                    self._give_back(info, given)
-                    return None
+        for _, places, query, with_null in row.keys:
+            key = [values[i] for i in places]
+            if None in key:  # of which DuckDB says nothing
+                self._isolation.require_fresh(info)
+                query = with_null
+            elif not transaction.careful:  # an error would cost all that was done so far
+                continue
+            if transaction.rows(query, key):
+                self._give_back(info, given)
+                return None
         try:
             transaction.writer.execute_kept(row.sql, values)
         except duckdb.ConstraintException as e:

@@ -6,12 +6,12 @@ cascade, and hinder every change of a table's shape. Rows that go in are checked
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
 
-from ..errors import SqlError
+from ..errors import SqlError, not_supported
 from ..planning.keyed import among, touched, values_made
 from ..planning.plans import ModifyPlan, Needs
 from ..schema.catalog import Foreign, TableInfo, first_row
@@ -23,6 +23,7 @@ from .session_tables import SessionTables
 from .transaction import Transaction
 
 _NO_PARENT, _STILL_NEEDED = -691, -692
+_NO_CONSTRAINT, _NO_TRANSACTION = -623, -255
 _ISAM_NO_RECORD = -111
 
 
@@ -58,6 +59,7 @@ class References:
         self._tables = tables
         self._owner = owner
         self._isolation = isolation
+        transaction.deferred.check_by(self._check_deferred)
 
     def children(self, info: TableInfo) -> list[tuple[TableInfo, Foreign]]:
         """Tables with foreign keys to a table, itself included, and those keys."""
@@ -78,6 +80,39 @@ class References:
         query = f"SELECT 1 FROM {info.duck} AS {quote(info.name)}{_orphans(info, foreign)} LIMIT 1"
         return first_row(self._transaction.con, query) is not None
 
+    def due(self, info: TableInfo, foreigns: Iterable[Foreign]) -> list[Foreign]:
+        """Those foreign keys that are looked at when the statement ends; the others are when the transaction does."""
+        return [foreign for foreign in foreigns if not self._transaction.deferred.skips(info, foreign)]
+
+    def defer(self, names: Sequence[str], *, deferred: bool) -> None:
+        """SET CONSTRAINTS DEFERRED or IMMEDIATE, of all constraints or of those named. -255 for DEFERRED outside of a
+        transaction, -623 for an unknown name; -691 where what was deferred does not hold."""
+        found = self._tables.constraints(names)
+        for name in names:
+            if name not in found:
+                raise SqlError(_NO_CONSTRAINT, 0, 0, name)
+            if deferred and found[name] != "R":
+                raise not_supported(f"SET CONSTRAINTS DEFERRED of {name}, which is no foreign key")
+        transaction = self._transaction
+        if not transaction.active:
+            if deferred:
+                raise SqlError(_NO_TRANSACTION)
+            return
+        if not deferred and transaction.deferred.skipped:
+            transaction.write(transaction.deferred.check)
+        transaction.deferred.set(names, deferred=deferred)
+
+    def _check_deferred(self) -> None:
+        for skipped in self._transaction.deferred.skipped:
+            info = self._tables.find(skipped.database, skipped.table)
+            for foreign in () if info is None else info.foreigns:
+                if info is None or foreign.name != skipped.constraint:
+                    continue
+                parent = (info.database, foreign.parent)
+                self._owner.locks.lock_table(self._owner.claim(CANNOT_READ), parent, Mode.SHARE)
+                self._transaction.require_fresh([parent, table_of(info)])
+                self.check_children(info, [foreign])
+
     def settle(self, plan: ModifyPlan) -> None:
         """After an UPDATE, DELETE or MERGE, inside `Transaction.write`: cascade, and see that no row has lost its
         parent. SqlError -691 for a changed child, -692 for a changed parent."""
@@ -86,7 +121,7 @@ class References:
             return
         changed = {column.name for column in plan.columns}
         if changed:
-            mine = [foreign for foreign in info.foreigns if changed & set(foreign.columns)]
+            mine = self.due(info, [f for f in info.foreigns if changed & set(f.columns)])
         else:  # a DELETE takes no parent from its own rows
             mine = []
         if mine:
@@ -98,6 +133,8 @@ class References:
             self.check_children(info, mine)
         for child, foreign in self.children(info):
             if changed and not changed & set(foreign.parent_columns):
+                continue
+            if not (foreign.cascade and not changed) and not self.due(child, [foreign]):
                 continue
             self._transaction.require_fresh([table_of(child)])
             if not self._has_orphans(child, foreign):

@@ -216,6 +216,7 @@ class EngineSession:
             self.tables,
             self.reader,
             self.rights,
+            references,
         )
 
     # ---- what others know of it ---------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import duckdb
@@ -102,6 +103,15 @@ class SessionTables:
         database = database or self._database.require()
         self._database.databases.get(database)
         return self._transaction.read(lambda: load_sequence(self._transaction.con, database, name))
+
+    def constraints(self, names: Sequence[str]) -> dict[str, str]:
+        """The kinds of constraints of the open database, by those of the names that are there: P, U, C or R."""
+        if not names:
+            return {}
+        database = self._database.require()
+        return self._transaction.read(
+            lambda: stored_names.constraints(self._transaction.con, database, names)
+        )
 
     def view_target(self, info: TableInfo) -> views.Target:
         """The table that changes of a view go to; -274 for a view that is not of one table's rows."""

@@ -27,6 +27,7 @@ from ..errors import (
 from ..schema.catalog import TableInfo
 from ..schema.databases import Databases
 from .current_database import CurrentDatabase
+from .deferring import Deferred
 from .duck_transaction import DuckTransaction
 from .journal import Journal, Recorder, Savepoint
 from .lock_owner import LockOwner
@@ -79,6 +80,8 @@ class Transaction:
         Transactions that ended inside a statement so far: such a statement cannot be begun again as a whole.
     changes
         What is told of the rows that a statement changes in tables that are logged in full.
+    deferred
+        Which foreign keys are looked at by `commit`.
     """
 
     def __init__(
@@ -98,6 +101,7 @@ class Transaction:
         self.number = 0
         self.ended_inside = 0
         self.changes = changes
+        self.deferred = Deferred()
         self._journal = Journal()
         self._begin_tables: dict[str, TableInfo] = {}
         self._writing = False  # `write` is on the stack
@@ -140,10 +144,16 @@ class Transaction:
 
     def commit(self) -> None:
         """COMMIT WORK: -255 without a transaction, -256 in a database without logging. In an ANSI database there
-        may be nothing to commit yet."""
+        may be nothing to commit yet. -691 for a deferred foreign key that does not hold: all is rolled back."""
         if self._nothing_to_end():
             return
         self.take_up()
+        if self.deferred.skipped:
+            try:
+                self.write(self.deferred.check)
+            except SqlError:
+                self.rollback()
+                raise
         if self._duck.open:
             try:
                 self._commit()
@@ -203,6 +213,7 @@ class Transaction:
     def _ended(self, *, committed: bool) -> None:
         self._let_go = False
         self.active = False
+        self.deferred.clear()
         self._journal = Journal()
         self._owner.release(committed=committed)
 

@@ -23,6 +23,7 @@ from ..types.names import quote
 from .appending import constraint_error
 from .calling import TriggerActions
 from .isolation import Isolation
+from .null_keys import refuse_repeated
 from .references import References
 from .running import Runner
 from .session_values import SessionValues
@@ -183,9 +184,10 @@ class Triggers:
         except duckdb.ConstraintException as e:
             self._isolation.require_fresh(info)
             raise constraint_error(info, e) from e
+        refuse_repeated(self._transaction, self._isolation, info, changed)
         if written != 1:
             raise SqlError(_FAILED, 0, 0, "", f"{written} rows of {info.name} for one that a trigger changes")
         if info.full_rows:
             before = pa.table({name: pa.array([row[name]], kinds[name]) for name in kinds})
             self._transaction.changes.updated(info, before, pa.table({name: arrays[name] for name in kinds}))
-        self._references.check_children(info, foreigns)
+        self._references.check_children(info, self._references.due(info, foreigns))

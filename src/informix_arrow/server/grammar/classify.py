@@ -39,7 +39,8 @@ from .statistics import read_statistics
 class Control:
     """A statement about the session: `verb` begin, commit, rollback, savepoint, release, rollback to,
     database, create database, drop database, rename database, close database, isolation, transaction, retain update
-    locks, lock mode, lock table, unlock table, allow newline, role ("" for none, DEFAULT), or accept (no effect)."""
+    locks, lock mode, lock table, unlock table, constraints, allow newline, role ("" for none, DEFAULT), or accept (no
+    effect)."""
 
     verb: str
     name: str = ""
@@ -285,9 +286,6 @@ _SET = {
 _ALONE = frozenset({"LOG", "AUTOFREE", "DEFERRED_PREPARE"})
 
 
-_CHANGES_CHECKS = frozenset({"DEFERRED", "DISABLED", "FILTERING"})
-
-
 def _set(p: DdlParser) -> tuple[int, Statement]:
     word = p.word
     if word not in _SET:
@@ -320,11 +318,35 @@ def _set(p: DdlParser) -> tuple[int, Statement]:
     triggers = _set_triggers(p)
     if triggers is not None:
         return _SET[word], triggers
-    if word == "CONSTRAINTS" and any(t.text.upper() in _CHANGES_CHECKS for t in p.tokens[p.at :]):
-        raise not_supported("SET CONSTRAINTS other than IMMEDIATE and ENABLED", -201, p.token.start + 1)
+    if word == "CONSTRAINTS":
+        return _SET[word], _set_constraints(p)
     if p.at + 1 >= len(p.tokens) and word not in _ALONE:
         raise syntax_error(len(p.sql))
     return _SET[word], Control("accept")
+
+
+def _set_constraints(p: DdlParser) -> Control:
+    """SET CONSTRAINTS of all, of those named, or FOR a table."""
+    start = p.token.start + 1
+    p.at += 1
+    table = ""
+    names: list[str] = []
+    if p.accept("FOR"):
+        table = p.object_name()
+    elif not (p.word == "ALL" and p.peek() in ("DEFERRED", "IMMEDIATE") and p.accept("ALL")):
+        names.append(p.object_name())
+        while p.accept(","):
+            names.append(p.object_name())
+    mode = p.word
+    if mode in ("DISABLED", "FILTERING"):
+        raise not_supported(f"SET CONSTRAINTS {mode}", -201, start)
+    if mode != "ENABLED" and (mode not in ("DEFERRED", "IMMEDIATE") or table):
+        raise p.fail()
+    p.at += 1
+    if mode == "ENABLED":
+        p.accept("NOVALIDATE")
+    p.finish()
+    return Control("accept") if mode == "ENABLED" else Control("constraints", mode.lower(), tuple(names))
 
 
 _KINDS = frozenset({"CONSTRAINTS", "INDEXES", "TRIGGERS"})

@@ -103,9 +103,12 @@ def _one_row(
         # a SMALLFLOAT is rounded where it is stored only
         if any(info.columns[places[name]].type.code == TypeCode.SMALLFLOAT for name in key.columns):
             return None
-        match = " AND ".join(f"{quote(name)} = ?" for name in key.columns)
-        query = f"SELECT 1 FROM {info.duck} WHERE {match}"
-        keys.append((key.name, tuple(places[name] for name in key.columns), query))
+        queries = [
+            f"SELECT 1 FROM {info.duck} WHERE "
+            + " AND ".join(f"{quote(name)} {operator} ?" for name in key.columns)
+            for operator in ("=", "IS NOT DISTINCT FROM")
+        ]
+        keys.append((key.name, tuple(places[name] for name in key.columns), queries[0], queries[1]))
     names = ", ".join(quote(column.name) for column in info.columns)
     marks = ", ".join("?" * len(info.columns))
     return RowPlan(

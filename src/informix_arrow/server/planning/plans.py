@@ -118,14 +118,15 @@ class RowPlan:
     """INSERT of one row into a table of which DuckDB knows all rules.
 
     `columns` are all of the table with where their values come from: ("param", number), ("const", Python value) or
-    ("omitted", None). `serials` are the places of its serials among them. `keys` are its keys: name, places, and the
-    query that finds a row with one. `checked` tells that there are CHECKs. `sql` inserts the values of all columns.
-    `later` tells that a row whose values are right can neither be refused nor be seen by others.
+    ("omitted", None). `serials` are the places of its serials among them. `keys` are its keys: name, places, the query
+    that finds a row with one, and that for one with NULL in it. `checked` tells that there are CHECKs. `sql` inserts
+    the values of all columns. `later` tells that a row whose values are right can neither be refused nor be seen by
+    others.
     """
 
     columns: tuple[tuple[ColumnInfo, str, object], ...]
     serials: tuple[tuple[int, ColumnInfo], ...]
-    keys: tuple[tuple[str, tuple[int, ...], str], ...]
+    keys: tuple[tuple[str, tuple[int, ...], str, str], ...]
     checked: bool
     sql: str
     later: bool

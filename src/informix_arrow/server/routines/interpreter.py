@@ -448,6 +448,7 @@ class Interpreter:
                 self._caller.end_cursors()
         elif isinstance(found, Control) and found.verb not in (
             "accept",
+            "constraints",
             "role",
             "lock mode",
             "lock table",

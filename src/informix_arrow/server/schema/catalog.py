@@ -42,10 +42,23 @@ def attached(database: str) -> str:
 
 
 def repeated_key(info: TableInfo, columns: Sequence[str]) -> str:
-    """The query that has a row when a key is there twice."""
+    """The query that has a row when a key is there twice. NULL is a value like others in a key."""
     names = ", ".join(map(quote, columns))
-    present = " AND ".join(f"{quote(name)} IS NOT NULL" for name in columns)
-    return f"SELECT 1 FROM {info.duck} WHERE {present} GROUP BY {names} HAVING count(*) > 1 LIMIT 1"
+    return f"SELECT 1 FROM {info.duck} GROUP BY {names} HAVING count(*) > 1 LIMIT 1"
+
+
+def nullable_columns(info: TableInfo, columns: Collection[str]) -> list[str]:
+    """Those of a key's columns that may be NULL."""
+    return [c.name for c in info.columns if c.name in columns and not c.type.not_null]
+
+
+def same_key(info: TableInfo, columns: Sequence[str], left: str, right: str) -> str:
+    """The condition that two rows have the same key, NULL beside NULL."""
+    nullable = nullable_columns(info, columns)
+    return " AND ".join(
+        f"{left}.{quote(c)} {'IS NOT DISTINCT FROM' if c in nullable else '='} {right}.{quote(c)}"
+        for c in columns
+    )
 
 
 def first_row(con: Writer, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:

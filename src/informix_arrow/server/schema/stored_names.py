@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from ..types.names import text
 from .catalog import FIRST_USER_TABID, SYNONYMS, Writer, attached, first_row
@@ -91,3 +92,12 @@ def number_of(con: Writer, database: str, name: str, kinds: tuple[str, ...]) -> 
 def forget(con: Writer, database: str, tabid: int) -> None:
     """Take a row out."""
     con.execute(f"DELETE FROM {_tables(database)} WHERE tabid = ?", [tabid])
+
+
+def constraints(con: Writer, database: str, names: Sequence[str]) -> dict[str, str]:
+    """The kinds of constraints, values of constrtype, by those of the names that are there."""
+    rows = con.execute(
+        f"SELECT constrname, constrtype FROM {attached(database)}._ifx.constraints WHERE list_contains(?, constrname)",
+        [list(names)],
+    ).fetchall()
+    return {str(name): str(kind) for name, kind in rows}

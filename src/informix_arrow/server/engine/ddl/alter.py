@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import duckdb
 
-from ...errors import SqlError, from_duckdb, no_column
+from ...errors import ISAM_DUPLICATE, SqlError, from_duckdb, no_column
 from ...grammar.ddl_nodes import AlterTable, ColumnDef, ConstraintDef
 from ...schema import privileges
-from ...schema.catalog import TableInfo, first_row
+from ...schema.catalog import TableInfo, first_row, nullable_columns, repeated_key
 from ...types.names import quote
 from . import triggers
 from .descriptions import add_constraint, column_info, one_serial_of_a_kind
@@ -20,6 +20,8 @@ _CHECK_FAILED = -530
 
 _NO_SERIAL_NOW = -287
 """A serial column for a table that has rows."""
+
+_DUPLICATE, _DUPLICATES_THERE = -268, -371
 
 _NOT_SATISFIED = -525
 """A foreign key that is added and does not hold for the rows that are there."""
@@ -89,16 +91,24 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
     ):
         bench.replace_description(info, new)
         return 0
+    keys = [unique for unique in new.uniques if unique not in info.uniques]
     orphaned = bench.references.without_keys(info, [unique.columns for unique in new.uniques])
     try:
         rebuild(bench, info, new, [source[c.name] for c in new.columns])
     except duckdb.ConstraintException as problem:
+        if keys and from_duckdb(problem).sqlcode == _DUPLICATE:
+            raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, keys[0].name) from problem
         added = [check for check in new.checks if check not in info.checks]
         if from_duckdb(problem).sqlcode != _CHECK_FAILED or not added:
             raise
         raise SqlError(
             _CHECK_FAILED, 0, 0, f"informix.{added[0].name}" if len(added) == 1 else ""
         ) from problem
+    for unique in keys:
+        if nullable_columns(new, unique.columns) and first_row(
+            bench.transaction.con, repeated_key(new, unique.columns)
+        ):
+            raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, unique.name)
     if not new.temporary:
         kept = [column.name for column in new.columns]
         privileges.forget_columns(bench.transaction.writer, new.database, new.tabid, kept)
