@@ -210,7 +210,7 @@ def test_what_a_collection_cannot_hold_is_refused(conn: ifx.Connection, nested: 
 
 
 @pytest.fixture(scope="module")
-def latin(server: Server) -> str:
+def latin(server: Server) -> Iterator[str]:
     """A database of code set 8859-1 with text in it, some of it not what its label says."""
     with ifx.connect(
         server.url("sysmaster"), autocommit=True, db_locale="en_US.819", client_locale="en_US.819"
@@ -224,7 +224,8 @@ def latin(server: Server) -> str:
             "INSERT INTO texts VALUES (?, ?, ?, ?, ?, 12345)",
             [(number, text, text, text, text) for number, text in enumerate(LATIN)],
         )
-    return "client_latin"
+    yield "client_latin"
+    server.drop_database("client_latin")
 
 
 #: The last but one is UTF-8 that somebody stored as latin-1; the last is nothing but ASCII.

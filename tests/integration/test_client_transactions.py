@@ -15,7 +15,7 @@ KINDS = {"logged": "WITH LOG", "ansi": "WITH LOG MODE ANSI", "unlogged": ""}
 
 
 @pytest.fixture(scope="module")
-def urls(server: Server) -> dict[str, str]:
+def urls(server: Server) -> Iterator[dict[str, str]]:
     """A database of each kind, with a table of its own."""
     out = {}
     for kind, clause in KINDS.items():
@@ -24,7 +24,9 @@ def urls(server: Server) -> dict[str, str]:
         out[kind] = server.url(f"tx_{kind}")
         with ifx.connect(out[kind], autocommit=True) as conn:
             conn.execute("CREATE TABLE t (id INT, sentinel INT)")
-    return out
+    yield out
+    for kind in KINDS:
+        server.drop_database(f"tx_{kind}")
 
 
 @pytest.fixture(params=["logged", "ansi"])
