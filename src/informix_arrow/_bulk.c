@@ -160,6 +160,72 @@ static PyObject *reader_take(PyObject *object, PyObject *Py_UNUSED(ignored))
     return capsule;
 }
 
+/* The value in the only row of a column: a new reference, NULL with an exception set; Py_None for a NULL. *other is set for
+ * a column of a kind that is left to Arrow. */
+static PyObject *only_value(const struct ia_column *c, int *other)
+{
+    int16_t small;
+    int32_t number;
+    int64_t big;
+    float narrow;
+    double real;
+    switch (c->kind) {
+    case IA_INT16:
+    case IA_INT32:
+    case IA_INT64:
+    case IA_INT8:
+    case IA_FLOAT32:
+    case IA_FLOAT64:
+    case IA_BOOL:
+    case IA_CHAR:
+    case IA_VARCHAR:
+    case IA_LVARCHAR: break;
+    default: *other = 1; Py_RETURN_NONE;
+    }
+    if (!(c->word & 1))
+        Py_RETURN_NONE;
+    switch (c->kind) {
+    case IA_INT16: memcpy(&small, c->values, sizeof small); return PyLong_FromLong(small);
+    case IA_INT32: memcpy(&number, c->values, sizeof number); return PyLong_FromLong(number);
+    case IA_FLOAT32: memcpy(&narrow, c->values, sizeof narrow); return PyFloat_FromDouble((double)narrow);
+    case IA_FLOAT64: memcpy(&real, c->values, sizeof real); return PyFloat_FromDouble(real);
+    case IA_BOOL: return PyBool_FromLong((long)(c->bits & 1));
+    case IA_CHAR:
+    case IA_VARCHAR:
+    case IA_LVARCHAR: return PyUnicode_DecodeUTF8((const char *)c->values, (Py_ssize_t)c->length, "strict");
+    default: memcpy(&big, c->values, sizeof big); return PyLong_FromLongLong(big);
+    }
+}
+
+PyDoc_STRVAR(take_values_doc,
+             "take_values()\n--\n\n"
+             "Hand over the only row taken so far as a tuple of int, float, bool, str and None, and begin anew. None, and\n"
+             "nothing has changed, when there is not exactly one row, and for columns of other kinds.");
+
+static PyObject *reader_take_values(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    BulkReader *self = (BulkReader *)object;
+    struct ia_decoder *const core = &self->core;
+    if (ia_enter(&self->busy, "BulkReader"))
+        return NULL;
+    int other = core->rows != 1;
+    PyObject *row = other ? NULL : PyTuple_New(core->count);
+    for (int i = 0; row && !other && i < core->count; i++) {
+        PyObject *const value = only_value(&core->columns[i], &other);
+        if (value == NULL || PyTuple_SetItem(row, i, value))
+            Py_CLEAR(row);
+    }
+    if (other) {
+        Py_XDECREF(row);
+        row = Py_None;
+        Py_INCREF(row);
+    } else if (row) {
+        ia_decoder_drop(core);
+    }
+    ia_leave(&self->busy);
+    return row;
+}
+
 static PyObject *reader_rows(PyObject *object, void *Py_UNUSED(closure))
 {
     BulkReader *self = (BulkReader *)object;
@@ -174,6 +240,7 @@ static PyMethodDef reader_methods[] = {
     {"feed_puts", reader_feed_puts, METH_VARARGS, feed_puts_doc},
     {"feed_binds", reader_feed_binds, METH_VARARGS, feed_binds_doc},
     {"take", reader_take, METH_NOARGS, take_doc},
+    {"take_values", reader_take_values, METH_NOARGS, take_values_doc},
     {NULL, NULL, 0, NULL},
 };
 

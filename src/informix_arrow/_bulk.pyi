@@ -49,6 +49,13 @@ class BulkReader:
     def take(self) -> CapsuleType:
         """Hand over the rows taken, an ``arrow_array`` capsule of a struct array, and begin anew."""
 
+    def take_values(self) -> tuple[int | float | bool | str | None, ...] | None:
+        """Hand over the only row taken as Python objects, those that ``to_pylist`` gives, and begin anew.
+
+        None, and nothing has changed, when there is not exactly one row, and where a column is of another kind than
+        whole numbers, floats, BOOLEAN and text.
+        """
+
     @property
     def rows(self) -> int:
         """Rows that the next ``take()`` hands over."""

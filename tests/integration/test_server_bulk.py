@@ -558,6 +558,52 @@ def test_the_lane_and_the_python_way_give_the_same_replies_and_the_same_table(
     assert sum(batches) == taken  # the second time nothing went through the lane
 
 
+ALONE: list[tuple[str, list[tuple[object, ...]]]] = [
+    (
+        "id SERIAL, v VARCHAR(3) NOT NULL, k INT UNIQUE CHECK (k <> 13), b BOOLEAN, tail INT",
+        [
+            (0, "abc", 1, True, 1), (7, "abcdef", 2, None, 2), (0, "", 2, False, 3), (0, None, 3, True, 4),
+            (0, "x", 13, True, 5), (0, "x", "4", True, 6), (0, "x", "four", True, 7), (0, "x", None, False, None),
+            (0, "x", 2**40, False, 8), (8, "x", 9, False, 9), (0, "x", 10, False, 10),
+        ],
+    ),
+    (
+        "id SERIAL8, s SMALLINT, f FLOAT, c CHAR(4) DEFAULT 'none', k INT UNIQUE, tail INT",
+        [(-5, 1, 0.5, "\u00e4 ", 1, 1), (0, 32768, 1.5, "far too long", 2, 2), (0, -32768, -0.0, None, 3, 3),
+         (0, 1.5, 3, "c", 4, 4), (-5, 1, 1.0, "c", 1, 5), (0, 1, Decimal("1.25"), dt.date(2024, 2, 29), 6, 6)],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("transaction", [False, True], ids=["autocommit", "transaction"])
+@pytest.mark.parametrize("case", [0, 1])
+def test_a_row_that_comes_alone_is_answered_and_stored_as_by_the_python_way(
+    server: Server, without_lane: Callable[[], None], case: int, transaction: bool
+) -> None:
+    columns, rows = ALONE[case]
+
+    def run(name: str) -> tuple[list[list[m.Message]], list[bytes], list[bytes]]:
+        with RawClient(server, "stores_demo") as client:
+            client.command(f"CREATE TABLE {name} ({columns})")
+            load = Load(client, f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})")
+            if transaction:
+                client.must(m.Begin())
+            groups = [group for row in rows for group in load.send("groups", [row])]
+            told = client.select("SELECT DBINFO('sqlca.sqlerrd1') FROM systables WHERE tabid = 1")
+            if transaction:
+                groups.append(client.ask(m.Commit()))
+            stored = client.select(f"SELECT * FROM {name} ORDER BY tail")
+            client.command(f"DROP TABLE {name}")
+        return groups, stored, told
+
+    lane = run("t_alone")
+    without_lane()
+    expected = run("t_alone")
+    assert errors(lane[0])  # some are refused
+    assert nameless(lane[0]) == nameless(expected[0])
+    assert lane[1:] == expected[1:]
+
+
 @pytest.mark.parametrize("rows", [2, 3, 1001])
 @pytest.mark.parametrize("bad", [None, 0, 1, -1])
 def test_many_rows_of_one_put_are_rows_like_any_other(client: RawClient, rows: int, bad: int | None) -> None:

@@ -455,6 +455,62 @@ def test_a_batch_is_full_at_its_rows_and_the_next_goes_on() -> None:
     assert taken == [(f"n{n}", n) for n in range(150)]
 
 
+ONE_ROW: list[tuple[ColumnType, list[object]]] = [
+    (ColumnType.smallint(), [0, 32767, -32767, None]),
+    (ColumnType.integer(), [2**31 - 1, -(2**31) + 1, None]),
+    (ColumnType.bigint(), [2**63 - 1, -(2**63) + 1, None]),
+    (ColumnType.int8(), [-(10**15), None]),
+    (ColumnType.float_(), [-0.0, 1e300, None]),
+    (ColumnType.smallfloat(), [0.5, -1.25, None]),
+    (ColumnType.boolean(), [True, False, None]),
+    (ColumnType.char(6), ["a \u00e4", "", None]),
+    (ColumnType.varchar(8), ["\u00df ", "", None]),
+    (ColumnType.lvarchar(300), ["long " * 50, None]),
+]
+
+
+@pytest.mark.parametrize("form", ["groups", "puts"])
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_one_row_as_python_objects_is_what_it_is_as_arrow(encoding: str, form: str) -> None:
+    for ct, values in ONE_ROW:
+        rows = Rows(ct, TAIL, encoding=encoding)
+        for value in values:
+            data = rows.group(value, 77) if form == "groups" else rows.put(value, 77)
+            for _ in range(2):  # a row leaves nothing for the next one
+                for take in (rows.reader.take_values, lambda rows=rows: rows.take()[0]):
+                    if form == "groups":
+                        rows.reader.feed_binds(data, 0, STATEMENT, SHAPE_UNKNOWN)
+                    else:
+                        rows.reader.feed_puts(data, 0)
+                    assert rows.reader.rows == 1
+                    row = take()
+                    assert repr(row) == repr((value, 77)), ct.sql
+                    assert rows.reader.rows == 0
+
+
+def test_rows_that_are_none_or_more_or_of_other_types_stay_for_arrow() -> None:
+    rows = Rows(ColumnType.integer(), TAIL)
+    assert rows.reader.take_values() is None
+    rows.reader.feed_binds(rows.group(1, 77) + rows.group(2, 78), 0, STATEMENT, SHAPE_UNKNOWN)
+    assert rows.reader.take_values() is None
+    assert rows.take() == [(1, 77), (2, 78)]
+    for ct, value in ((ColumnType.date(), dt.date(2024, 2, 29)), (ColumnType.decimal(8, 2), Decimal("1.25"))):
+        rows = Rows(ct, TAIL)
+        rows.reader.feed_binds(rows.group(value, 77), 0, STATEMENT, SHAPE_UNKNOWN)
+        assert rows.reader.take_values() is None
+        assert rows.take() == [(value, 77)]
+
+
+def test_rows_go_on_as_arrow_after_one_that_was_taken_as_objects() -> None:
+    rows = Rows(ColumnType.varchar(20), TAIL)
+    rows.reader.feed_binds(rows.group(None, None), 0, STATEMENT, SHAPE_UNKNOWN)
+    assert rows.reader.take_values() == (None, None)
+    wanted = [(None if n % 3 == 0 else f"text {n}", n) for n in range(200)]
+    data = b"".join(rows.group(*row) for row in wanted)
+    assert rows.reader.feed_binds(data, 0, STATEMENT, SHAPE_UNKNOWN)[0] == len(data)
+    assert rows.take() == wanted
+
+
 def test_puts_are_taken_as_decode_tuple_reads_them() -> None:
     types = (
         ColumnType.smallint(), ColumnType.integer(), ColumnType.bigint(), ColumnType.int8(), ColumnType.float_(),

@@ -518,4 +518,17 @@ static int ia_decoder_take(struct ia_decoder *d, struct ArrowArray *out)
     return 0;
 }
 
+/* Forget fewer than 64 rows of the open batch, which somebody has read; its buffers are those of the next. */
+static inline void ia_decoder_drop(struct ia_decoder *d)
+{
+    for (int i = 0; i < d->count; i++) {
+        struct ia_column *c = &d->columns[i];
+        c->word = c->bits = 0;
+        c->length = 0;
+    }
+    d->taken += d->rows;
+    d->rows = 0;
+    d->bytes = 0;
+}
+
 #endif

@@ -96,6 +96,14 @@ class RowReader:
         self.shape = SHAPE_UNKNOWN
         return pa.RecordBatch._import_from_c_capsule(self._schema.__arrow_c_schema__(), self._reader.take())
 
+    def take_values(self) -> tuple[object, ...] | None:
+        """The only row taken so far as the Python objects that `take`'s batch would give; None, and nothing is taken,
+        when there is not exactly one, or it has other columns than integers, floats, BOOLEAN and text."""
+        row = self._reader.take_values()
+        if row is not None:
+            self.shape = SHAPE_UNKNOWN
+        return row
+
 
 def _bounded(status: int, left: int) -> int:
     return OTHER if status == NEED_MORE and left > MAX_ROW else status

@@ -14,6 +14,7 @@ from __future__ import annotations
 from ..._bulk import FULL, NEED_MORE, OTHER, SHAPE_GROUPS
 from ...wire import messages as m
 from ...wire.describe import StatementType
+from ..engine.row_inserts import takes_values
 from .bulk import InsertCursor, RowReader
 from .executions import Executions
 from .layout import Layout
@@ -88,8 +89,13 @@ class BulkLane:
         statement, self._gathered = self._gathered, None
         if statement is None or statement.reader is None or not statement.reader.rows:
             return False
-        separate = statement.reader.shape == SHAPE_GROUPS
-        self._executions.execute_gathered(statement, statement.reader.take(), separate)
+        reader = statement.reader
+        separate = reader.shape == SHAPE_GROUPS
+        row = reader.take_values() if reader.rows == 1 and takes_values(statement.prepared) else None
+        if row is None:
+            self._executions.execute_gathered(statement, reader.take(), separate)
+        else:
+            self._executions.execute_row(statement, row, separate)
         return True
 
     def rows_ahead(self, inbox: bytes, pos: int, last: m.Message) -> bool:

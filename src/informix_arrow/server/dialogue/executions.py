@@ -27,6 +27,7 @@ from .transactions import Transactions
 
 log = logging.getLogger("informix_arrow.server")
 
+_EXECUTE, _END_OF_TURN = m.Execute(), m.EndOfTurn()
 _INSERT = int(StatementType.INSERT)
 _CHANGES_DATA = frozenset({3, 4, 5, 6, 7, 8, 32, 33})  # SERVER-BEHAVIOUR section 3
 
@@ -137,6 +138,20 @@ class Executions:
             lambda _: self._execute_together(statement, execute, batch.num_rows, separate, separate),
             m.Execute(),
         )
+
+    def execute_row(self, statement: Statement, row: Sequence[object], separate: bool) -> None:
+        """As `execute_gathered`, for one row of Python objects."""
+        replies = self._replies
+        replies.guarded(lambda _: self._execute_row(statement.prepared, row), _EXECUTE)
+        if separate:
+            replies.failed = False
+            replies.reply(_END_OF_TURN)
+
+    def _execute_row(self, prepared: Prepared, row: Sequence[object]) -> None:
+        before = self._engine.in_transaction
+        with self._interrupts.statement():
+            outcome = self._runner.execute(prepared, row)
+        self._replies.send(self._executed(prepared, outcome, before))
 
     def _execute_together(
         self,

@@ -52,6 +52,11 @@ def puts_one_row(prepared: Prepared) -> bool:
     return isinstance(prepared.plan, InsertPlan) and prepared.plan.values is not None
 
 
+def takes_values(prepared: Prepared) -> bool:
+    """Whether one row of Python objects is inserted without Arrow (one_row.py)."""
+    return isinstance(prepared.plan, InsertPlan) and prepared.plan.row is not None
+
+
 def python_rows(batch: Any, types: Sequence[ColumnType]) -> list[tuple[object, ...]]:
     """The rows of a batch as `Inserts.values` takes them."""
     columns = [_python_values(array, t) for array, t in zip(batch.columns, types, strict=True)]
