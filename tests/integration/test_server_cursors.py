@@ -234,3 +234,31 @@ def test_a_value_that_cannot_be_sent_leaves_the_session_usable(client: RawClient
     client.open_cursor(query)
     assert client.error(m.Id(query), m.Fetch(4096)) == -415
     assert client.number("SELECT COUNT(*)::INT FROM t_rows") == ROWS
+
+
+def test_a_text_that_is_prepared_again_begins_anew(client: RawClient) -> None:
+    """Whatever was asked of the statement before: types (SQ_RETTYPE), rows left over, another one that is open."""
+    sql = "SELECT flag, k FROM t_rows WHERE k < 4 ORDER BY k"
+    first = client.prepare(sql).statement_id
+    wanted = (ColumnType.boolean(), ColumnType.integer())
+    binary = m.RetType(m.RetType.FETCH, (ColumnType(45, 1), wanted[1]))
+    client.must(m.Id(first), binary)
+    client.open_cursor(first)
+    asked, _ = client.fetch(first, 4096)
+    client.must(m.Id(first), m.Close())
+    client.must(m.Id(first), m.Release())
+    found = []
+    for budget in (1, 4096, 4096):
+        again = client.prepare(sql).statement_id
+        client.open_cursor(again)
+        other = client.prepare(sql).statement_id
+        client.open_cursor(other)
+        rows, _ = client.fetch(again, budget)
+        found.append((rows, client.fetch(other, 4096)[0]))
+        for statement in (again, other):
+            client.must(m.Id(statement), m.Close())
+            client.must(m.Id(statement), m.Release())
+    plain = found[0][1]
+    assert len(plain) == len(asked) == 4
+    assert plain != asked
+    assert found == [(plain[:1], plain), (plain, plain), (plain, plain)]

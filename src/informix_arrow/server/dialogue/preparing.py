@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...wire import messages as m
-from ...wire.describe import Describe, InputDescribe, StatementType
-from .cursors import check_columns
+from ...wire.describe import InputDescribe
 from .generated_keys import key_columns
 from .interrupts import Interrupts
 from .layout import Layout
@@ -31,23 +30,14 @@ class Preparing:
         self._statements = statements
 
     def prepare(self, message: m.Prepare) -> None:
-        statements, reply = self._statements, self._replies.reply
+        statements = self._statements
         statements.current = None
         with self._interrupts.statement():
             prepared = self._runner.prepare(self._layout.sql(message.sql), message.nparams)
-        if prepared.returns_rows:
-            check_columns(prepared.columns)
-        statement = statements.add(prepared)
-        try:
-            reply(Describe.of_columns(prepared.statement_type, statement.id, prepared.columns))
-        except Exception:
-            statements.remove(statement)  # the client never learns its id
-            raise
+        described = statements.descriptions.of(prepared, self._layout.framing)
+        statement = statements.add(prepared, described)
+        self._replies.send(described.message(statement.id))
         statements.current = statement
-        if prepared.statement_type == StatementType.INSERT:
-            reply(m.InsertDone(0, 0))
-        reply(m.Done(0, 0, 0, 0))
-        reply(m.Cost(1, 1))
 
     def command(self, message: m.Command) -> None:
         """SQ_COMMAND prepares a statement that has no id; EXECUTE and RELEASE follow in the same group."""

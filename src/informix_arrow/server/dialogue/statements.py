@@ -15,6 +15,7 @@ from ..engine.prepared import Prepared
 from ..errors import SqlError
 from .bulk import InsertCursor, RowReader
 from .cursors import ScrollCursor, SelectCursor, TupleEncoder, UpdateCursor
+from .descriptions import Description, Descriptions
 
 MAX_STATEMENTS = 32768
 """Ids are shorts; below zero they would be another's."""
@@ -34,7 +35,7 @@ class Statement:
     `keys` are the columns of generated keys that were asked for. `alone` is true where executions cannot be taken
     together: running it may ask the client for files (SQ_FILE), or tells keys. `reader` takes its rows in
     bulk, None when they cannot be; that was found out for the code set `reader_for`. `encoder` is that of the last
-    cursor, for the next one.
+    cursor, for the next one; `described` takes it when the statement is released, for the next such statement.
     """
 
     id: int
@@ -49,6 +50,7 @@ class Statement:
     awaited: tuple[int, ...] = ()
     keys: tuple[Column, ...] = ()
     encoder: TupleEncoder | None = None
+    described: Description | None = None
     alone: bool = field(init=False)
     reader: RowReader | None = None
     reader_for: str = ""
@@ -95,22 +97,25 @@ class Statements:
     ----------
     current
         The one that messages are about: the last SQ_ID named it, or it was prepared just now.
+    descriptions
+        What was made for statements with the same columns.
     """
 
     def __init__(self) -> None:
         self.current: Statement | None = None
+        self.descriptions = Descriptions()
         self._statements: dict[int, Statement] = {}
         self._freed: list[int] = []
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(list(self._statements.values()))
 
-    def add(self, prepared: Prepared) -> Statement:
+    def add(self, prepared: Prepared, described: Description) -> Statement:
         """Give `prepared` an id. -208 when the session has 32768 statements."""
         number = heapq.heappop(self._freed) if self._freed else len(self._statements)
         if number >= MAX_STATEMENTS:
             raise SqlError(-208)
-        statement = Statement(number, prepared)
+        statement = Statement(number, prepared, encoder=described.take_encoder(), described=described)
         self._statements[number] = statement
         return statement
 
@@ -140,6 +145,8 @@ class Statements:
         if self._statements.get(statement.id) is statement:
             del self._statements[statement.id]
             statement.cursor = None  # the result goes now, whoever still holds the statement
+            if statement.described is not None and statement.encoder is not None:
+                statement.described.keep_encoder(statement.encoder)
             heapq.heappush(self._freed, statement.id)
 
     def clear(self) -> None:
@@ -147,4 +154,5 @@ class Statements:
         for statement in self._statements.values():
             statement.cursor = statement.reader = None
         self._statements.clear()
+        self.descriptions.clear()
         self.current = None

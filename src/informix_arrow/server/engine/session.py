@@ -499,9 +499,9 @@ class EngineSession:
             return None
         objects = prepared.values
         if found.chosen is not None and objects is not None:
-            batch = objects.batch(found.chosen, self.environment.codec)
-            if batch is not None:
-                return FewRows(prepared.columns, batch)
+            few = self._of_objects(prepared, objects, found.chosen)
+            if few is not None:
+                return few
         try:
             _, places = self.runner.at_once(found.places, values) if found.places and objects else ([], None)
             if places is not None and objects is not None:
