@@ -38,6 +38,11 @@ SELECTS = [
     ("1e40::smallfloat", -1222), ("1e400", -204),
     # texts that a number does not fit
     ("123456::char(3)", -1207), ("(-1.5)::char(1)", -1207), ("1e20::char(4)", -1207),
+    # days before the year 1 and behind 9999
+    ("mdy(12,31,9999) + 1", -1267), ("mdy(1,1,1) - 1", -1267), ("made + 3000000", -1267), ("date(2147483647)", -1218),
+    ("3000000::date", -1218), ("(i * 3000000)::date", -1218), ("add_months(mdy(12,31,9999), 1)", -1267),
+    ("next_day(mdy(12,31,9999), 'MON')", -1267), ("round(mdy(12,31,9999), 'YEAR')", -1267),
+    ("round(datetime(9999-12-31 23:59) year to minute, 'MONTH')", -1267),
     # names and subscripts
     ("z.t", -522), ("z.*", -522), ("n.z", -217), ("c[0,1]", -307), ("c[3,2]", -307), ("t[1,2]", -305),
     ("sum(sum(t))", -544),

@@ -36,6 +36,7 @@ MAKERS = frozenset(
     {
         "index_name",
         "parent_name",
+        "same_key",
         "table_word",
         "literal",
         "key_of",

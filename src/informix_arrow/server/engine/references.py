@@ -92,7 +92,7 @@ class References:
             if name not in found:
                 raise SqlError(_NO_CONSTRAINT, 0, 0, name)
             if deferred and found[name] != "R":
-                raise not_supported(f"SET CONSTRAINTS DEFERRED of {name}, which is no foreign key")
+                raise not_supported("SET CONSTRAINTS DEFERRED of what is no foreign key")
         transaction = self._transaction
         if not transaction.active:
             if deferred:

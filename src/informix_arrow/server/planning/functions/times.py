@@ -20,6 +20,7 @@ from ...types.result_types import (
 )
 from ..scope import Ex
 from ..values.casting import Values
+from ..values.moments import in_years
 from ..values.spans import counted
 from .handler import Functions, Handler
 from .numbers import rounding
@@ -74,7 +75,8 @@ def _date(v: Values, args: list[Ex]) -> Ex:
     if a.literal is not None:
         return Ex(f"DATE {text(date(a.literal, v.ctx.dbdate).isoformat())}", ColumnType.date())
     if a.type is not None and is_number(a.type):
-        return Ex(f"(DATE '1899-12-31' + CAST({a.sql} AS INTEGER))", ColumnType.date())
+        day = f"(DATE '1899-12-31' + CAST({a.sql} AS INTEGER))"
+        return Ex(in_years(day, code=-1218), ColumnType.date())
     if a.type is not None and is_character(a.type):
         return Ex(f"CAST({v.as_type_of(a, ColumnType.date())} AS DATE)", ColumnType.date())
     return Ex(f"CAST({a.sql} AS DATE)", ColumnType.date())
@@ -87,7 +89,11 @@ def _add_months(v: Values, args: list[Ex]) -> Ex:
     there = f"({moment.sql} + to_months({n}))"
     last = f"(last_day(CAST({there} AS DATE)) + (CAST({moment.sql} AS TIMESTAMP) - date_trunc('day', {moment.sql})))"
     sql = f"CASE WHEN last_day({moment.sql}) = CAST({moment.sql} AS DATE) THEN {last} ELSE {there} END"
-    return Ex(f"CAST({sql} AS {_storage(t)})", t)
+    return _computed(sql, t)
+
+
+def _computed(sql: str, t: ColumnType) -> Ex:
+    return Ex(in_years(f"CAST({sql} AS {_storage(t)})", _storage(t)), t)
 
 
 def _months_between(v: Values, args: list[Ex]) -> Ex:
@@ -112,7 +118,7 @@ def _next_day(v: Values, args: list[Ex]) -> Ex:
     name = text_arg(v, args[1])
     number = f"list_position({_DAYS}, upper(left(trim({name.sql}), 3)))"
     days = f"((coalesce({number}, CAST(error('IFX-1268') AS INTEGER)) - 2 - dayofweek({moment.sql}) + 14) % 7 + 1)"
-    return Ex(f"CAST({moment.sql} + to_days(CAST({days} AS INTEGER)) AS {_storage(t)})", t)
+    return _computed(f"{moment.sql} + to_days(CAST({days} AS INTEGER))", t)
 
 
 def _last_day(v: Values, args: list[Ex]) -> Ex:
@@ -171,7 +177,7 @@ def _to_unit(duck: str) -> Handler:
         if duck == "round":
             span, half = _ROUND_UP[unit]
             found = f"({found} + CASE WHEN {stamp} >= {found} + {half} THEN {span} ELSE INTERVAL 0 DAYS END)"
-        return Ex(f"CAST({found} AS {_storage(t)})", t)
+        return _computed(found, t)
 
     return handler
 

@@ -12,6 +12,15 @@ _FORMAT = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M
 _BEFORE = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
 
 
+def in_years(sql: str, storage: str = "DATE", code: int = -1267) -> str:
+    """A computed DATE or TIMESTAMP; an error for one that no Informix type can be, as DuckDB's can: before the year 1
+    and behind 9999. Of constants DuckDB leaves nothing of this."""
+    if storage not in ("DATE", "TIMESTAMP"):
+        return sql
+    beyond = f"{sql} < {storage} '0001-01-01' OR CAST({sql} AS DATE) > DATE '9999-12-31'"
+    return f"(CASE WHEN {beyond} THEN CAST(error('IFX{code}') AS {storage}) ELSE {sql} END)"
+
+
 def moment_text(sql: str, t: ColumnType, dbdate: str = "") -> str:
     """SQL that writes a stored DATE or DATETIME as Informix's text."""
     if t.code == TypeCode.DATE:
