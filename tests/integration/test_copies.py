@@ -409,6 +409,20 @@ def test_a_column_of_a_type_that_the_target_lacks_is_named(filled: ifx.Connectio
 
 
 @only("delta")
+def test_a_folder_of_parquet_files_is_not_emptied_for_a_delta_table(
+    filled: ifx.Connection, target: str
+) -> None:
+    """Files of another copy, or of Spark, were taken for the rest of a copy that died."""
+    place = Path(target.partition(":")[2])
+    ifx.copy(filled, f"{place}/", ["orders"])
+    (place / "orders" / "part-00000-1-c000.parquet").touch()
+    before = sorted(each.name for each in (place / "orders").iterdir())
+    with pytest.raises(ifx.CopyFailed, match="holds files that no copy has made: move them away"):
+        ifx.copy(filled, target, ["orders"])
+    assert sorted(each.name for each in (place / "orders").iterdir()) == before
+
+
+@only("delta")
 def test_a_delta_table_may_be_compacted_between_copies(filled: ifx.Connection, target: str) -> None:
     for mode in ("full", "append"):
         ifx.copy(filled, target, ["orders"], mode=mode)  # type: ignore[arg-type]
@@ -843,6 +857,64 @@ def test_what_somebody_took_away_from_a_target_is_missed(filled: ifx.Connection,
     (tmp_path / "lake" / "orders" / "_informix_arrow.json").write_bytes(b"\xff\xfe")
     with pytest.raises(ifx.CopyFailed, match="is not understood"):
         ifx.copy(filled, lake, ["orders"])
+
+
+def test_a_file_that_is_gone_is_missed_until_a_full_copy(filled: ifx.Connection, tmp_path: Path) -> None:
+    lake = f"{tmp_path}/lake/"
+    ifx.copy(filled, lake, ["orders"])
+    (path,) = (tmp_path / "lake" / "orders").glob("*.parquet")
+    path.unlink()
+    with pytest.raises(
+        ifx.CopyFailed, match=f"{path.name} is gone, .* bring it back, or copy the table in full"
+    ):
+        ifx.copy(filled, lake, ["orders"], mode="append")
+    (report,) = ifx.copy(filled, lake, ["orders"])
+    assert (report.target_rows, len(ids(lake))) == (3, 3)
+
+
+def test_files_of_others_are_left_alone_whatever_they_are_called(
+    filled: ifx.Connection, tmp_path: Path
+) -> None:
+    """What ended in .new was taken for the rest of a copy that died."""
+    folder = tmp_path / "lake" / "orders" / "sub"
+    folder.mkdir(parents=True)
+    (folder / "thesis.new").write_text("precious")
+    (folder / "part-1.parquet.new").write_text("precious, too")
+    (folder / "part-0123456789ab-00000.parquet.new").write_text("of a copy that died")
+    with pytest.raises(ifx.CopyFailed, match="holds files that no copy has made: move them away"):
+        ifx.copy(filled, f"{tmp_path}/lake/", ["orders"])
+    assert sorted(each.name for each in folder.iterdir()) == ["part-1.parquet.new", "thesis.new"]
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../out", "a/b"])
+def test_a_table_whose_name_is_no_folders_is_refused(
+    filled: ifx.Connection, server: Server, tmp_path: Path, name: str
+) -> None:
+    """It led out of the target, or into the folder of another table."""
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "x.new").touch()
+    with ifx.connect(server.url(filled.database), autocommit=True, env={"DELIMIDENT": "y"}) as exact:
+        exact.execute(f'CREATE TABLE "{name}" (id INTEGER, after INTEGER)')
+        with pytest.raises(ifx.CopyFailed, match=f"no folder can be called '{name}'"):
+            ifx.copy(exact, f"{tmp_path}/lake/", [f'"{name}"'])
+        exact.execute(f'DROP TABLE "{name}"')
+    assert sorted(each.name for each in tmp_path.rglob("*")) == ["_informix_arrow.lock", "lake", "x.new"]
+
+
+def test_the_name_of_the_table_of_states_may_be_somebody_elses(
+    filled: ifx.Connection, tmp_path: Path
+) -> None:
+    target = f"{tmp_path}/shop.duckdb"
+    with duckdb.connect(target) as file:
+        file.execute("CREATE TABLE informix_arrow_copies AS SELECT 1 AS mine")
+    with pytest.raises(
+        ifx.CopyFailed, match=r"informix_arrow_copies that no copy has made \(mine\).* Rename it"
+    ):
+        ifx.copy(filled, target, ["orders"])
+    filled.execute("CREATE TABLE informix_arrow_stage (id INTEGER, after INTEGER)")
+    with pytest.raises(ifx.CopyFailed, match=r"cannot be called informix_arrow_stage .*rows on their way"):
+        ifx.copy(filled, f"{tmp_path}/other.duckdb", ["informix_arrow_stage"])
+    filled.execute("DROP TABLE informix_arrow_stage")
 
 
 def test_tables_whose_names_a_target_cannot_tell_apart_are_refused(

@@ -85,14 +85,15 @@ class Database:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._seen: dict[str, str | None] = {}
+        self._checked = False  # whose the table of states is
 
     def state(self, table: str) -> State | None:
         name = self._server.name
-        if table.lower() == STATES:
-            raise InterfaceError(
-                f"a table cannot be called {table} in {name}: the states of copies are there"
-            )
+        if table.lower() in (STATES, STAGE):
+            what = "the states of copies are" if table.lower() == STATES else "rows on their way are"
+            raise InterfaceError(f"a table cannot be called {table} in {name}: {what} there")
         with self._server.session() as session:
+            self._check_states(session)
             text = self._seen[table] = session.state(table)
             if text is not None:
                 return State.from_json(text, f"{name}: {STATES}")
@@ -105,7 +106,7 @@ class Database:
                         "another target"
                     )
                 raise OperationalError(
-                    f"{name} has a table {table} that no copy has made: drop it, or choose another target"
+                    f"{name} has a table {table} that no copy has made: rename it, or choose another target"
                 )
         return None
 
@@ -142,6 +143,17 @@ class Database:
 
     def close(self) -> None:
         self._server.close()
+
+    def _check_states(self, session: Session) -> None:
+        """``OperationalError`` where somebody else has a table by the name of ours."""
+        if not self._checked:
+            columns = [column.lower() for column, _ in session.columns(STATES)]
+            if columns != ["name", "state"]:
+                raise OperationalError(
+                    f"{self._server.name} has a table {STATES} that no copy has made ({', '.join(columns)}): copies "
+                    "keep their states under that name. Rename it, or choose another target"
+                )
+            self._checked = True
 
     def _check_there(self, session: Session, table: str) -> None:
         """``OperationalError`` when somebody has taken away what the last copy has made: new rows would hide that."""

@@ -22,7 +22,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 
 from ..wire.errors import NotSupportedError, OperationalError
 from .files import stored
-from .folders import Syncing, locked, write_whole
+from .folders import OUR_FILE, Syncing, folder_of, locked, write_whole
 from .state import State
 
 APPLICATION = "informix-arrow"
@@ -37,31 +37,29 @@ class DeltaFolder:
         self._unlock = locked(self._path)
 
     def state(self, table: str) -> State | None:
-        folder = self._path / table
+        folder = folder_of(self._path, table)
         delta = _opened(folder)
         if delta is None:
             for left in _ours(folder):
                 left.unlink()
             if folder.exists() and any(each.name != STATES for each in folder.iterdir()):
                 raise OperationalError(
-                    f"{folder} holds files that no copy has made: empty it, or choose another target"
+                    f"{folder} holds files that no copy has made: move them away, or choose another target"
                 )
             return None
         version = delta.transaction_version(APPLICATION)
         if version is None:
-            raise OperationalError(
-                f"{folder} is a Delta table that no copy has made: remove it, or choose another target"
-            )
+            raise OperationalError(f"{folder} is a Delta table that no copy has made: choose another target")
         path = folder / STATES / f"{version}.json"
         try:
             return State.from_json(path.read_text(encoding="utf-8", errors="replace"), str(path))
         except FileNotFoundError:
             raise OperationalError(
-                f"{path} is gone, which says what the last copy was: remove the table and copy anew"
+                f"{path} is gone, which says what the last copy was: bring it back, or choose another target"
             ) from None
 
     def change(self, table: str, schema: pa.Schema, *, whole: bool) -> DeltaChange:
-        folder = self._path / table
+        folder = folder_of(self._path, table)
         (folder / STATES).mkdir(parents=True, exist_ok=True)
         return DeltaChange(folder, stored(table, schema, _type, "Delta"), whole=whole)
 
@@ -185,12 +183,15 @@ def _opened(folder: Path) -> DeltaTable | None:
 
 
 def _ours(folder: Path) -> list[Path]:
-    """Files of a first copy that died before its commit. Those of later ones are left to VACUUM."""
-    return (
-        sorted(folder.glob("part-*.parquet"))
-        if folder.exists() and not (folder / "_delta_log").exists()
-        else []
-    )
+    """Files of a first copy that died before its commit. Those of later ones are left to VACUUM, and those of others
+    alone: a folder of Parquet files is no copy into Delta, nor is one whose log somebody has taken away.
+    """
+    states = folder / STATES
+    if not states.is_dir() or (folder / "_delta_log").exists():
+        return []
+    if any(each.name not in ("1.json", "1.json.new") for each in states.iterdir()):
+        return []
+    return sorted(path for path in folder.glob("part-*.parquet") if OUR_FILE.fullmatch(path.name))
 
 
 def _type(kind: pa.DataType) -> pa.DataType | None:

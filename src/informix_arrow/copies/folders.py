@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -16,7 +17,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from ..disk import naming
-from ..wire.errors import OperationalError
+from ..wire.errors import InterfaceError, OperationalError
 
 LOCK = "_informix_arrow.lock"
 
@@ -72,6 +73,19 @@ def _bring(path: Path, done: Future[None]) -> None:
         done.set_exception(error)
     else:
         done.set_result(None)
+
+
+#: Files that copies write, of names that nobody else gives to his.
+OUR_FILE = re.compile(r"part-[0-9a-f]{12}-[0-9]{5,}\.parquet")
+
+
+def folder_of(place: Path, table: str) -> Path:
+    """The folder of a table; ``InterfaceError`` for a name that would lead out of the place, or into another table."""
+    if table in (".", "..") or any(each in table for each in ("/", "\0", os.sep, os.altsep or "/")):
+        raise InterfaceError(
+            f"no folder can be called {table!r}: copy it into a database, or a synonym of it"
+        )
+    return place / table
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -65,7 +65,7 @@ class IcebergCatalogue:
             return None
         if text is None:
             raise OperationalError(
-                f"{self.name} has an Iceberg table {table} that no copy has made: drop it, or choose another target"
+                f"{self.name} has an Iceberg table {table} that no copy has made: choose another target"
             )
         return State.from_json(text, f"{self.name}: {table}")
 

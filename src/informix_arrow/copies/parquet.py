@@ -18,7 +18,7 @@ import pyarrow as pa
 from ..wire.errors import OperationalError
 from . import hive
 from .files import stored
-from .folders import Syncing, locked, remove_empty, sync_folders, write_whole
+from .folders import OUR_FILE, Syncing, folder_of, locked, remove_empty, sync_folders, write_whole
 from .state import State
 
 STATE = "_informix_arrow.json"
@@ -34,26 +34,32 @@ class ParquetFolder:
         self._unlock = locked(self._path)
 
     def state(self, table: str) -> State | None:
-        folder = self._path / table
+        folder = folder_of(self._path, table)
         try:
             text = (folder / STATE).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
             _forget(folder, _unfinished(folder))
             if folder.exists() and any(folder.iterdir()):
                 raise OperationalError(
-                    f"{folder} holds files that no copy has made: empty it, or choose another target"
+                    f"{folder} holds files that no copy has made: move them away, or choose another target"
                 ) from None
             return None
         return _finished(folder, State.from_json(text, str(folder / STATE)))
 
     def change(self, table: str, schema: pa.Schema, *, whole: bool) -> FolderChange:
         before = self.state(table)
-        folder = self._path / table
+        folder = folder_of(self._path, table)
         by = hive.columns_of(table, schema, self._partition_by)
         if before is not None and not whole and before.partition_by != by:
             raise OperationalError(
                 f"{folder}: its last copy was divided by {', '.join(before.partition_by) or 'no column'}, and only a "
                 "full copy can change that"
+            )
+        missing = [] if before is None or whole else _missing(folder, before)
+        if missing:
+            raise OperationalError(
+                f"{folder}: {missing[0]} is gone, which the last copy has made: bring it back, or copy the table in "
+                "full, which takes the place of all its files"
             )
         folder.mkdir(parents=True, exist_ok=True)
         fitting = stored(table, schema, _type, "Parquet")
@@ -110,12 +116,12 @@ def _finished(folder: Path, state: State) -> State:
         if not (folder / name).exists() and (folder / (name + NEW)).exists():
             os.replace(folder / (name + NEW), folder / name)
     _forget(folder, [*(folder / name for name in state.removing), *_unfinished(folder)])
-    missing = [name for name in state.files if not (folder / name).exists()]
-    if missing:
-        raise OperationalError(
-            f"{folder}: {missing[0]} is gone, which the last copy has made: remove the folder and copy anew"
-        )
     return state  # which is not written again without what was decided: to do that again does nothing
+
+
+def _missing(folder: Path, state: State) -> list[str]:
+    """Files that somebody has taken away."""
+    return [name for name in state.files if not (folder / name).exists()]
 
 
 def _forget(folder: Path, files: Sequence[Path]) -> None:
@@ -127,8 +133,12 @@ def _forget(folder: Path, files: Sequence[Path]) -> None:
 
 
 def _unfinished(folder: Path) -> list[Path]:
-    """Files of runs that died before they decided."""
-    return sorted(folder.rglob("*" + NEW)) if folder.exists() else []
+    """Files of runs that died before they decided. Others may have files of that ending, too."""
+    if not folder.exists():
+        return []
+    return sorted(
+        path for path in folder.rglob("part-*" + NEW) if OUR_FILE.fullmatch(path.name.removesuffix(NEW))
+    )
 
 
 def _type(kind: pa.DataType) -> pa.DataType | None:
