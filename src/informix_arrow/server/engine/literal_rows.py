@@ -26,10 +26,17 @@ _TAIL = re.compile(r"[\s;]*")
 
 @dataclass(frozen=True, slots=True)
 class LiteralRow:
-    """The text of an INSERT of one row of literals: `pattern` is all of it but their values."""
+    """The text of an INSERT of one row of literals: `head` is what stands before them, `rest` are their kinds and what
+    stands behind them."""
 
-    pattern: Hashable
+    head: str
+    rest: tuple[str, str]
     values: tuple[object, ...]
+
+    @property
+    def pattern(self) -> Hashable:
+        """All of the text but the values."""
+        return self.head, self.rest
 
     def is_of(self, prepared: Prepared) -> bool:
         """Whether the plan of the text holds for its pattern: the same values in the same places, and nothing more."""
@@ -83,4 +90,4 @@ def literal_row(sql: str) -> LiteralRow | None:
         at = item.end()
     if _TAIL.fullmatch(sql, at) is None:
         return None
-    return LiteralRow((sql[: opened.end()], "".join(kinds), sql[at:]), tuple(values))
+    return LiteralRow(sql[: opened.end()], ("".join(kinds), sql[at:]), tuple(values))

@@ -49,6 +49,7 @@ from .prepared import FewRows, Outcome, PlainRows, Prepared, QueryResult
 from .reading import TextReader
 from .references import References
 from .refused_objects import RefusedObjects
+from .renamed_plans import RenamedPlans, about
 from .rights import Rights
 from .row_changes import RowChanges
 from .row_inserts import Inserts, python_rows, takes_batches
@@ -94,6 +95,7 @@ class EngineSession:
         self.interrupted = threading.Event()
         self.cursors: MutableMapping[str, Positioned] = WeakValueDictionary()
         self._plans = PlanCache()  # this session's, its own and shared ones
+        self._renamed = RenamedPlans()
         self._latest: tuple[Prepared | None, object] = None, None  # what was prepared last, and as of what
 
         # who it is, and what it has open
@@ -324,6 +326,12 @@ class EngineSession:
         if kept is not None:
             return kept if row is None else row.filled(kept, sql)
         fixed, databases = self._text_key(key), self.current.databases.changes
+        subject = about(sql, row, self.schema.temp_tables)
+        alike = None if subject is None else self._text_key(subject.pattern)
+        prepared = None if subject is None else self._renamed.get(alike, subject.table, sql)
+        if prepared is not None:
+            self._plans.put((self.current.name, key), self.schema.stamp, prepared)
+            return prepared if row is None else row.filled(prepared, sql)
         prepared = self.engine.fixed_plans.get(fixed, databases)
         if prepared is not None and self.schema.temp_tables.keys().isdisjoint(
             t.name for t in prepared.plan.tables
@@ -339,6 +347,8 @@ class EngineSession:
             # Of a change of the schema in the meantime nobody knows which side of it was seen.
             if shared and not prepared.own and version == self.engine.schema_version.number:
                 self.engine.plans.put(shared, version, prepared)
+            if subject is not None:
+                self._renamed.put(alike, subject.table, prepared)
         if len(sql) <= LONGEST_TEXT:
             if isinstance(prepared.plan, SelectPlan) and prepared.plan.fixed:
                 self.engine.fixed_plans.put(fixed, databases, prepared)
