@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -87,6 +87,73 @@ def test_a_login_opens_the_database_and_learns_what_it_is(piece: int) -> None:
     assert peer.names()[:3] == ["Protocols", "Info", "DbOpen"]
     peer.run(settle(session))
     assert peer.names()[-1] == "Id Release"
+
+
+KNOWN = replace(PARAMETERS, db_locale="en_US.utf8")
+
+
+def state(session: Session) -> dict[str, object]:
+    """What a login has found out; not the buffer, nor objects without equality."""
+    found = {field.name: getattr(session, field.name) for field in fields(session)}
+    for name in ("buffer", "statements", "files", "round_trip", "clock"):
+        del found[name]
+    return found
+
+
+@pytest.mark.parametrize("warnings", [0, 1, 5, 7])
+@pytest.mark.parametrize("mask", [None, bytes(9), bytes(8), b"\xff" * 5 + b"\xf7" + b"\xff" * 2])
+def test_answers_that_come_whole_mean_what_they_mean_in_pieces(mask: bytes | None, warnings: int) -> None:
+    """Whole ones are known from the last login; byte by byte they are read message by message."""
+    states = []
+    for piece in (1 << 20, 1 << 20, 1):
+        peer = LoginPeer(piece=piece)
+        peer.mask, peer.warnings = mask, warnings
+        session = peer.run(connect(KNOWN))
+        states.append(state(session))
+        assert len(session.buffer) == 0
+        peer.run(leave(session))
+        assert peer.exits == 1
+    assert states[0] == states[1] == states[2]
+    assert (states[0]["ansi"], states[0]["logged"]) == (bool(warnings & 2), bool(warnings & 3))
+
+
+@pytest.mark.parametrize(
+    "among",
+    [[m.Cost(1, 2)], [m.XactStat(1, 2, 3)], [m.Done(warnings=0)], [m.Done(warnings=2), m.Cost()]],
+    ids=lambda among: " ".join(type(message).__name__ for message in among),
+)
+@pytest.mark.parametrize("piece", [1, 1 << 20])
+def test_more_than_the_usual_answer_to_the_opening_is_read_like_any(
+    among: list[m.Message], piece: int
+) -> None:
+    peer = LoginPeer(piece=piece)
+    usual = peer._converse
+    peer.answers = lambda group: [*among, *usual(group)] if isinstance(group[0], m.DbOpen) else usual(group)
+    session = peer.run(connect(KNOWN))
+    assert (session.logged, session.ansi, session.own, len(session.buffer)) == (True, False, 0, 0)
+
+
+@pytest.mark.parametrize("group_of", [m.Protocols, m.DbOpen])
+def test_what_comes_behind_a_usual_answer_breaks_the_login(group_of: type[m.Message]) -> None:
+    peer = LoginPeer()
+    usual = peer._converse
+
+    def converse(group: Group) -> list[m.Message]:
+        said = usual(group)
+        return [*said, m.EndOfTurn(), m.Cost()] if isinstance(group[0], group_of) else said
+
+    peer.answers = converse
+    with pytest.raises(ProtocolError, match="out of step"):
+        peer.run(connect(KNOWN))
+
+
+def test_the_opening_s_error_is_known_from_no_other_answer() -> None:
+    LoginPeer().run(connect(KNOWN))
+    peer = LoginPeer()
+    peer.refuse = -329
+    with pytest.raises(OperationalError, match="-329"):
+        peer.run(connect(KNOWN))
+    assert peer.exits == 1
 
 
 def test_another_code_set_makes_a_second_login() -> None:

@@ -19,7 +19,7 @@ from informix_arrow.exchange.run import run
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.shape import Shape
 from informix_arrow.exchange.statement import prepare
-from informix_arrow.exchange.steps import Exchange, Receive, Send
+from informix_arrow.exchange.steps import Exchange, Receive, Send, in_two
 from informix_arrow.exchange.turns import ask
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
@@ -41,6 +41,7 @@ def hostile(**state: object) -> Session:
 
 def flood(exchange: Exchange[Any], pieces: Iterator[bytes], most: int = 20_000) -> None:
     """Answer whatever is awaited with the next of ``pieces``."""
+    exchange = in_two(exchange)
     step = next(exchange)
     waiting = b""
     for _ in range(most):

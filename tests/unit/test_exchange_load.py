@@ -13,7 +13,7 @@ from informix_arrow.exchange.load import Form, Group, Job, Known, Loader, LoadOu
 from informix_arrow.exchange.replies import ManyOutcome, Replies
 from informix_arrow.exchange.scope import Scope, ScopeKind
 from informix_arrow.exchange.session import Session, Transaction
-from informix_arrow.exchange.steps import ConnectionLost, Exchange, Receive, Send
+from informix_arrow.exchange.steps import ConnectionLost, Exchange, Receive, Send, in_two
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import Error, IntegrityError, InternalError, OperationalError, ProtocolError
@@ -325,7 +325,7 @@ def test_at_most_three_put_groups_are_on_their_way() -> None:
     loader = Loader(
         session, Job(ID, "i", 6, types), feed, Scope(session, ScopeKind.OWN), lambda outcome: None
     )
-    exchange = loader.run()
+    exchange = in_two(loader.run())
     step = next(exchange)
     sends = 0
     answered = False

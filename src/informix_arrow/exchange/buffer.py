@@ -12,6 +12,8 @@ from ..wire.errors import ProtocolError
 
 #: Free bytes wanted at the end before a receive; below it the unparsed bytes move to the front.
 LOW_WATER = 32 << 10
+#: Bytes of a new buffer.
+FIRST = 8 << 10
 #: What a Python object of a reply costs besides its bytes, about.
 OBJECT_BYTES = 64
 #: No single message is longer where nobody says otherwise (``max_reply_bytes``). Bytes.
@@ -29,8 +31,8 @@ def too_long(most: int) -> ProtocolError:
 class ReceiveBuffer:
     """``data[start:end]`` holds the unparsed bytes; ``data[end:]`` is free.
 
-    It has ``size`` bytes from the first reply on that fills a small one: many connections never see such a reply, and
-    to clear a megabyte is a tenth of what a login costs the client.
+    It grows with the replies that fill it, by two steps to ``size`` bytes: a login and small queries get along with
+    ``FIRST``, and to clear more than the processor's first cache holds costs a login more than it seems to.
     """
 
     __slots__ = ("_size", "data", "end", "most", "start")
@@ -38,22 +40,26 @@ class ReceiveBuffer:
     def __init__(self, size: int, most: int = MAX_REPLY) -> None:
         self.most = most  # unparsed bytes that are borne
         self._size = max(size, 2 * LOW_WATER)
-        self.data = bytearray(2 * LOW_WATER)
+        self.data = bytearray(FIRST)
         self.start = 0
         self.end = 0
 
     def __len__(self) -> int:
         return self.end - self.start
 
-    def room(self, least: int = LOW_WATER) -> memoryview:
-        """The free bytes at the end, at least ``least``; valid until the next call of ``room``."""
-        full = self.end == len(self.data)
+    def room(self, least: int | None = None) -> memoryview:
+        """The free bytes at the end, at least ``least``, by default as many as are worth a receive; valid until the
+        next call of ``room``."""
+        size = len(self.data)
+        full = self.end == size
         if self.start == self.end:
             self.start = self.end = 0
-            if not full and len(self.data) >= least:
-                return memoryview(self.data)
-        if full and len(self.data) < self._size:
-            self._move(bytearray(self._size))
+        if least is None:
+            if size == FIRST and not full:
+                return memoryview(self.data)[self.end :]
+            least = LOW_WATER
+        if full and size < self._size:
+            self._move(bytearray(2 * LOW_WATER if size == FIRST else self._size))
         if len(self.data) - self.end < least:
             self._make_room(least)
         return memoryview(self.data)[self.end :]
@@ -69,7 +75,10 @@ class ReceiveBuffer:
             return
         if left > self.most:
             raise too_long(self.most)
-        self._move(bytearray(max(self._size, 2 * len(self.data), left + 2 * least)))
+        if len(self.data) == FIRST and left + least <= 2 * LOW_WATER:
+            self._move(bytearray(2 * LOW_WATER))
+        else:
+            self._move(bytearray(max(self._size, 2 * len(self.data), left + 2 * least)))
 
     def _move(self, data: bytearray) -> None:
         """Let the unparsed bytes begin ``data``: a new array, never a resized one, as a view handed out earlier may

@@ -11,6 +11,7 @@ import os
 import platform
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache, lru_cache
 
 from ..dsn import Parameters
 from ..wire import messages as m
@@ -24,14 +25,15 @@ from ..wire.errors import (
     database_error,
 )
 from ..wire.login import CAP_1, ConnectReply, ConnectRequest, packet_length
+from ..wire.primitives import NeedMoreData
 from .buffer import ReceiveBuffer
 from .database import codec_for, open_database
 from .pam import authenticate
 from .read_scope import set_reading
 from .session import Session
 from .steps import Connect, ConnectionLost, Exchange, Send
-from .stream import next_message, outgoing, receive
-from .turns import ask, ask_all, settle
+from .stream import arrived, next_message, outgoing, question, receive
+from .turns import ask_all_encoded, read_reply, send_asking, settle, take_whole
 
 #: Room beyond a fetch reply in the receive buffer: the descriptions around the rows, and the start of what
 #: comes next.
@@ -43,8 +45,12 @@ GOODBYE = 5.0
 MAX_BUFFER = 4 << 20
 
 
-# What is sent behind the login, without a wait of its own.
-_SETTINGS = ((m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),),)
+# Groups that say the same in every session, encoded: nothing that is agreed on changes how they are laid out.
+_END = m.EndOfTurn().encode(Framing())
+_OFFER = m.Protocols(CLIENT_OFFER).encode(Framing()) + _END
+# Sent in front of what comes behind the login, without a wait of its own.
+_SETTINGS = (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))).encode(Framing()) + _END,)
+_EXIT = m.Exit().encode(Framing())
 _LAST = (m.Exit, m.EndOfTurn)
 _TLS_ALERT = b"\x15\x03"
 _PERHAPS_TLS = "If the listener speaks TLS (onsocssl), connect with informixs:// or tls=True"
@@ -77,7 +83,7 @@ def connect(parameters: Parameters) -> Exchange[Session]:
                 yield from open_database(session, parameters.database, before=_SETTINGS, known=found)
             session.locale = found
         else:
-            yield from ask_all(session, _SETTINGS)
+            yield from ask_all_encoded(session, _SETTINGS)
         yield from _set_up(session, parameters)
     except Error as error:
         if session.usable_after(error):
@@ -90,7 +96,8 @@ def _set_up(session: Session, parameters: Parameters) -> Exchange[None]:
     """Say how to read and how long to wait for locks, where the user said it."""
     session.statements.size = parameters.statement_cache_size
     session.lob_window = parameters.lob_window_bytes
-    yield from set_reading(session, parameters.isolation, parameters.lock_wait)
+    if parameters.isolation or parameters.lock_wait is not None:
+        yield from set_reading(session, parameters.isolation, parameters.lock_wait)
 
 
 def _alternatives(parameters: Parameters) -> Iterator[Parameters]:
@@ -112,11 +119,17 @@ def leave(session: Session) -> Exchange[None]:
     """
     session.patience = GOODBYE
     try:
-        if any(reply.bulky for reply in session.owed):
+        if session.owed and any(reply.bulky for reply in session.owed):
             yield from settle(session)
         session.own += 1
-        yield Send(outgoing(session, m.Exit().encode(session.framing)))
-        yield from settle(session)
+        buffer = session.buffer
+        if session.owed or buffer.start != buffer.end:
+            yield Send(outgoing(session, _EXIT))
+            yield from settle(session)
+        else:
+            arrived(session, (yield question(session, outgoing(session, _EXIT))))
+            if buffer.data.startswith(_EXIT, buffer.start, buffer.end):  # nearly always
+                return
         # Transaction events may come first, then SQ_EXIT or SQ_EOT, or just the end of the connection (SQLI
         # 19).
         while type((yield from next_message(session))) not in _LAST:
@@ -129,40 +142,20 @@ def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Excha
     size = min(max(parameters.fetch_buffer_size, 4 * SLACK), MAX_BUFFER) + SLACK
     session = Session(
         ReceiveBuffer(size, parameters.max_reply_bytes),
-        Framing(encoding=_codec(parameters, client_locale)),
+        _framing(_codec(parameters, client_locale)),
         autocommit=parameters.autocommit,
         inexact=parameters.inexact,
         own_encoding=bool(parameters.encoding),
     )
-    environment = {
-        "DBPATH": ".",
-        "CLIENT_LOCALE": client_locale,
-        **({"DB_LOCALE": db_locale} if db_locale else {}),
-        "CLNT_PAM_CAPABLE": "1",
-        "DBDATE": "Y4MD-",
-        "IFX_UPDDESC": "1",
-        "NODEFDAC": "no",
-        **parameters.env,
-    }
-    request = ConnectRequest(
-        user=parameters.user,
-        password=parameters.password,
-        server=parameters.server,
-        environment=environment,
-        application=parameters.application,
-        pid=os.getpid(),
-        host=platform.node(),
-        cwd=_working_directory(),
-    )
     # Refused before anything is connected to. In no variable as it is: a debugger shows those, with the password.
-    packet = iter((_encoded(request),))
+    packet = iter((_encoded(_request(parameters, client_locale, db_locale)),))
     yield Connect(parameters.host, parameters.port, parameters.tls)
     # Not every port is a listener of SQLI: whoever waits for us to go on speaking is not waited for for ever.
     limit = parameters.connect_timeout
     if limit is not None and (parameters.read_timeout is None or limit < parameters.read_timeout):
         session.patience = limit
     session.own += 1
-    yield Send(next(packet))
+    yield Send(next(packet))  # no Ask, which would be at hand, with the password, while the answer is awaited
     reply = yield from _login_reply(session, parameters.tls)
     session.own -= 1
     session.patience = None
@@ -170,6 +163,34 @@ def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Excha
     session.server_name, session.server_version = reply.server_name, reply.version
     yield from _negotiate(session, parameters)
     return session
+
+
+@cache
+def _framing(encoding: str) -> Framing:
+    """How messages are laid out before anything is agreed on."""
+    return Framing(encoding=encoding)
+
+
+def _request(parameters: Parameters, client_locale: str, db_locale: str) -> ConnectRequest:
+    return ConnectRequest(
+        user=parameters.user,
+        password=parameters.password,
+        server=parameters.server,
+        environment={
+            "DBPATH": ".",
+            "CLIENT_LOCALE": client_locale,
+            **({"DB_LOCALE": db_locale} if db_locale else {}),
+            "CLNT_PAM_CAPABLE": "1",
+            "DBDATE": "Y4MD-",
+            "IFX_UPDDESC": "1",
+            "NODEFDAC": "no",
+            **parameters.env,
+        },
+        application=parameters.application,
+        pid=os.getpid(),
+        host=platform.node(),
+        cwd=_working_directory(),
+    )
 
 
 def _encoded(request: ConnectRequest) -> bytes:
@@ -205,16 +226,16 @@ def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
             if tls:
                 raise
             raise ConnectionLost(f"{error}. {_PERHAPS_TLS}") from None
-    if bytes(buffer.data[buffer.start : buffer.start + 2]) == _TLS_ALERT:
+    if buffer.data.startswith(_TLS_ALERT, buffer.start, buffer.end):
         raise ConnectionLost(
             "the listener speaks TLS, and this connection does not: use informixs:// or tls=True, or its plain port"
         )
     length = packet_length(bytes(buffer.data[buffer.start : buffer.start + 2]))
     while len(buffer) < length:
         yield from receive(session)
-    packet = bytes(buffer.data[buffer.start : buffer.start + length])
+    answer = bytes(buffer.data[buffer.start : buffer.start + length])
     buffer.start += length
-    return ConnectReply.parse(packet)
+    return ConnectReply.parse(answer)
 
 
 def _check(reply: ConnectReply, parameters: Parameters) -> None:
@@ -235,12 +256,34 @@ def _check(reply: ConnectReply, parameters: Parameters) -> None:
         )
 
 
+@lru_cache(maxsize=16)
+def _agreed(answer: bytes, encoding: str) -> Framing | None:
+    """What holds after this answer to the offer; None unless it is whole and holds nothing but a mask. Servers say the
+    same at each login."""
+    try:
+        mask, *rest = m.parse_group(answer, _framing(encoding), client=False)
+    except (NeedMoreData, Error, ValueError):  # the last: it is empty
+        return None
+    if not isinstance(mask, m.Protocols) or rest != [m.EndOfTurn()]:
+        return None
+    return Framing.negotiate(CLIENT_OFFER, mask.mask, encoding)
+
+
 def _negotiate(session: Session, parameters: Parameters) -> Exchange[None]:
-    reply = yield from ask(session, (m.Protocols(CLIENT_OFFER),))
-    reply.check()
-    masks = [message.mask for message in reply.others if isinstance(message, m.Protocols)]
-    if not masks:
-        raise ProtocolError("the server's answer to SQ_PROTOCOLS holds no mask")
-    session.framing = Framing.negotiate(CLIENT_OFFER, masks[0], session.framing.encoding)
-    if session.framing.pam:
+    encoding = session.framing.encoding
+    began = session.clock()
+    answer = yield from send_asking(session, (_OFFER,))
+    agreed = _agreed(answer, encoding)
+    if agreed is not None:
+        take_whole(session, 1)
+    else:
+        reply = yield from read_reply(session)
+        reply.check()
+        masks = [message.mask for message in reply.others if isinstance(message, m.Protocols)]
+        if not masks:
+            raise ProtocolError("the server's answer to SQ_PROTOCOLS holds no mask")
+        agreed = Framing.negotiate(CLIENT_OFFER, masks[0], encoding)
+    session.round_trip = min(session.round_trip, session.clock() - began)
+    session.framing = agreed
+    if agreed.pam:
         yield from authenticate(session, parameters.pam)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ..wire import messages as m
-from ..wire.capabilities import codec_of_locale
+from ..wire.capabilities import Framing, codec_of_locale
 from ..wire.errors import Error, NotSupportedError, ProtocolError
 from ..wire.message_base import Message
-from ..wire.primitives import encode_strictly
+from ..wire.primitives import NeedMoreData, encode_strictly
 from ..wire.values import decode_tuple
 from .cancel import heed
 from .session import Session, Transaction
 from .steps import Exchange
-from .turns import Reply, ask, ask_all
+from .stream import group
+from .turns import Reply, ask, ask_all, read_reply, send_asking, take_whole
 
 # Bits of the warnings in the DONE that answers SQ_DBOPEN (JDBC section 3).
 LOGGED, ANSI = 0x01, 0x02
@@ -24,27 +26,48 @@ _LOCALE_QUERY = "SELECT FIRST 1 site FROM informix.systables WHERE tabname = ' G
 
 
 def open_database(
-    session: Session, name: str, *, before: Sequence[Sequence[Message]] = (), known: str = ""
+    session: Session, name: str, *, before: Sequence[bytes] = (), known: str = ""
 ) -> Exchange[str]:
-    """Make ``name`` the session's database, behind the groups ``before``, whose answers do not matter, and return what
-    :func:`database_locale` does. Raises the server's error (-329: no such database, -387: not allowed).
+    """Make ``name`` the session's database, behind the encoded groups ``before``, whose answers do not matter, and
+    return what :func:`database_locale` does. Raises the server's error (-329: no such database, -387: not allowed).
 
     ``known`` is the DB_LOCALE that the login named: then the database is asked only if the server warns that it has
     another. All in one flight. The question for the locale is prepared in it, too: in no database that fails, and does
     no harm.
     """
-    asking = [] if known else [_prepare(_LOCALE_QUERY)]
-    replies = yield from ask_all(session, [*before, (m.DbOpen(name, 0),), *asking])
-    opened = replies[len(before)]
-    opened.check()
+    asking = [] if known else [group(session, _prepare(_LOCALE_QUERY))]
+    groups = [*before, group(session, (m.DbOpen(name, 0),)), *asking]
+    answer = yield from send_asking(session, groups)
+    warnings = _opened(answer, len(groups), session.framing)
+    if warnings is not None:
+        take_whole(session, len(groups))
+    else:
+        replies = []
+        for _ in groups:
+            replies.append((yield from read_reply(session)))
+        opened = replies[len(before)]
+        opened.check()
+        warnings = opened.done.warnings if opened.done else LOGGED
     session.database = name
-    warnings = opened.done.warnings if opened.done else LOGGED
     adopt(session, warnings)
     if asking:
         return (yield from _locale(session, _rows(session, _LOCALE_QUERY, replies[-1])))
     if warnings & OTHER_LOCALE:
         return (yield from database_locale(session))
     return known
+
+
+@lru_cache(maxsize=16)
+def _opened(answer: bytes, groups: int, framing: Framing) -> int | None:
+    """The warnings in the answer to so many groups, of which the last one opens a database; None unless it is whole and
+    says nothing but that it is open. Servers say the same each time."""
+    try:
+        *before, done, end = m.parse_group(answer, framing, client=False)
+    except (NeedMoreData, Error, ValueError):  # the last: it is too short
+        return None
+    if before != [m.EndOfTurn()] * (groups - 1) or not isinstance(done, m.Done) or end != m.EndOfTurn():
+        return None
+    return done.warnings
 
 
 def adopt(session: Session, warnings: int) -> None:

@@ -228,8 +228,11 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
             cursor.answered = cursor.last = True
             yield from _reply_ended(session, cursor, ahead)
             return True
-    elif _pass_rows(session, cursor):
-        return False
+    else:
+        if session.buffer.start == session.buffer.end:
+            yield from receive(session)
+        if _pass_rows(session, cursor):
+            return False
     message = yield from next_message(session)
     cursor.answered = True
     cursor.reply_bytes += OBJECT_BYTES

@@ -11,7 +11,7 @@ from ..wire.message_base import Message
 from ..wire.primitives import NeedMoreData, Reader
 from .buffer import too_long
 from .session import Session
-from .steps import ConnectionLost, Exchange, Receive
+from .steps import Ask, ConnectionLost, Exchange, Receive
 
 _END = m.EndOfTurn().encode(Framing())  # the same in every framing
 _EXIT = m.Exit().encode(Framing())  # and this
@@ -55,9 +55,22 @@ def receive(session: Session, missing: int = 1) -> Exchange[None]:
     while buffer.end - buffer.start < wanted:
         with buffer.room() as room:
             count = yield Receive(room, session.patience)
-        if not count:
-            raise ConnectionLost("the server closed the connection while its answer was awaited")
-        buffer.end += count
+        arrived(session, count)
+
+
+def question(session: Session, data: bytes | bytearray) -> Ask:
+    """The step that sends ``data`` and waits for the first bytes of the answer; what it gives is for :func:`arrived`.
+
+    For when no bytes lie in the buffer, such as a goodbye, which would have to be looked at first.
+    """
+    return Ask(data, session.buffer.room(), session.patience)
+
+
+def arrived(session: Session, count: int) -> None:
+    """So many bytes have come into the buffer's room; ``ConnectionLost`` for none, which is the end of all."""
+    if not count:
+        raise ConnectionLost("the server closed the connection while its answer was awaited")
+    session.buffer.end += count
 
 
 def next_message(session: Session) -> Exchange[object]:

@@ -17,7 +17,17 @@ from . import client_files
 from .buffer import OBJECT_BYTES, too_long
 from .session import Session
 from .steps import Exchange, Send
-from .stream import error_of, group, next_message, outgoing, receive, require_silence, server_exit
+from .stream import (
+    arrived,
+    error_of,
+    group,
+    next_message,
+    outgoing,
+    question,
+    receive,
+    require_silence,
+    server_exit,
+)
 
 
 @dataclass(slots=True)
@@ -48,9 +58,11 @@ def ask(session: Session, messages: Sequence[Message]) -> Exchange[Reply]:
         yield from settle(session)
     session.own += 1
     began = session.clock()
-    yield Send(outgoing(session, data))
-    if session.owed:
+    if session.owed or session.buffer.start != session.buffer.end:
+        yield Send(outgoing(session, data))
         yield from settle(session)
+    else:
+        arrived(session, (yield question(session, outgoing(session, data))))
     reply = yield from read_reply(session)
     session.round_trip = min(session.round_trip, session.clock() - began)
     return reply
@@ -58,14 +70,39 @@ def ask(session: Session, messages: Sequence[Message]) -> Exchange[Reply]:
 
 def ask_all(session: Session, groups: Sequence[Sequence[Message]]) -> Exchange[list[Reply]]:
     """Send several groups in one flight and read their replies. None of them may depend on how another fared."""
-    data = b"".join([group(session, messages) for messages in groups])
-    yield from settle(session)
-    session.own += len(groups)
-    yield Send(data)
+    return (yield from ask_all_encoded(session, [group(session, messages) for messages in groups]))
+
+
+def ask_all_encoded(session: Session, groups: Sequence[bytes]) -> Exchange[list[Reply]]:
+    """:func:`ask_all` with groups that were encoded before."""
+    yield from send_asking(session, groups)
     replies = []
     for _ in groups:
         replies.append((yield from read_reply(session)))
     return replies
+
+
+def send_asking(session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:
+    """Send encoded groups in one flight; their replies are for :func:`read_reply`, one by one.
+
+    Returned is a copy of what has come of them, while that is little, else nothing: whoever knows what the server says
+    as a rule, and finds it there in full, may pass over it by :func:`take_whole` instead.
+    """
+    if session.owed:
+        yield from settle(session)
+    session.own += len(groups)
+    buffer, data = session.buffer, b"".join(groups)
+    if not data or buffer.start != buffer.end:
+        yield Send(data)
+        return b""
+    arrived(session, (yield question(session, data)))
+    return bytes(buffer.data[buffer.start : buffer.end]) if buffer.end - buffer.start <= _LITTLE else b""
+
+
+def take_whole(session: Session, groups: int) -> None:
+    """Pass over all that has come: the replies to so many groups, as the caller has seen, and nothing behind them."""
+    session.buffer.start = session.buffer.end
+    session.own -= groups
 
 
 def send_all(session: Session, groups: Sequence[bytes]) -> Exchange[None]:
@@ -137,6 +174,7 @@ def read_reply(session: Session) -> Exchange[Reply]:
 
 
 _EOT = b"\x00\x0c"
+_LITTLE = 64  # bytes
 _UNINFORMATIVE = frozenset({m.Cost, m.XactStat, m.Close})
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ..dsn.parameters import CHECKS
@@ -152,15 +152,17 @@ class LinkState:
             return exchange
         return self._trace.follow(exchange, self.session.framing.encoding, call)
 
-    @contextmanager
-    def _logging_in(self, exchange: Exchange[Session]) -> Iterator[Exchange[Session]]:
+    def _logging_in(self, exchange: Exchange[Session]) -> AbstractContextManager[Exchange[Session]]:
         """The login, for the transport to be run within the block."""
         if self._trace is not None:
             exchange = self._trace.follow(exchange)
         operation = self.observers.begin()
-        if operation is None:
-            yield exchange
-            return
+        return nullcontext(exchange) if operation is None else self._observed_login(exchange, operation)
+
+    @contextmanager
+    def _observed_login(
+        self, exchange: Exchange[Session], operation: Operation
+    ) -> Iterator[Exchange[Session]]:
         operation.tell("connect")
         error: BaseException | None = None
         try:

@@ -166,11 +166,11 @@ class BlockingTransport:
 
     def _ask(self, link: socket.socket, step: Ask) -> int:
         """Send and receive. Where nothing but an interrupt can end the first half second of waiting, as a rule, no
-        clock is looked at before that is over.
+        clock is looked at before that is over. A login and a goodbye, which have no call, look at it once.
         """
         readiness, call, data = self._readiness, self._call, step.data
         unlimited = call is not None and call.timeout is None and self._hasty and step.patience is None
-        if not unlimited or readiness is None or isinstance(link, ssl.SSLSocket):
+        if readiness is None or not (unlimited or call is None) or isinstance(link, ssl.SSLSocket):
             self._send(link, Send(data))
             return self._receive(link, step)
         try:
@@ -180,7 +180,12 @@ class BlockingTransport:
         if sent < len(data):
             self._send(link, Send(memoryview(data)[sent:]))
             return self._receive(link, step)
-        if self._ready(readiness, call, WAKE):
+        if call is None:
+            left = self._limit().left(time.monotonic(), step.patience)
+            ready = readiness.wait(True, False, left if left < WAKE else WAKE)
+        else:
+            ready = self._ready(readiness, call, WAKE)
+        if ready:
             try:
                 return link.recv_into(step.into)
             except _NOT_NOW:

@@ -45,7 +45,8 @@ def packet_length(first_two_bytes: bytes | bytearray | memoryview) -> int:
     return length
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, for what that costs each login; nobody changes one.
+@dataclass(slots=True)
 class ConnectRequest:
     """CONREQ (SQLI section 3.2). ``environment`` keeps its order; ``CLIENT_LOCALE`` in it decides the code
     set of all strings here (latin-1 without it). The database slot stays empty: the database is opened
@@ -72,26 +73,18 @@ class ConnectRequest:
     def encode(self) -> bytes:
         """The whole packet with its header; ``ValueError`` for fields too long for it."""
         codec = _codec(self.environment)
-
-        def text(value: str, what: str) -> bytes:
-            return _text(value, codec, what)
-
-        client = _client(self.version, self.serial, self.application_id, codec)
-        w = Writer().raw(client).raw(_packed(_CAPS, self.cap1, self.cap2, self.cap3, 1))
-        w.astr(text(self.user, "user name"), "user name")
-        _optional(w, text(self.password, "password"))  # absent: trusted host
-        w.raw(_TRANSPORT).int(self.options)
-        w.astr(text(self.server, "server name"), "server name")
-        _optional(w, text(self.database, "database name"))
-        w.raw(bytes(8))
-        w.raw(_environment(tuple(self.environment.items()), codec))
-        w.raw(_packed(_PROCESS, _PINFO, 0, self.pid, self.thread_id))
-        _optional(w, text(self.host, "host name")).short(0)
-        _optional(w, text(self.cwd, "working directory"))
-        application = text(self.application, "application name")
-        w.raw(_packed(_APPLICATION, _MISC, 10 + len(application) + 1, 0, 0))
-        w.astr(application, "application name")
-        return _packet(_CONREQ, 0, w.short(_END).getvalue())
+        parts = (
+            _client(self.version, self.serial, self.application_id, codec),
+            _packed(_CAPS, self.cap1, self.cap2, self.cap3, 1),
+            _astr(_text(self.user, codec, "user name"), "user name"),
+            # Absent: a trusted host. Made anew each time: nothing that is kept here holds a password.
+            _astr(_text(self.password, codec, "password"), "password") if self.password else b"\0\0",
+            _wanted(self.options, self.server, self.database, codec),
+            _environment(tuple(self.environment.items()), codec),
+            _packed(_PROCESS, _PINFO, 0, self.pid, self.thread_id),
+            _origin(self.host, self.cwd, self.application, codec),
+        )
+        return _packet(_CONREQ, 0, b"".join(parts))
 
     @classmethod
     def parse(cls, data: bytes) -> ConnectRequest:
@@ -126,6 +119,7 @@ _TRANSPORT = (
 
 
 _CAPS, _PROCESS, _APPLICATION = struct.Struct(">iiih"), struct.Struct(">hiii"), struct.Struct(">hhii")
+_HEADER = struct.Struct(">HBBh")
 
 
 def _packed(layout: struct.Struct, *values: int) -> bytes:
@@ -142,6 +136,28 @@ def _client(version: str, serial: str, application_id: str, codec: str) -> bytes
     for value in (version, serial, application_id):
         w.astr(_text(value, codec, "client identification"))
     return w.getvalue()
+
+
+@lru_cache(maxsize=16)
+def _wanted(options: int, server: str, database: str, codec: str) -> bytes:
+    """What is to be talked to, the same in most logins of a process."""
+    w = Writer().raw(_TRANSPORT).int(options)
+    w.astr(_text(server, codec, "server name"), "server name")
+    return _optional(w, _text(database, codec, "database name")).raw(bytes(8)).getvalue()
+
+
+@lru_cache(maxsize=16)
+def _origin(host: str, cwd: str, application: str, codec: str) -> bytes:
+    """Who talks to it, and the packet's end, the same in most logins of a process."""
+    w = _optional(Writer(), _text(host, codec, "host name")).short(0)
+    _optional(w, _text(cwd, codec, "working directory"))
+    name = _text(application, codec, "application name")
+    w.raw(_packed(_APPLICATION, _MISC, 10 + len(name) + 1, 0, 0)).astr(name, "application name")
+    return w.short(_END).getvalue()
+
+
+def _astr(data: bytes, what: str) -> bytes:
+    return Writer().astr(data, what).getvalue()
 
 
 def _text(value: str, codec: str, what: str) -> bytes:
@@ -325,7 +341,7 @@ def _packet(kind: int, options: int, body: bytes) -> bytes:
     total = HEADER_SIZE + len(body)
     if total > 0xFFFF:
         raise ValueError(f"login packet of {total} bytes; its length field ends at 65535")
-    return Writer().ushort(total).byte(kind).byte(_PROTOCOL).short(options).raw(body).getvalue()
+    return _HEADER.pack(total, kind, _PROTOCOL, options) + body
 
 
 def _open(data: bytes) -> tuple[Reader, int, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from .capabilities import Framing
@@ -115,9 +114,6 @@ class Info(Message):
     other: tuple[tuple[int, bytes], ...] = ()
 
     def encode(self, framing: Framing) -> bytes:
-        return _encoded_info(self, framing)
-
-    def _encode(self, framing: Framing) -> bytes:
         w = Writer().short(self.TAG)
         if self.environment:
             pairs = Writer()
@@ -257,9 +253,3 @@ class RollbackToSavepoint(Message):
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> Self:
         return cls(parse_name(reader, framing))
-
-
-@lru_cache(maxsize=16)
-def _encoded_info(info: Info, framing: Framing) -> bytes:
-    """A client says the same at each login."""
-    return info._encode(framing)
