@@ -19,7 +19,7 @@ from ...types.result_types import (
 from ..scope import Ex
 from ..values.cases import NONCHARACTERS, uncased
 from ..values.casting import Values
-from ..values.cuts import byte_length, has_wide_characters
+from ..values.cuts import byte_length, has_wide_characters, padded_sql
 from ..values.growth import count
 from .handler import Functions, Handler
 
@@ -108,15 +108,28 @@ def _char_length(v: Values, args: list[Ex]) -> Ex:
     return Ex(f"CAST(length({ex.sql}) AS INTEGER)", ColumnType.integer())
 
 
+def _substr(v: Values, args: list[Ex]) -> Ex:
+    """SUBSTR(x, start [, length]); a negative start counts from the end, which of a CHAR is that of its blanks."""
+    value, start = text_arg(v, args[0]), _whole(v, args[1])
+    sql = value.sql
+    if value.source is not None and value.source.code in PADDED and not (args[1].number and "-" not in start):
+        sql = padded_sql(sql, value.source.encoded_length, v.ctx.codec)
+    count = f", greatest(0, {_whole(v, args[2])})" if len(args) > 2 else ""
+    return Ex(f"substr({sql}, {start}{count})", character(width(value)))
+
+
 def substring(v: Values, args: list[Ex]) -> Ex:
-    """SUBSTR(x, start [, length]); a negative start counts from the end."""
-    value = text_arg(v, args[0])
-    return Ex(f"substr({value.sql}, {', '.join(_whole(v, a) for a in args[1:])})", character(width(value)))
+    """SUBSTRING(x FROM start FOR length): places before the first one count, and have no characters."""
+    value, start = text_arg(v, args[0]), _whole(v, args[1])
+    if len(args) < 3:
+        return Ex(f"substr({value.sql}, greatest(1, {start}))", character(width(value)))
+    count = f"greatest(0, {_whole(v, args[2])} + least(0, {start} - 1))"
+    return Ex(f"substr({value.sql}, greatest(1, {start}), {count})", character(width(value)))
 
 
 def _substrb(v: Values, args: list[Ex]) -> Ex:
     if "mb" not in v.ctx.codec and byte_length("x", v.ctx.codec) == "length(x)":
-        return substring(v, args)
+        return _substr(v, args)
     value = text_arg(v, args[0])
     count = _whole(v, args[2]) if len(args) > 2 else "NULL"
     sql = f"_ifx_bytes_of({value.sql}, {_whole(v, args[1])}, coalesce({count}, 2147483647), {text(v.ctx.codec)})"
@@ -237,7 +250,7 @@ FUNCTIONS: Functions = {
     "octet_length": (1, 1, _octet_length),
     "char_length": (1, 1, _char_length),
     "character_length": (1, 1, _char_length),
-    "substr": (2, 3, substring),
+    "substr": (2, 3, _substr),
     "substring": (2, 3, substring),
     "substrb": (2, 3, _substrb),
     "substring_index": (3, 3, _substring_index),

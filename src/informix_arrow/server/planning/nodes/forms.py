@@ -7,7 +7,7 @@ from sqlglot import exp
 from ....wire.types import ColumnType
 from ...errors import SqlError
 from ...types.nested_types import declare
-from ...types.result_types import character, is_character, text_type
+from ...types.result_types import PADDED, character, is_character, text_type
 from ..functions.texts import substring
 from ..scope import Ex, Scope, whole_number
 from ..translator import Nodes, Translator
@@ -50,7 +50,10 @@ def _bracket(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     if first < 1 or last < first:
         raise SqlError(-307)
     n = last - first + 1
-    return Ex(slice_sql(inner.sql, first, n, tr.ctx.codec), ColumnType.char(n), inner.name)
+    sql, t = slice_sql(inner.sql, first, n, tr.ctx.codec), ColumnType.char(n)
+    if inner.source is not None and inner.source.code in PADDED:  # a piece of a CHAR has its blanks
+        return Ex(f"rtrim({sql}, ' ')", t, inner.name, source=t)
+    return Ex(sql, t, inner.name)
 
 
 def _trim(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:

@@ -64,7 +64,8 @@ def _number_cut(sql: str, width: int) -> str:
     """A number's text with `width` characters: digits behind the point are cut, others are not (-1207)."""
     whole = f"strlen(split_part({sql}, '.', 1)) <= {width} AND NOT contains({sql}, 'e')"
     fits = f"strlen({sql}) <= {width}"
-    return f"(CASE WHEN {fits} THEN {sql} WHEN {whole} THEN left({sql}, {width}) ELSE error('IFX-1207') END)"
+    cut = f"WHEN {whole} THEN left({sql}, {width})"
+    return f"(CASE WHEN {sql} IS NULL OR {fits} THEN {sql} {cut} ELSE error('IFX-1207') END)"
 
 
 def _number_text(sql: str, source: ColumnType) -> str:
@@ -227,11 +228,13 @@ class Values:
                 sql = moment_text(sql, source, self.ctx.dbdate)
             elif not is_character(source):
                 sql = _number_text(sql, source)
+            # texts of other types end without a blank, as those of CHAR are stored
+            padded = t if t.code in PADDED and not is_character(source) else None
             if is_number(source) and t.content_width < text_type(source).content_width:
-                return Ex(_number_cut(sql, t.content_width), t)
+                return Ex(_number_cut(sql, t.content_width), t, source=padded)
             if is_character(source) and source.content_width <= t.content_width:
                 return Ex(sql, t, source=t if t.code in PADDED and source.code in PADDED else None)
-            return Ex(cast_sql(sql, t.content_width, self.ctx.codec), t)
+            return Ex(cast_sql(sql, t.content_width, self.ctx.codec), t, source=padded)
         if is_character(source):
             read = self.as_type_of(ex, t)
             if t.code in INTEGERS or t.code in DECIMALS:

@@ -1,4 +1,4 @@
-"""TO_CHAR of numbers in formatting masks, and MONEY in texts."""
+"""Numbers and other values as texts: TO_CHAR in formatting masks, MONEY, casts, pieces of texts."""
 
 from __future__ import annotations
 
@@ -107,3 +107,16 @@ def test_a_text_that_becomes_an_exact_number_keeps_its_digits(db: Db) -> None:
 def test_a_floating_decimal_loses_no_digits_in_a_short_text(db: Db) -> None:
     assert db.fails("select f::char(3), x from amounts").sqlcode == -1207
     assert db.rows("select f::char(9), x from amounts") == [("1234567.5", 7)]
+
+
+def test_what_becomes_a_char_has_its_blanks_as_one_does(db: Db) -> None:
+    db.run("create temp table padded (s char(15), v varchar(15), n int, x int)")
+    db.run("insert into padded values ('California', 'California', null, 1)")
+    assert db.rows(
+        "select s[9,12] || '|', s[11,12] || '|', v[9,12] || '|', x::char(3) || '|', x from padded"
+    ) == [("ia  |", "  |", "ia|", "1  |", 1)]
+    # the tutorial's example: a negative start counts from the end of the CHAR(15)
+    assert db.rows("select substr(s, -15, 5), substr(v, -4, 2), substr(s, x - 16, 3), x from padded") == [
+        ("Calif", "rn", "Cal", 1)
+    ]
+    assert db.rows("select n::char(3), nvl(n, 'a'), x from padded") == [(None, "a", 1)]
