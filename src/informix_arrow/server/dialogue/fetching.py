@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...wire import messages as m
+from ...wire.capabilities import Framing
 from ...wire.describe import StatementType
 from ..engine.session import EngineSession
 from ..errors import SqlError
@@ -37,6 +38,7 @@ class Fetching:
         self._interrupts = interrupts
         self._statements = statements
         self._transactions = transactions
+        self._said: tuple[int, Framing | None, bytes] = 0, None, b""  # the last end of a result, and of what
 
     def ret_type(self, message: m.RetType) -> None:
         statement = self._statements.named()
@@ -97,8 +99,15 @@ class Fetching:
         if cursor.failure is not None:
             raise cursor.failure
         if cursor.exhausted:
-            self._replies.reply(m.Done(0, cursor.rows, 0, 0))
-            self._replies.reply(m.Cost(cursor.rows, 1))
+            self._replies.send(self._end(cursor.rows))
+
+    def _end(self, rows: int) -> bytes:
+        """What is told behind the last row."""
+        framing = self._layout.framing
+        if rows != self._said[0] or framing is not self._said[1]:
+            parts = m.Done(0, rows, 0, 0), m.Cost(rows, 1)
+            self._said = rows, framing, b"".join(part.encode(framing) for part in parts)
+        return self._said[2]
 
     def scroll_fetch(self, message: m.ScrollFetch) -> None:
         statement = self._statements.named(-259)

@@ -17,8 +17,11 @@ from ...wire.errors import ProtocolError
 from ...wire.login import ConnectReply, ConnectRequest, packet_length
 from ...wire.messages import (
     Close,
+    CursorName,
     EndOfTurn,
     Execute,
+    Fetch,
+    Id,
     Message,
     NDescribe,
     Open,
@@ -73,6 +76,10 @@ _BARE: dict[bytes, Message] = {
     for cls in (EndOfTurn, Execute, Open, Close, Release, NDescribe, WantDone)
 }
 
+# They come with the same few bytes again and again.
+_REPEATED = frozenset({Id, CursorName, Fetch})
+_LONGEST_REPEATED = 64
+
 
 class LoginRefused(Exception):
     """The login was answered with CONREJ."""
@@ -95,6 +102,8 @@ class Session:
         self._closed = threading.Event()
         self._deadline = 0.0  # of the login
         self._aborted = False
+        self._lately: dict[bytes, tuple[bytes, Message]] = {}  # by tag: the same bytes are the same message
+        self._lately_by: Framing | None = None
 
     def run(self) -> None:
         """Log in, converse, clean up. Whatever the peer does ends here and nowhere else."""
@@ -262,7 +271,7 @@ class Session:
         while not conversation.ended and not self._aborted:
             if stream.leaving:
                 raise PeerGone("the client closed the connection")
-            if not stream.holding:
+            if stream.unread and not stream.holding:
                 framing = conversation.framing
                 with self._engine.revival.at_work():
                     stream.pos, unfinished = conversation.lane.take_rows(stream.inbox, stream.pos)
@@ -289,7 +298,7 @@ class Session:
                     continue
                 if not (stream.unread or stream.full):
                     interrupts.forget(requests)
-                received = stream.receive(None if conversation.admitted else self._deadline)
+                received = stream.receive(None if conversation.admitted else self._deadline, looked=True)
             if not received:
                 raise PeerGone("the client closed the connection")
 
@@ -301,21 +310,35 @@ class Session:
         inbox = stream.inbox
         messages: list[Message] = []
         reader = Reader(inbox, stream.pos)
+        lately = self._lately
+        if self._lately_by is not framing:
+            lately.clear()
+            self._lately_by = framing
         try:
             while len(messages) < _MESSAGES_AT_A_TIME:
                 pos = stream.pos
+                if messages and pos == len(inbox):
+                    break
                 if messages and conversation.lane.rows_ahead(inbox, pos, messages[-1]):
                     break
-                bare = _BARE.get(inbox[pos : pos + 2])
+                tag = inbox[pos : pos + 2]
+                bare = _BARE.get(tag)
                 if bare is not None:
                     stream.pos = pos + 2
                     messages.append(bare)
+                    continue
+                before = lately.get(tag)
+                if before is not None and inbox.startswith(before[0], pos):
+                    stream.pos = pos + len(before[0])
+                    messages.append(before[1])
                     continue
                 reader.pos = pos
                 message = parse_client_message(reader, framing)
                 stream.pos = reader.pos
                 messages.append(message)
-                if type(message) is Protocols:
+                if type(message) in _REPEATED and stream.pos - pos <= _LONGEST_REPEATED:
+                    lately[tag] = inbox[pos : stream.pos], message
+                elif type(message) is Protocols:
                     break
         except NeedMoreData as more:
             if not messages:

@@ -186,16 +186,18 @@ class Stream:
         except OSError as problem:
             raise PeerGone(str(problem)) from problem
 
-    def receive(self, deadline: float | None = None) -> bool:
+    def receive(self, deadline: float | None = None, *, looked: bool = False) -> bool:
         """Wait for at least one more byte and append it to `inbox`; False at the end of the peer's stream.
 
         Queued replies go out while it waits. `deadline` is a time of `time.monotonic`; past it PeerGone is
-        raised.
+        raised. `looked` tells that the kernel was found empty just now.
         """
         while True:
             self.flush()
             reading = not self.full
-            if reading:
+            if reading and looked:
+                looked = False
+            elif reading:
                 received = self.receive_now(self._nothing_to_do)
                 if received is not None:
                     return received

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 from ..errors import ISAM_INTERRUPTED, ISAM_LOCK_TIMEOUT, ISAM_LOCKED, SqlError
@@ -126,7 +127,10 @@ class Locks:
     """All locks of an engine. Thread-safe; only the methods that take a `Claim` may wait."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._lock = (
+            threading.RLock()
+        )  # taken without the condition's detour, several times for each statement
+        self._changed = threading.Condition(self._lock)
         self._tables: dict[Table, _State] = {}
         self._mine: dict[Owner, dict[Table, set[Key]]] = {}  # where an owner has locks, and on which rows
         self._waiting: dict[Owner, Callable[[], set[Owner]]] = {}
@@ -137,6 +141,13 @@ class Locks:
     # ---- taking ---------------------------------------------------------------------------------
     def lock_table(self, claim: Claim, table: Table, mode: Mode) -> bool:
         """Lock a table; False when the owner had that lock already."""
+        with self._lock:
+            if table not in self._tables:
+                self._alone(claim.owner, table, mode)
+                return True
+            return self._lock_table(claim, table, mode)
+
+    def _lock_table(self, claim: Claim, table: Table, mode: Mode) -> bool:
         with self._of(table) as state:
             if mode in state.modes.get(claim.owner, ()):
                 return False
@@ -177,25 +188,33 @@ class Locks:
         """Lock one row to change it, and its table for that. What gives the row back as if nobody had wanted it, for
         when it turns out not to be there; None when the owner had it already."""
         owner = claim.owner
-        with self._changed:  # again inside: who has to wait lets go of all of it
+        with self._lock:  # again inside: who has to wait lets go of all of it
+            if table not in self._tables:
+                state = self._alone(owner, table, Mode.WRITE)
+                state.rows[key] = {owner: Mode.EXCLUSIVE}
+                state.writers.add(owner)
+                self._mine[owner][table].add(key)
+                return partial(self._unlock_row, state, owner, table, key, None, False)
             self.lock_table(claim, table, Mode.WRITE)
             state = self._tables[table]
             writer, before = owner in state.writers, state.rows.get(key, {}).get(owner)
             if not self.lock_rows(claim, table, (key,), Mode.EXCLUSIVE):
                 return None
+            return partial(self._unlock_row, state, owner, table, key, before, writer)
 
-        def undo() -> None:
-            with self._changed:
-                if before is None:
-                    self._forget_row(state, key, owner)
-                    self._mine[owner][table].discard(key)
-                else:
-                    state.rows[key][owner] = before
-                if not writer:
-                    state.writers.discard(owner)
-                self._changed.notify_all()
-
-        return undo
+    def _unlock_row(
+        self, state: _State, owner: Owner, table: Table, key: Key, before: Mode | None, writer: bool
+    ) -> None:
+        """Back to what an owner had of a row `before`, and whether it was a `writer`."""
+        with self._lock:
+            if before is None:
+                self._forget_row(state, key, owner)
+                self._mine[owner][table].discard(key)
+            else:
+                state.rows[key][owner] = before
+            if not writer:
+                state.writers.discard(owner)
+            self._notify()
 
     def lock_inserted(
         self, claim: Claim, table: Table, keys: Mapping[str, Sequence[Any]], identity: str
@@ -222,7 +241,7 @@ class Locks:
             return found
 
         with self._of(table) as state:
-            waited = self._wait(claim, table, state, ISAM_KEY_LOCKED, blockers)
+            waited = _is_shared(state, owner) and self._wait(claim, table, state, ISAM_KEY_LOCKED, blockers)
             self._rows_of(owner, table)
             state.inserted.setdefault(owner, _Inserted()).add(keys)
             state.writers.add(owner)
@@ -248,13 +267,13 @@ class Locks:
     # ---- looking --------------------------------------------------------------------------------
     def changes(self, owner: Owner, table: Table) -> bool:
         """Whether an owner has a lock with which it may change rows of a table."""
-        with self._changed:
+        with self._lock:
             state = self._tables.get(table)
             return state is not None and bool(state.modes.get(owner, set()) & {Mode.WRITE, Mode.EXCLUSIVE})
 
     def is_written(self, owner: Owner, table: Table) -> bool:
         """Whether another session has uncommitted work in a table."""
-        with self._changed:
+        with self._lock:
             state = self._tables.get(table)
             return state is not None and not state.writers <= {owner}
 
@@ -284,21 +303,23 @@ class Locks:
     def release(self, owner: Owner, *, committed: bool, keep: Collection[Table] = ()) -> None:
         """All locks of an owner but those on the tables in `keep`, which LOCK TABLE put there. `committed` tells
         that what it wrote is there for all now."""
-        with self._changed:
+        with self._lock:
             mine = self._mine.pop(owner, None)
             if mine is None:
                 return
-            if committed and any(self._wrote(owner, table) for table in mine):
+            wrote = [table for table in mine if self._wrote(owner, table)] if committed else ()
+            if wrote:
                 self.sequence += 1
-                self._committed.update((table, self.sequence) for table in mine if self._wrote(owner, table))
+                for table in wrote:
+                    self._committed[table] = self.sequence
             for table, keys in mine.items():
                 state = self._tables[table]
                 for key in keys:
                     self._forget_row(state, key, owner)
                 state.inserted.pop(owner, None)
                 state.writers.discard(owner)
-                modes = state.modes.pop(owner, set())
-                if table in keep:
+                modes = state.modes.pop(owner, None)
+                if modes and table in keep:
                     modes &= {Mode.SHARE, Mode.EXCLUSIVE}
                     if modes:
                         state.modes[owner] = modes
@@ -307,35 +328,49 @@ class Locks:
                         state.writers.add(owner)
                 if state.idle:
                     del self._tables[table]
-            self._changed.notify_all()
+            self._notify()
 
     def release_row(self, owner: Owner, table: Table, key: Key) -> None:
         """An UPDATE or SHARE lock on a row that was left without being changed."""
-        with self._changed:
+        with self._lock:
             state = self._tables.get(table)
             held = state.rows.get(key, {}).get(owner) if state is not None else None
             if state is not None and held in (Mode.UPDATE, Mode.SHARE):
                 self._forget_row(state, key, owner)
                 self._mine[owner][table].discard(key)
                 self._forget_holder(owner, table, state)
-                self._changed.notify_all()
+                self._notify()
 
     def wake(self) -> None:
         """Some session was interrupted: who waits looks whether it was itself."""
-        with self._changed:
+        with self._lock:
             self._changed.notify_all()
 
     # ---- inside ---------------------------------------------------------------------------------
     @contextmanager
     def _of(self, table: Table) -> Iterator[_State]:
         """What is locked of a table, for one request: afterwards it is forgotten where nobody has got anything."""
-        with self._changed:
+        with self._lock:
             state = self._tables.setdefault(table, _State())
             try:
                 yield state
             finally:
                 if state.idle:
                     del self._tables[table]
+
+    def _alone(self, owner: Owner, table: Table, mode: Mode) -> _State:
+        """A lock on a table of which nobody has any: there is nobody to wait for."""
+        state = self._tables[table] = _State()
+        state.modes[owner] = {mode}
+        if mode is Mode.EXCLUSIVE:
+            state.writers.add(owner)
+        self._rows_of(owner, table)
+        return state
+
+    def _notify(self) -> None:
+        """Something was given back: whoever waits looks again."""
+        if self._waiting:
+            self._changed.notify_all()
 
     def _rows_of(self, owner: Owner, table: Table) -> set[Key]:
         """The rows of a table that an owner holds. From here on the owner is known to hold something of the table: only
@@ -353,7 +388,8 @@ class Locks:
             del self._tables[table]
 
     def _wrote(self, owner: Owner, table: Table) -> bool:
-        return bool(self._tables[table].modes.get(owner, set()) & {Mode.WRITE, Mode.EXCLUSIVE})
+        modes = self._tables[table].modes.get(owner)
+        return modes is not None and (Mode.WRITE in modes or Mode.EXCLUSIVE in modes)
 
     @staticmethod
     def _forget_row(state: _State, key: Key, owner: Owner) -> None:
@@ -403,6 +439,11 @@ class Locks:
                 if blockers is not None:
                     ahead += blockers()
         return False
+
+
+def _is_shared(state: _State, owner: Owner) -> bool:
+    """Whether another has inserted or changed rows that are not committed."""
+    return len(state.inserted) > (owner in state.inserted) or len(state.writers) > (owner in state.writers)
 
 
 def _others_with(state: _State, owner: Owner, modes: frozenset[Mode]) -> set[Owner]:

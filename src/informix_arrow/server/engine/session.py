@@ -691,7 +691,8 @@ class EngineSession:
     def start_statement(self) -> None:
         """What was meant for an earlier statement is over."""
         self.values.now = dt.datetime.now()
-        self.interrupted.clear()
+        if self.interrupted.is_set():
+            self.interrupted.clear()
         self.transaction.take_up()
 
     def interrupt(self) -> None:
