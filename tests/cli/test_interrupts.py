@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from typing import TYPE_CHECKING
 
 import pytest
 
 from informix_arrow.cli.interrupts import Interrupts
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -55,3 +59,14 @@ def test_threads_that_get_no_signals_are_left_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [signal.getsignal(signal.SIGINT)]
+
+
+def test_ctrl_c_while_a_command_is_imported_ends_as_later(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That takes a second on a slow machine, and ended with a traceback."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("informix_arrow.cli.import_module", interrupted)
+    ran = cli("query", "informix://nowhere/d", "SELECT 1")
+    assert (ran.code, ran.out, ran.err) == (130, "", "informix-arrow: interrupted\n")

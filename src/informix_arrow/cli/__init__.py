@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 
-from .exits import PROGRAM, guarded, open_streams, say
+from .exits import INTERRUPTED, PROGRAM, guarded, open_streams, say
 from .helping import COMMANDS
 
 
@@ -23,6 +23,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is one of those in ``exits``."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     open_streams()
+    try:
+        return _run(words)
+    except KeyboardInterrupt:  # before the command has begun: imports take their time
+        say("interrupted")
+        return INTERRUPTED
+
+
+def _run(words: Sequence[str]) -> int:
     called = next((word for word in words if not word.startswith("-")), "")
     options = parser(COMMANDS if called == "completion" else (called,)).parse_args(words)
     run: Callable[[argparse.Namespace], int] = options.run
