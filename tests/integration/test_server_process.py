@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -9,11 +10,12 @@ import socket
 import ssl
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import informix_arrow
+from informix_arrow.cli import serve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +34,31 @@ def test_serve_prints_its_address_and_stops_cleanly_on_a_signal(number: signal.S
         with socket.create_connection(("127.0.0.1", int(line.rpartition(":")[2])), 30):
             process.send_signal(number)
             assert process.wait(30) == 0
+
+
+def test_the_collector_passes_over_what_serve_began_with_until_it_ends() -> None:
+    seen = []
+
+    class Some:
+        host, port, address = "127.0.0.1", 1, ("127.0.0.1", 1)
+
+        def start(self) -> None:
+            seen.append(gc.get_freeze_count())
+
+        def recv(self, _: int) -> bytes:
+            seen.append(gc.get_freeze_count())
+            return b"x"
+
+        def stop(self) -> None:
+            seen.append(gc.get_freeze_count())
+
+    some: Any = Some()
+    try:
+        assert serve._serve_until(some, some) == 0
+    finally:
+        gc.freeze()  # as tests/conftest.py has it
+    assert seen[0] < seen[1]
+    assert seen[2] == 0
 
 
 def test_serve_says_when_its_port_is_taken() -> None:

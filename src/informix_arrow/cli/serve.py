@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import ipaddress
 import logging
 import os
@@ -189,10 +190,13 @@ def _serve_until(signalled: socket.socket, server: Server) -> int:
     except OSError as problem:
         print(f"informix-arrow: cannot listen on {server.host}:{server.port}: {problem}", file=sys.stderr)
         return 1
+    # What is there now stays: the collector need not look at it, which stops all sessions for a twentieth of a second.
+    gc.freeze()
     try:
         host, port = server.address
         print(f"listening on {f'[{host}]' if ':' in host else host}:{port}", flush=True)
         signalled.recv(1)
     finally:
+        gc.unfreeze()  # or DuckDB's library calls it leaked
         server.stop()
     return 0
