@@ -409,3 +409,24 @@ def test_what_found_no_row_finds_none_when_the_transaction_is_repeated(engine: E
     assert one.rows("select k, v, tail from at_last order by k") == [(1, 51, 12345), (2, 7, 12345)]
     one.run("commit work")
     assert other.rows("select k, v, tail from at_last order by k") == [(1, 51, 12345), (2, 7, 12345)]
+
+
+@pytest.mark.parametrize("column", ["s", "n", "b", "i"])
+def test_numbers_that_are_set_by_key_are_those_of_the_long_way(db: Db, column: str) -> None:
+    db.run(
+        "create table widths (id integer primary key, s smallint, n integer, b bigint, i int8, tail integer)"
+    )
+    values = [None, 0, 1, True, "12", "twelve", 2.5, Decimal("-7.9")]
+    values += [sign * (2**bits + off) for bits in (15, 31, 63) for off in (-1, 0, 1) for sign in (1, -1)]
+
+    def told(where: str, value: object) -> tuple[object, ...]:
+        db.run("delete from widths")
+        db.run("insert into widths values (5, 1, 2, 3, 4, 77)")
+        try:
+            done: object = db.run(f"update widths set {column} = ? where {where}", value, 5)
+        except SqlError as problem:
+            done = problem.sqlcode
+        return done, db.rows("select * from widths")
+
+    for value in values:
+        assert told("id = ?", value) == told("id + 0 = ?", value), value
