@@ -260,3 +260,41 @@ def test_short_texts_end_where_the_first_that_is_none_stands(odd: int) -> None:
             print(kernels, name)
             assert_same(outcome(kernels, ops, data, shift=odd % 16), wanted)
             assert_same(outcome(kernels, ops, data, batch_rows=9), outcome(ROWS, ops, data, batch_rows=9))
+
+
+@pytest.mark.parametrize("odd", [0, 1, 2, 3, 7, 8, 9, 10, 62, 63, 64])
+def test_an_int8_of_each_sort_is_the_same_at_each_place_of_a_block(odd: int) -> None:
+    """If this fails: a kernel's `int8s` puts values into another order, or takes a sign or a magnitude that is none.
+    Blocks of all remainders by four; behind the column stands an INTEGER."""
+    ops = [plan_op(ColumnType.int8()), INTEGER]
+
+    def wire(sign: int, magnitude: int) -> bytes:
+        return struct.pack(">HII", sign, magnitude & 0xFFFFFFFF, magnitude >> 32)
+
+    sorts = {
+        "NULL": wire(0, 0),
+        "NULL with a magnitude": wire(0, 2**64 - 1),
+        "the least": wire(0xFFFF, 2**63),
+        "the greatest": wire(1, 2**63 - 1),
+        "nothing": wire(1, 0),
+        "minus nothing": wire(0xFFFF, 0),
+        "too great": wire(1, 2**63),
+        "too small": wire(0xFFFF, 2**63 + 1),
+        "a sign of 2": wire(2, 1),
+        "a sign of fffe": wire(0xFFFE, 1),
+        "a sign of ff": wire(0xFF, 1),
+        "a sign of 0100": wire(0x100, 1),
+    }
+    for name, value in sorts.items():
+        payloads = [
+            (value if row == odd else wire(1 if row % 3 else 0xFFFF, row << 30 | row))
+            + struct.pack(">i", ~row)
+            for row in range(75)
+        ]
+        data = messages(payloads)
+        for batch_rows in (1 << 20, 9, 10, 11):
+            wanted = outcome(ROWS, ops, data, batch_rows=batch_rows)
+            assert (wanted[3] == "") == (not name.startswith(("too", "a sign")))
+            for kernels in BLOCKS:
+                print(kernels, name, batch_rows)
+                assert_same(outcome(kernels, ops, data, shift=odd % 16, batch_rows=batch_rows), wanted)

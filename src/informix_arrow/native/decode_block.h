@@ -441,7 +441,10 @@ static int ia_slice_decode(struct ia_decoder *d, struct ia_column *c, struct ia_
         c->valid = lanes->dates((int32_t *)values + s->row, base, s->at, s->n, &outside);
         return outside ? IA_DATA : 0;
     case IA_INT8:
-        return ia_slice_int8(c, s);
+        if (!lanes->int8s || !s->readable)
+            return ia_slice_int8(c, s);
+        c->valid = lanes->int8s((int64_t *)values + s->row, base, s->at, s->n, &outside);
+        return outside ? IA_PROTOCOL : 0;
     case IA_BOOL:
         return ia_slice_bools(c, s);
     case IA_CHAR:

@@ -40,6 +40,9 @@ struct ia_lanes {
     uint64_t (*lanes64)(uint64_t *to, const uint8_t *base, const uint32_t *at, int n, uint64_t null);
     /* DATE to days from 1970-01-01; *outside becomes non-zero if one is no day of the years 1 to 9999. */
     uint64_t (*dates)(int32_t *to, const uint8_t *base, const uint32_t *at, int n, int *outside);
+    /* INT8 and SERIAL8: 10 bytes, sign and magnitude; *wrong becomes non-zero if one is no value of theirs, or has none as an
+     * int64_t. 6 bytes behind each may be read. NULL: there is no such kernel. */
+    uint64_t (*int8s)(int64_t *to, const uint8_t *base, const uint32_t *at, int n, int *wrong);
     /* The rows before the first whose VARCHAR is longer than 32 bytes or not ASCII; negative: one does not fit its tuple. 32
      * bytes behind each may be read. NULL: there is no such kernel. */
     int (*short_texts)(struct ia_short_texts *t, int n);
@@ -99,7 +102,7 @@ static uint64_t ia_dates_plain(int32_t *to, const uint8_t *base, const uint32_t 
 }
 
 static const struct ia_lanes ia_lanes_plain = {"plain", ia_lanes16_plain, ia_lanes32_plain, ia_lanes64_plain,
-                                               ia_dates_plain, NULL};
+                                               ia_dates_plain, NULL, NULL};
 
 /* What a kernel has not done: the values from `done` on, whose bits come behind those of the others. */
 #define IA_TAIL(call, done) ((done) < n ? (call) << (done) : 0)
@@ -185,7 +188,7 @@ static IA_SSE41 uint64_t ia_dates_sse41(int32_t *to, const uint8_t *base, const 
 }
 
 static const struct ia_lanes ia_lanes_sse41 = {"sse4.1", ia_lanes16_sse41, ia_lanes32_sse41, ia_lanes64_sse41,
-                                               ia_dates_sse41, NULL};
+                                               ia_dates_sse41, NULL, NULL};
 
 static IA_AVX2 uint64_t ia_lanes32_avx2(uint32_t *to, const uint8_t *base, const uint32_t *at, int n, uint32_t null)
 {
@@ -240,6 +243,57 @@ static IA_AVX2 uint64_t ia_dates_avx2(int32_t *to, const uint8_t *base, const ui
     return (~nulls & mine) | IA_TAIL(ia_dates_plain(to + done, base, at, n - done, outside), done);
 }
 
+static IA_AVX2 inline __attribute__((always_inline)) __m256i ia_two_of_16(const uint8_t *low, const uint8_t *high)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)low)),
+                                   _mm_loadu_si128((const __m128i *)(const void *)high), 1);
+}
+
+/* What four INT8 are, and which of them are NULL: two in each half of a register, the low words first on the wire. */
+static IA_AVX2 inline __attribute__((always_inline)) __m256i ia_int8_values(__m256i first, __m256i second, __m256i *odd,
+                                                                            __m256i *beyond, __m256i *is_null)
+{
+    const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(5, 4, 3, 2, 9, 8, 7, 6, 1, 0, -1, -1, -1, -1, -1, -1));
+    const __m256i a = _mm256_shuffle_epi8(first, order), b = _mm256_shuffle_epi8(second, order);
+    const __m256i v = _mm256_unpacklo_epi64(a, b), sign = _mm256_unpackhi_epi64(a, b);
+    const __m256i minus = _mm256_cmpeq_epi64(sign, _mm256_set1_epi64x(0xffff));
+    const __m256i known = _mm256_or_si256(minus, _mm256_cmpeq_epi64(sign, _mm256_set1_epi64x(1)));
+    *is_null = _mm256_cmpeq_epi64(sign, _mm256_setzero_si256());
+    /* 2^63 itself is a value where it is negative; the highest bit says whether there is more. */
+    const __m256i more = _mm256_and_si256(_mm256_and_si256(_mm256_add_epi64(v, minus), v), known);
+    *beyond = _mm256_or_si256(*beyond, more);
+    *odd = _mm256_or_si256(*odd, _mm256_xor_si256(_mm256_or_si256(known, *is_null), _mm256_set1_epi64x(-1)));
+    return _mm256_andnot_si256(*is_null, _mm256_sub_epi64(_mm256_xor_si256(v, minus), minus));
+}
+
+static IA_AVX2 uint64_t ia_int8s_avx2(int64_t *to, const uint8_t *base, const uint32_t *at, int n, int *wrong)
+{
+    __m256i odd = _mm256_setzero_si256(), beyond = odd, is_null;
+    uint64_t nulls = 0;
+    int64_t last[4];
+    uint32_t again[4];
+    for (int done = 0; done < n; done += 4) {
+        const uint32_t *spots = at + done;
+        if (__builtin_expect(done + 4 > n, 0)) { /* the last again, as often as it takes */
+            for (int k = 0; k < 4; k++)
+                again[k] = at[done + k < n ? done + k : n - 1];
+            spots = again;
+        }
+        /* Rows 0 and 2 beside rows 1 and 3: unpacked they are in their order. */
+        const __m256i v = ia_int8_values(ia_two_of_16(base + spots[0], base + spots[2]),
+                                         ia_two_of_16(base + spots[1], base + spots[3]), &odd, &beyond, &is_null);
+        if (__builtin_expect(done + 4 > n, 0)) {
+            _mm256_storeu_si256((__m256i *)(void *)last, v);
+            memcpy(to + done, last, (size_t)(n - done) * sizeof *to);
+        } else {
+            _mm256_storeu_si256((__m256i *)(void *)(to + done), v);
+        }
+        nulls |= (uint64_t)(uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(is_null)) << done;
+    }
+    *wrong |= (_mm256_movemask_epi8(odd) | _mm256_movemask_pd(_mm256_castsi256_pd(beyond))) != 0;
+    return ~nulls;
+}
+
 /* What is compared with the tuples' ends is compared afterwards, for many rows at once; until then no byte is read that may
  * not be, as what is behind a text is not looked at. */
 static IA_AVX2 int ia_short_texts_avx2(struct ia_short_texts *t, int n)
@@ -275,8 +329,8 @@ static IA_AVX2 int ia_short_texts_avx2(struct ia_short_texts *t, int n)
     return beyond ? -1 : i;
 }
 
-static const struct ia_lanes ia_lanes_avx2 = {"avx2",          ia_lanes16_sse41, ia_lanes32_avx2,
-                                              ia_lanes64_avx2, ia_dates_avx2,    ia_short_texts_avx2};
+static const struct ia_lanes ia_lanes_avx2 = {"avx2",        ia_lanes16_sse41, ia_lanes32_avx2,    ia_lanes64_avx2,
+                                              ia_dates_avx2, ia_int8s_avx2,    ia_short_texts_avx2};
 
 #endif
 
@@ -369,7 +423,8 @@ static uint64_t ia_dates_neon(int32_t *to, const uint8_t *base, const uint32_t *
     return (~nulls & mine) | IA_TAIL(ia_dates_plain(to + done, base, at, n - done, outside), done);
 }
 
-static const struct ia_lanes ia_lanes_neon = {"neon", ia_lanes16_neon, ia_lanes32_neon, ia_lanes64_neon, ia_dates_neon, NULL};
+static const struct ia_lanes ia_lanes_neon = {"neon", ia_lanes16_neon, ia_lanes32_neon, ia_lanes64_neon, ia_dates_neon,
+                                              NULL, NULL};
 
 #endif
 
