@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -169,47 +170,61 @@ def codec(lines: list[Line]) -> str:
     return "\n\n".join(parts) + "\n\n" if parts else ""
 
 
-def before(lines: list[Line], bench: str) -> str:
-    """The embedded server beside that of an earlier commit; empty when that was not measured."""
-    found = [line for some in group(lines, r"server beside another commit's: .*").values() for line in some]
+def then_and_today(
+    lines: list[Line], subject: str, words: str, columns: dict[str, Callable[[Line], str]]
+) -> str:
+    """Today's work beside that of an earlier commit; empty when that was not measured.
+
+    `subject` is what the lines' subjects begin with, `columns` what they give under each head. In `words`, which stand
+    above the table, and in the heads {then}, {today} and {rounds} are the commits and how often each had its turn.
+    """
+    found = [line for some in group(lines, rf"{subject}: .*").values() for line in some]
     if not found:
         return ""
     then, today = found[0]["commits"]
+    heads = ["what", *(head.format(then=then, today=today) for head in columns)]
     rows = [
-        f"| {line['subject'].partition(': ')[2]} | {seconds(line['before'])} | {seconds(line['today'])} "
-        f"| {seconds(line['least_before'])} | {seconds(line['least_today'])} | {line['ratio']:.2f} |"
-        for line in found
+        [line["subject"].partition(": ")[2], *(cell(line) for cell in columns.values())] for line in found
     ]
-    return (
-        f"### The embedded server, then and today\n\nCPU of the server's process for one statement, in one run: "
-        f"commit {then} and commit {today} by turns, asked by the same client; medians, the least "
-        f"of {found[0]['rounds']} rounds, and the median of the rounds' ratios. "
-        f"`INFORMIX_ARROW_BENCH_BEFORE=<checkout of {then}> {bench.format('test_server_before.py')}`\n\n"
-        f"| what | {then} | {today} | least, {then} | least, {today} | ratio |\n|---|---:|---:|---:|---:|---:|\n"
-        + "\n".join(rows)
-        + "\n\n"
+    table = [f"| {' | '.join(row)} |\n" for row in (heads, *rows)]
+    table.insert(1, f"|---{'|---:' * len(columns)}|\n")
+    return f"{words.format(then=then, today=today, rounds=found[0]['rounds'])}\n\n{''.join(table)}\n"
+
+
+def server_before(lines: list[Line], bench: str) -> str:
+    """The embedded server beside that of an earlier commit."""
+    return then_and_today(
+        lines,
+        "server beside another commit's",
+        "### The embedded server, then and today\n\nCPU of the server's process for one statement, in one run: "
+        "commit {then} and commit {today} by turns, asked by the same client; medians, the least "
+        "of {rounds} rounds, and the median of the rounds' ratios. "
+        f"`INFORMIX_ARROW_BENCH_BEFORE=<checkout of {{then}}> {bench.format('test_server_before.py')}`",
+        {
+            "{then}": lambda line: seconds(line["before"]),
+            "{today}": lambda line: seconds(line["today"]),
+            "least, {then}": lambda line: seconds(line["least_before"]),
+            "least, {today}": lambda line: seconds(line["least_today"]),
+            "ratio": lambda line: f"{line['ratio']:.2f}",
+        },
     )
 
 
 def codecs_before(lines: list[Line], bench: str) -> str:
-    """The codecs beside those of an earlier commit; empty when that was not measured."""
-    found = [line for some in group(lines, r"codecs beside another commit's: .*").values() for line in some]
-    if not found:
-        return ""
-    then, today = found[0]["commits"]
-    rows = [
-        f"| {line['subject'].partition(': ')[2]} | {seconds(line['least_before'])} | {seconds(line['least_today'])} "
-        f"| {seconds(line['least_memcpy'])} | {line['faster']:.2f} |"
-        for line in found
-    ]
-    return (
-        f"### The codecs, then and today\n\nBoth modules in one process, in turns: commit {then} and commit {today}; "
-        f"the least of {found[0]['rounds']} rounds, CPU of a row, or of a value where a type is named; memcpy copies "
+    """The codecs beside those of an earlier commit."""
+    return then_and_today(
+        lines,
+        "codecs beside another commit's",
+        "### The codecs, then and today\n\nBoth modules in one process, in turns: commit {then} and commit {today}; "
+        "the least of {rounds} rounds, CPU of a row, or of a value where a type is named; memcpy copies "
         "the bytes of the wire. "
-        f"`INFORMIX_ARROW_BENCH_BEFORE=<checkout of {then}> {bench.format('test_codec_before.py')}`\n\n"
-        f"| what | {then} | {today} | memcpy | times as fast |\n|---|---:|---:|---:|---:|\n"
-        + "\n".join(rows)
-        + "\n\n"
+        f"`INFORMIX_ARROW_BENCH_BEFORE=<checkout of {{then}}> {bench.format('test_codec_before.py')}`",
+        {
+            "{then}": lambda line: seconds(line["least_before"]),
+            "{today}": lambda line: seconds(line["least_today"]),
+            "memcpy": lambda line: seconds(line["least_memcpy"]),
+            "times as fast": lambda line: f"{line['faster']:.2f}",
+        },
     )
 
 
@@ -314,7 +329,7 @@ def page(lines: list[Line], machine: Line) -> str:
             "### Over a slow link\n\nThe round trips of one such operation, counted at the link.\n\n"
             "| what | who | median | round trips |\n|---|---|---:|---:|\n" + "\n".join(rows) + "\n\n"
         )
-    parts.append(before(lines, bench))
+    parts.append(server_before(lines, bench))
     fair = ", ".join(
         f"{line['who']} {line['fairness']:.2f}"
         for line in lines
