@@ -263,3 +263,22 @@ def test_what_is_no_number_is_none_beside_one(db: Db) -> None:
     assert db.rows("select b from m union select b from m") == [(True,)]
     for mixed in ("nvl(i, d)", "nvl(d, i)", "case when i = 1 then d else n end", "decode(i, 1, n, d)"):
         assert db.fails(f"select {mixed} from m").sqlcode == -1260
+
+
+GROWING = {
+    "sums": "made" + " + 1 units day" * 30,
+    "months": "add_months(" * 12 + "made" + ", 1)" * 12,
+    "casts": "(" * 12 + "i" + "::char(5)::int)" * 12,
+    "rounds": "round(" * 12 + "current" + ", 'MONTH')" * 12,
+}
+
+
+@pytest.mark.parametrize("what", GROWING)
+def test_an_expression_that_grows_in_translation_is_refused_before_it_takes_all_memory(
+    db: Db, what: str
+) -> None:
+    assert db.fails(f"select {GROWING[what]}, t from n").sqlcode == -208
+
+
+def test_sums_of_days_do_not_grow(db: Db) -> None:
+    assert db.value(f"select made {'+ 1 ' * 60} from n") == dt.date(2024, 3, 31)

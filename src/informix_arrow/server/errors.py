@@ -126,6 +126,8 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
         (r"cannot take (?:square root|logarithm)|is undefined|out of range for numeric function", -1223, 0),
         (r"can't be cast.*destination type float", -1222, 0),
         (r"can't be cast.*destination type double", -1223, 0),
+        (r"can't be cast.*destination type uint32", -1267, 0),  # days, by planning/values/moments.py
+        (r"can't be cast.*destination type uint64", -1218, 0),
         (r"(?:out of range|can't be cast).*int16|overflow.*int16", -1214, 0),
         (r"(?:out of range|can't be cast).*int32|overflow.*int32", -1215, 0),
         (r"(?:out of range|can't be cast).*int(?:64|128)|overflow.*int(?:64|128)", -1284, 0),

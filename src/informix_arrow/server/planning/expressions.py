@@ -35,6 +35,14 @@ _NODES: Nodes = {
 }
 
 
+_TOO_COMPLEX = -208
+_LONGEST = 1 << 22
+"""Characters of an expression for DuckDB. Some functions name their argument several times there, so that ten of them
+in each other would take all memory."""
+_AS_LONG_AS_SAID = (exp.Connector, exp.Paren, exp.Not, exp.In, exp.Literal, exp.Tuple)
+"""What grows with the statement's own text only."""
+
+
 class ExpressionTranslator:
     """Translates expressions of one statement; subqueries go back to the query translator.
 
@@ -62,7 +70,10 @@ class ExpressionTranslator:
         translate = _NODES.get(type(node))
         if translate is None:
             raise not_supported(f"{type(node).__name__} in an expression", offset=offset_of(node) or 1)
-        return translate(self, node, scope)
+        found = translate(self, node, scope)
+        if len(found.sql) > _LONGEST and not isinstance(node, _AS_LONG_AS_SAID):
+            raise SqlError(_TOO_COMPLEX, detail="an expression that grows beyond all bounds in translation")
+        return found
 
     def condition(self, node: exp.Expression, scope: Scope) -> str:
         """A condition; a BOOLEAN column may stand alone."""

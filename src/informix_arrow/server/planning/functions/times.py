@@ -20,7 +20,7 @@ from ...types.result_types import (
 )
 from ..scope import Ex
 from ..values.casting import Values
-from ..values.moments import in_years
+from ..values.moments import day_in_years, in_years
 from ..values.spans import counted
 from .handler import Functions, Handler
 from .numbers import rounding
@@ -76,7 +76,7 @@ def _date(v: Values, args: list[Ex]) -> Ex:
         return Ex(f"DATE {text(date(a.literal, v.ctx.dbdate).isoformat())}", ColumnType.date())
     if a.type is not None and is_number(a.type):
         day = f"(DATE '1899-12-31' + CAST({a.sql} AS INTEGER))"
-        return Ex(in_years(day, code=-1218), ColumnType.date())
+        return Ex(day_in_years(day, of_number=True), ColumnType.date())
     if a.type is not None and is_character(a.type):
         return Ex(f"CAST({v.as_type_of(a, ColumnType.date())} AS DATE)", ColumnType.date())
     return Ex(f"CAST({a.sql} AS DATE)", ColumnType.date())

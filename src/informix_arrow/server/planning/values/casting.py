@@ -35,7 +35,7 @@ from ..context import Context
 from ..scope import Ex
 from .cuts import byte_length, cast_sql, cut, cut_sql, padded_sql
 from .growth import bounded
-from .moments import extend_sql, in_years, moment_text
+from .moments import day_in_years, extend_sql, moment_text
 from .nested import Constructor, build, convert, inferred, literal_text
 
 _NO_CAST = _WRONG_TYPES = -9634
@@ -253,7 +253,7 @@ class Values:
         if source.code == TypeCode.DATE and is_number(t):
             return Ex(f"CAST(({ex.sql} - {_DAY_ZERO}) AS {duck_type(t)})", t)
         if t.code == TypeCode.DATE and is_number(source):
-            return Ex(in_years(f"({_DAY_ZERO} + CAST(trunc({ex.sql}) AS INTEGER))", code=-1218), t)
+            return Ex(day_in_years(f"({_DAY_ZERO} + CAST(trunc({ex.sql}) AS INTEGER))", of_number=True), t)
         return Ex(f"CAST({ex.sql} AS {duck_type(t)})", t)
 
     def _cast_key(self, ex: Ex, t: ColumnType) -> Ex:

@@ -12,13 +12,26 @@ _FORMAT = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M
 _BEFORE = {"MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SECOND": ":"}
 
 
-def in_years(sql: str, storage: str = "DATE", code: int = -1267) -> str:
-    """A computed DATE or TIMESTAMP; an error for one that no Informix type can be, as DuckDB's can: before the year 1
-    and behind 9999. Of constants DuckDB leaves nothing of this."""
-    if storage not in ("DATE", "TIMESTAMP"):
+_FIRST, _LAST = "DATE '0001-01-01'", "DATE '9999-12-31'"
+
+
+def day_in_years(sql: str, *, of_number: bool = False) -> str:
+    """A computed DATE; an error for one that no DATE of Informix can be, as DuckDB's can: before the year 1 and behind
+    9999. It is -1267, or -1218 for the day of a number: errors.py knows them by the casts. The text stands here once,
+    as sums are made of sums."""
+    unsigned = "UBIGINT" if of_number else "UINTEGER"
+    sql = f"({_LAST} - CAST(CAST({_LAST} - {sql} AS {unsigned}) AS INTEGER))"
+    return f"({_FIRST} + CAST(CAST({sql} - {_FIRST} AS {unsigned}) AS INTEGER))"
+
+
+def in_years(sql: str, storage: str) -> str:
+    """As `day_in_years`, for a DATETIME as well."""
+    if storage == "DATE":
+        return day_in_years(sql)
+    if storage != "TIMESTAMP":
         return sql
-    beyond = f"{sql} < {storage} '0001-01-01' OR CAST({sql} AS DATE) > DATE '9999-12-31'"
-    return f"(CASE WHEN {beyond} THEN CAST(error('IFX{code}') AS {storage}) ELSE {sql} END)"
+    beyond = f"{sql} < TIMESTAMP '0001-01-01' OR CAST({sql} AS DATE) > {_LAST}"
+    return f"(CASE WHEN {beyond} THEN CAST(error('IFX-1267') AS TIMESTAMP) ELSE {sql} END)"
 
 
 def moment_text(sql: str, t: ColumnType, dbdate: str = "") -> str:

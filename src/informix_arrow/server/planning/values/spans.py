@@ -29,7 +29,7 @@ from ...types.result_types import (
 )
 from ..context import Context
 from ..scope import Ex
-from .moments import extend_sql, in_years
+from .moments import day_in_years, extend_sql
 
 _DAY_OF_TIMES = "DATE '2000-01-01'"
 _YEAR_TO_DAY = Qualifier.parse("YEAR TO DAY")
@@ -45,7 +45,7 @@ def arithmetic(op: str, a: Ex, b: Ex, ctx: Context) -> Ex:
     if op == "+" and is_moment(tb) and not is_moment(ta):
         a, b, ta, tb = b, a, tb, ta
     if ta.code == TypeCode.DATE and is_number(tb) and op in "+-":
-        return Ex(in_years(f"({a.sql} {op} CAST({b.sql} AS INTEGER))"), ColumnType.date())
+        return Ex(day_in_years(f"({a.sql} {op} CAST({b.sql} AS INTEGER))"), ColumnType.date())
     if is_moment(ta) and is_moment(tb) and op == "-":
         return _between(a, b, ctx)
     if is_moment(ta) and is_interval(tb) and op in "+-":
