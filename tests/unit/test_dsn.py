@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
 
@@ -265,3 +265,15 @@ def test_parameters_without_their_password_are_the_same_otherwise() -> None:
 def test_what_is_no_text_is_no_connection(wrong: Any) -> None:
     with pytest.raises(InterfaceError, match=rf"is told by a text such as .*, got {type(wrong).__name__}$"):
         resolve(wrong)
+
+
+def test_parameters_made_at_once_are_those_made_one_by_one() -> None:
+    given = {"host": "h", "port": 1527, "user": "u", "password": "geheim", "env": {"DBDATE": "Y4MD-"}}
+    made, usual = Parameters.of(given), Parameters(**given)
+    assert made == usual
+    assert repr(made) == repr(usual)
+    assert "geheim" not in repr(made)
+    assert replace(made, password="").without_password() == usual.without_password()
+    with pytest.raises(FrozenInstanceError):
+        made.port = 9088  # type: ignore[misc]
+    assert resolve(None, {}, host="h", user="u") == Parameters("h", user="u")

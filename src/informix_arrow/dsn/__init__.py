@@ -97,16 +97,17 @@ def resolve(
     given: dict[str, object] = {} if url is None else dict(_reader(url)(url))
     for key, value in keywords.items():
         if value is not None:
-            given[known(key, "connect()")] = value
+            given[key if key in CHECKS else known(key, "connect()")] = value
     for key, name in ENVIRONMENT.items():
-        if key not in given and env.get(name):
-            given[key] = _within_limits(env[name]) if key == "fetch_buffer_size" else env[name]
-    session = {name: env[name] for name in SESSION_VARIABLES if env.get(name)}
+        if key not in given and (text := env.get(name)):
+            given[key] = _within_limits(text) if key == "fetch_buffer_size" else text
+    session = {name: text for name in SESSION_VARIABLES if (text := env.get(name))}
     checked = {key: CHECKS[key](key, value) for key, value in given.items()}
-    checked["env"] = CHECKS["env"]("env", {**session, **checked.get("env", {})})
+    if session:
+        checked["env"] = CHECKS["env"]("env", {**session, **checked.get("env", {})})
     settle_tls(checked)
     if checked.get("host"):
-        return Parameters(**checked)
+        return Parameters.of(checked)
     return _through_sqlhosts(checked, env)
 
 

@@ -42,7 +42,8 @@ class Endpoint:
     tls: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots: all fields are set at once in the instance's dictionary, which each login is glad of.
+@dataclass(frozen=True)
 class Parameters:
     """Everything that :func:`informix_arrow.connect` needs, checked and with defaults filled in."""
 
@@ -98,12 +99,20 @@ class Parameters:
     tls_verify: bool = True  # check the server's certificate and its name
     tls_hostname: str = ""  # the name that the certificate must have; "" = host
 
+    @classmethod
+    def of(cls, checked: Mapping[str, Any]) -> Parameters:
+        """With these values, ``host`` among them, and defaults: as by ``Parameters(**checked)``, in a tenth of the
+        time. Names that are no fields are not refused."""
+        made = object.__new__(cls)
+        made.__dict__.update(_DEFAULTS)
+        made.__dict__.update(checked)
+        return made
+
     def without_password(self) -> Parameters:
         """The same without ``password``: what dataclasses.replace() would take ten times as long for."""
         made = object.__new__(Parameters)
-        for name in _FIELDS:
-            object.__setattr__(made, name, getattr(self, name))
-        object.__setattr__(made, "password", "")
+        made.__dict__.update(self.__dict__)
+        made.__dict__["password"] = ""
         return made
 
     @property
@@ -112,10 +121,11 @@ class Parameters:
         return self.env.get("DELIMIDENT", "n").lower() not in ("n", "no", "0", "")
 
 
-_FIELDS = tuple(f.name for f in fields(Parameters))
-_KEYS = tuple(name for name in _FIELDS if name != "endpoints")
+_DEFAULTS = {name: value for name, value in Parameters("").__dict__.items() if name != "host"}
+_KEYS = tuple(f.name for f in fields(Parameters) if f.name != "endpoints")
 _KNOWN = frozenset(_KEYS)
 _TLS = tuple(key for key in _KEYS if key.startswith("tls_"))
+_ABOUT_TLS = frozenset(_TLS)
 #: Names that people bring along from other drivers (lower case) and ours.
 _ALIASES = {
     "hostname": "host",
@@ -267,6 +277,8 @@ def _pairs(key: str, value: object) -> Mapping[str, str]:
 
 def settle_tls(given: dict[str, Any]) -> None:
     """Whoever says how TLS shall be wants it: sets ``tls``; ``InterfaceError`` for what contradicts itself."""
+    if _ABOUT_TLS.isdisjoint(given):
+        return
     said = [key for key in _TLS if given.get(key) not in (None, "")]
     if said and given.setdefault("tls", True) is False:
         raise InterfaceError(f"{said[0]} is given, but tls=False (or a plain protocol) as well")

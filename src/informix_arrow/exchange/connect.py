@@ -64,6 +64,8 @@ def connect(parameters: Parameters) -> Exchange[Session]:
     login is taken, whatever the answer; ``ConnectionLost`` of the last one when none does.
     """
     locale = parameters.db_locale or parameters.client_locale
+    if not parameters.endpoints:
+        session = yield from _log_in(parameters, locale, parameters.db_locale)
     for each in _alternatives(parameters):
         parameters = each
         try:
@@ -101,9 +103,7 @@ def _set_up(session: Session, parameters: Parameters) -> Exchange[None]:
 
 
 def _alternatives(parameters: Parameters) -> Iterator[Parameters]:
-    """The parameters for each endpoint in turn; ``endpoints`` holds those that are left."""
-    if not parameters.endpoints:
-        yield parameters
+    """The parameters for each endpoint in turn, if there are any; ``endpoints`` holds those that are left."""
     for number, end in enumerate(parameters.endpoints, 1):
         left = parameters.endpoints[number:]
         yield replace(

@@ -180,12 +180,11 @@ class BlockingTransport:
         if sent < len(data):
             self._send(link, Send(memoryview(data)[sent:]))
             return self._receive(link, step)
-        if call is None:
-            left = self._limit().left(time.monotonic(), step.patience)
-            ready = readiness.wait(True, False, left if left < WAKE else WAKE)
-        else:
-            ready = self._ready(readiness, call, WAKE)
-        if ready:
+        if (
+            self._comes(time.monotonic(), step.patience)
+            if call is None
+            else self._ready(readiness, call, WAKE)
+        ):
             try:
                 return link.recv_into(step.into)
             except _NOT_NOW:
@@ -197,7 +196,8 @@ class BlockingTransport:
     def _receive(self, link: socket.socket, step: Receive | Ask, waited: float = 0.0) -> int:
         began = time.monotonic() - waited
         if not isinstance(link, ssl.SSLSocket):
-            self._wait(True, False, began, step.patience)
+            if self._call is not None or not self._comes(began, step.patience):
+                self._wait(True, False, began, step.patience)
         else:  # there may be bytes that were decrypted already
             self._look_at_the_clock(began, step.patience)
         while True:
@@ -210,6 +210,12 @@ class BlockingTransport:
     def _send(self, link: socket.socket, step: Send) -> int:
         """Send all of ``step.data``; whenever that would wait, take in what has arrived."""
         data, into, received = memoryview(step.data), step.into, 0
+        try:  # as a rule all of it leaves at once
+            data = data[link.send(data) :]
+            if not data:
+                return 0
+        except _NOT_NOW:
+            pass
         began = time.monotonic()
         while data:
             reading = writing = False
@@ -233,6 +239,11 @@ class BlockingTransport:
                     reading = True
             self._wait(reading, writing, began, None)
         return received
+
+    def _comes(self, began: float, patience: float | None) -> bool:
+        """In a login or a goodbye, which nothing interrupts: wait for half a second at most; whether something came."""
+        readiness, left = self._readiness, self._limit().left(began, patience)
+        return readiness is not None and readiness.wait(True, False, left if left < WAKE else WAKE)
 
     def _wait(self, reading: bool, writing: bool, began: float, patience: float | None) -> None:
         """Wait until the socket is ready, or may be; ``ConnectionLost`` when a time limit is over."""
