@@ -39,6 +39,23 @@ def test_a_byte_is_absorbed_before_the_next_call_whatever_it_met(hit: bool) -> N
     assert (now.sent, session.own, session.transaction) == (False, 0, Transaction.NONE)
 
 
+def test_results_that_nobody_reads_are_closed_before_another_statement_is_begun() -> None:
+    """A server may have to put by all their rows for it: the embedded one did, and reacted to nothing meanwhile."""
+    peer, session = Peer(HARMLESS), new_session(call=call(sent=True))
+    closed: list[list[str]] = []
+
+    class Dropped:
+        def close(self, session: Session) -> Exchange[None]:
+            closed.append(peer.names())
+            return
+            yield
+
+    session.orphans.append(Dropped())
+    assert peer.run(cancel.interruptible(session, Call(), nothing())) == "done"
+    assert closed == [[]]
+    assert peer.names() == ABSORBED
+
+
 @pytest.mark.parametrize("last", [None, call(), call(wanted=Reason.CANCEL)])
 def test_where_no_byte_was_sent_nothing_is_absorbed(last: Call | None) -> None:
     peer, session = Peer([]), new_session(call=last)

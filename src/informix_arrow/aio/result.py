@@ -194,6 +194,8 @@ class _Reader:
                 warnings.warn(text, InexactWarning, stacklevel=2)
         except BaseException as error:
             rows.fail(error)
+            if not result._cursor.lazy:  # nobody can read on
+                rows.abandon(connection._session)
             raise
         if batch is None:
             raise StopAsyncIteration

@@ -38,6 +38,8 @@ def interruptible(session: Session, call: Call, exchange: Exchange[T]) -> Exchan
 def _tidied(session: Session, call: Call, exchange: Exchange[T], late: bool) -> Exchange[T]:
     if late:
         call.sent = True  # no second byte on top of the first
+        # Before another statement: a server may have to put by all rows of a result that is still open then.
+        yield from clear_orphans(session)
         yield from absorb(session)
         call.sent = False
     if call.wanted is not None:
