@@ -30,6 +30,7 @@ SLOW = "SELECT COUNT(*) AS n FROM aio_rows a, aio_rows b, aio_rows c WHERE MOD(a
 def url(server: Server) -> str:
     """A database with a table of 3,000 rows, each with a NULL now and then and a sentinel at its end."""
     with ifx.connect(server.url("stores_demo")) as conn:
+        conn.execute("DROP TABLE IF EXISTS aio_rows")
         conn.execute("CREATE TABLE aio_rows (id INT NOT NULL, name VARCHAR(40), sentinel INT)")
         rows = [(n, None if n % 7 == 0 else f"näme {n}") for n in range(COUNT)]
         conn.cursor().executemany("INSERT INTO aio_rows VALUES (?, ?, 12345)", rows)

@@ -24,6 +24,8 @@ BYTES = pa.table({"a": pa.array([1], pa.int32()), "b": [b"y" * 70_000]})
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
     with ifx.connect(server.url("stores_demo")) as conn:
+        for name in ("rows", "pairs", "load", "bytes"):
+            conn.execute(f"DROP TABLE IF EXISTS aio_cancel_{name}")
         conn.execute("CREATE TABLE aio_cancel_rows (id INT, text VARCHAR(250), sentinel INT)")
         rows = [(n, chr(97 + n % 26) * 200) for n in range(ROWS)]
         conn.cursor().executemany("INSERT INTO aio_cancel_rows VALUES (?, ?, 12345)", rows)

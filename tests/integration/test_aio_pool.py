@@ -23,6 +23,8 @@ ROWS = 2000
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
     with ifx.connect(server.url("stores_demo")) as conn:
+        for name in ("aio_pool_rows", "aio_pool_notes"):
+            conn.execute(f"DROP TABLE IF EXISTS {name}")
         conn.execute("CREATE TABLE aio_pool_rows (id INT NOT NULL, text VARCHAR(40), sentinel INT)")
         rows = [(n, f"text {n}") for n in range(ROWS)]
         conn.cursor().executemany("INSERT INTO aio_pool_rows VALUES (?, ?, 12345)", rows)

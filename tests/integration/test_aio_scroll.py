@@ -23,6 +23,7 @@ QUERY = "SELECT id, name, tail FROM aio_scroll ORDER BY id"
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
     with ifx.connect(server.url("stores_demo")) as conn:
+        conn.execute("DROP TABLE IF EXISTS aio_scroll")
         conn.execute("CREATE TABLE aio_scroll (id INT, name VARCHAR(10), tail INT)")
         conn.cursor().executemany("INSERT INTO aio_scroll VALUES (?, ?, ?)", EXPECTED)
     return server.url("stores_demo")

@@ -31,6 +31,8 @@ def url(server: Server) -> str:
         {"id": pa.array(range(2000), pa.int32()), "sentinel": pa.array([12345] * 2000, pa.int32())}
     )
     with ifx.connect(url) as conn:
+        for name in ("cancel_many", "cancel_target"):
+            conn.execute(f"DROP TABLE IF EXISTS {name}")
         conn.write_arrow("cancel_many", rows, mode="create")
         conn.execute("CREATE TABLE cancel_target (id INT, sentinel INT)")
     return url

@@ -23,6 +23,7 @@ from informix_arrow.server import Server
 def url(server: Server) -> str:
     url = server.url("stores_demo")
     with ifx.connect(url) as conn:
+        conn.execute("DROP TABLE IF EXISTS client_tx")
         conn.execute("CREATE TABLE client_tx (id INT, sentinel INT)")
     return url
 

@@ -22,6 +22,7 @@ SQL = "SELECT id, name, sentinel FROM client_consumers ORDER BY id"
 def url(server: Server) -> str:
     url = server.url("stores_demo")
     with ifx.connect(url) as conn:
+        conn.execute("DROP TABLE IF EXISTS client_consumers")
         conn.execute("CREATE TABLE client_consumers (id INT, name VARCHAR(20), sentinel INT)")
         rows = ((number, f"name {number}", 12345) for number in range(COUNT))
         conn.cursor().executemany("INSERT INTO client_consumers VALUES (?, ?, ?)", rows)

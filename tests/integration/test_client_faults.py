@@ -22,6 +22,8 @@ ROWS = pa.table({"id": pa.array(range(300), pa.int32()), "sentinel": pa.array([1
 def url(server: Server) -> str:
     url = server.url("stores_demo")
     with ifx.connect(url) as conn:
+        for name in ("faults_read", "faults_write"):
+            conn.execute(f"DROP TABLE IF EXISTS {name}")
         conn.write_arrow("faults_read", ROWS, mode="create")
         conn.execute("CREATE TABLE faults_write (id INT, sentinel INT)")
     return url

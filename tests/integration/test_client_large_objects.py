@@ -57,6 +57,7 @@ def row(number: int) -> tuple[int, bytes | None, str | None, bytes | None, str |
 def table(server: Server) -> str:
     """60 rows with objects of all sizes and NULLs, committed."""
     with ifx.connect(server.url("stores_demo")) as connection:
+        connection.execute("DROP TABLE IF EXISTS client_lobs")
         connection.execute(f"CREATE TABLE client_lobs ({COLUMNS})")
         cursor = connection.cursor()
         cursor.executemany(f"INSERT INTO client_lobs {INSERT}", map(row, range(60)))

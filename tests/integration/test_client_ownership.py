@@ -28,6 +28,7 @@ LONG = 60.0  # seconds; no test is meant to wait for so long
 def url(server: Server) -> str:
     url = server.url("stores_demo")
     with ifx.connect(url) as conn:
+        conn.execute("DROP TABLE IF EXISTS ownership")
         conn.execute("CREATE TABLE ownership (id INT, sentinel INT)")
     return url
 

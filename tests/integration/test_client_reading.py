@@ -22,6 +22,7 @@ COUNT = 3000
 def table(server: Server) -> str:
     """A table of 3,000 rows, each with a NULL now and then and a sentinel at its end."""
     with ifx.connect(server.url("stores_demo")) as conn:
+        conn.execute("DROP TABLE IF EXISTS client_read")
         conn.execute(
             "CREATE TABLE client_read (id INT NOT NULL, name VARCHAR(40), price DECIMAL(8,2), sentinel INT)"
         )

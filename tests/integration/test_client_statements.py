@@ -20,6 +20,7 @@ from informix_arrow.server import Server
 def url(server: Server) -> str:
     url = server.url("stores_demo")
     with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("DROP TABLE IF EXISTS st")
         conn.execute(
             "CREATE TABLE st (id INT, name VARCHAR(30), at DATETIME HOUR TO MINUTE, kinds SET(INT NOT NULL), "
             "note TEXT, sentinel INT)"

@@ -22,9 +22,9 @@ ROWS = pa.table({"id": pa.array([1], pa.int32()), "sentinel": pa.array([12345], 
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
     url = server.url("stores_demo")
-    ifx.connect(url, autocommit=True).execute(
-        "CREATE TABLE commit_unknown (id INT, sentinel INT)"
-    ).connection.close()
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("DROP TABLE IF EXISTS commit_unknown")
+        conn.execute("CREATE TABLE commit_unknown (id INT, sentinel INT)")
     return url
 
 

@@ -28,6 +28,16 @@ def _fixed(scale: int) -> Callable[[object], str]:
     return lambda value: format(value, f".{scale}f")
 
 
+def _money(digits: Callable[[object], str]) -> Callable[[object], str]:
+    """With the currency symbol of the default locale, behind the sign."""
+
+    def rendering(value: object) -> str:
+        text = digits(value)
+        return f"-${text[1:]}" if text.startswith("-") else f"${text}"
+
+    return rendering
+
+
 def _integers() -> list[Case]:
     small, normal, big = 2**15 - 1, 2**31 - 1, 2**63 - 1
     wide = (0, 1, -1, big, -big, 2**31, -(2**31), 2**32, -(2**32) - 1, 123456789012)
@@ -72,8 +82,9 @@ def _floats() -> list[Case]:
 def _decimals() -> list[Case]:
     def exact(sql: str, name: str, texts: str) -> Case:
         values = tuple(Decimal(text) for text in texts.split())
-        scale = int(sql.rstrip(")").rpartition(",")[2])
-        return Case(sql, values, "BigDecimal", name, from_jdbc=Decimal, rendering=_fixed(scale))
+        digits = _fixed(int(sql.rstrip(")").rpartition(",")[2]))
+        rendering = _money(digits) if name == "money" else digits
+        return Case(sql, values, "BigDecimal", name, from_jdbc=Decimal, rendering=rendering)
 
     nines = "9" * 32
     return [
