@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -19,6 +20,12 @@ import informix_arrow as ifx
 from .measuring import PAIRS
 from .peers import jdbc
 from .tables import SEED, seed_table
+
+
+@cache
+def _peer(name: str) -> Any:
+    """Another driver. Looked for once: that takes a third as long as its connecting does."""
+    return pytest.importorskip(name)
 
 
 @dataclass(frozen=True)
@@ -46,8 +53,7 @@ class Address:
 
     def informix_driver(self, **options: Any) -> Any:
         """informix-driver's connection to stores_demo."""
-        peer = pytest.importorskip("informix_db")
-        return peer.connect(**self.arguments, client_locale="en_US.utf8", **options)
+        return _peer("informix_db").connect(**self.arguments, client_locale="en_US.utf8", **options)
 
     def ifxpy(self) -> Any:
         """IBM's IfxPy, where a user has it: it needs the Client SDK. We have never been able to run this."""
