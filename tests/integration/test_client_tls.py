@@ -220,6 +220,22 @@ def test_a_tls_client_at_a_plain_port_says_what_to_do(server: Server) -> None:
         ifx.connect(server.url("stores_demo"), tls=True)
 
 
+def test_a_connection_that_breaks_later_is_not_taken_for_a_port_without_tls(
+    url: str, certificates: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With OpenSSL 3 that is a failure of TLS, by the same words as one of the handshake."""
+
+    def broken(*_: object) -> None:
+        raise ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "unexpected eof while reading")
+
+    conn = ifx.connect(url, tls_ca=certificates.ca)
+    for step in ("_ask", "_send", "_receive"):
+        monkeypatch.setattr(type(conn._link.transport), step, broken)
+    with pytest.raises(ifx.OperationalError, match="connection broke: it ended in the middle of TLS"):
+        conn.read_arrow("SELECT tabid FROM systables")
+    assert conn.closed
+
+
 def test_a_silent_port_is_given_up(certificates: Certificates) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]

@@ -358,7 +358,7 @@ class _Wire(asyncio.BufferedProtocol):
         if self._lost is not None and not self.waiting:
             if isinstance(self._lost, ssl.SSLError):
                 raise ConnectionLost(
-                    f"the connection broke: {explain(self._lost, 'the server')}"
+                    f"the connection broke: {explain(self._lost, 'the server', established=True)}"
                 ) from self._lost
             if self._ended:
                 raise ConnectionLost("the server closed the connection")

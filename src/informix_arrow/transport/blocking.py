@@ -151,7 +151,9 @@ class BlockingTransport:
                 return self._send(link, step)
             return self._ask(link, step)
         except ssl.SSLError as error:
-            raise ConnectionLost(f"the connection broke: {explain(error, 'the server')}") from error
+            raise ConnectionLost(
+                f"the connection broke: {explain(error, 'the server', established=True)}"
+            ) from error
         except OSError as error:
             raise ConnectionLost(f"the connection broke: {error.strerror or error}") from error
 

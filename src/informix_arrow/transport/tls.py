@@ -181,8 +181,8 @@ def _load_pkcs12(context: ssl.SSLContext, path: str, password: str) -> None:
             os.unlink(name)
 
 
-def explain(error: OSError, host: str) -> str:
-    """What a failed TLS handshake with ``host``, or a failure later on, means and what to do about it."""
+def explain(error: OSError, host: str, *, established: bool = False) -> str:
+    """What a failed TLS handshake with ``host``, or a failure once TLS is ``established``, means, and what to do."""
     if isinstance(error, ssl.SSLCertVerificationError):
         why = getattr(error, "verify_message", "") or _reason(error)
         if "mismatch" in why.lower() or "not valid for" in why.lower():
@@ -200,7 +200,7 @@ def explain(error: OSError, host: str) -> str:
             "itself, as a PEM file (tls_ca=...); tls_verify=False encrypts without knowing who is at the other end"
         )
     if isinstance(error, ssl.SSLError):
-        reason = (error.reason or "").upper()
+        reason = (getattr(error, "reason", None) or "").upper()
         if "CERTIFICATE_REQUIRED" in reason or "HANDSHAKE_FAILURE" in reason:
             return (
                 f"the TLS listener refused the handshake ({_reason(error)}): it may want a certificate of the client "
@@ -215,6 +215,8 @@ def explain(error: OSError, host: str) -> str:
         detail = _reason(error)
     else:
         detail = error.strerror or str(error)
+    if established:
+        return f"it ended in the middle of TLS ({detail})"
     return (
         f"the listener at {host!r} does not seem to speak TLS ({detail}): use its TLS port (onsocssl), or connect "
         "without TLS (informix://, tls=False)"
@@ -229,4 +231,4 @@ _NO_TLS = frozenset(
 
 def _reason(error: ssl.SSLError) -> str:
     """OpenSSL's words without its file and line."""
-    return (error.reason or error.strerror or str(error)).replace("_", " ").lower()
+    return (getattr(error, "reason", None) or error.strerror or str(error)).replace("_", " ").lower()
