@@ -28,7 +28,7 @@ PACKAGES = ("informix-arrow", "pyarrow", "numpy", "duckdb", "polars", "pandas", 
 
 
 def load(paths: list[str]) -> tuple[list[Line], Line]:
-    """The lines of all files that have a subject, and what is known of the machine. Later files win."""
+    """The lines of all files that say who did what, and what is known of the machine. Later files win."""
     found: dict[tuple[str, str], Line] = {}
     machine: Line = {}
     commits: dict[str, None] = {}  # in their order
@@ -41,7 +41,7 @@ def load(paths: list[str]) -> tuple[list[Line], Line]:
         machine = {**data["machine_info"], "commits": " and ".join(commits), "datetime": data["datetime"]}
         for entry in data["benchmarks"]:
             info, stats = entry["extra_info"], entry["stats"]
-            if "subject" in info:
+            if "who" in info:
                 line = {**info, "median": stats["median"], "iqr": stats["iqr"], "rounds": stats["rounds"]}
                 found[info["subject"], info["who"]] = line
             for line in info.get("lines", ()):  # several in turns
