@@ -17,6 +17,7 @@ from informix_arrow.cli.files import new_file
 from informix_arrow.cli.formats import (
     FORMATS,
     Options,
+    csv_text,
     format_of,
     open_reader,
     open_writer,
@@ -199,6 +200,35 @@ def test_a_line_with_too_few_fields_is_named() -> None:
     rows = open_reader("csv", io.BytesIO(b"a,b\n1,2\n3\n"), "x.csv", Options())
     with pytest.raises(Failure, match=r"^x.csv, line 3: 1 field in place of 2: '3'$"):
         list(rows.batches)
+
+
+def test_a_row_of_a_csv_may_be_longer_than_what_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole load was refused at a row that was longer than 4 MiB."""
+    monkeypatch.setattr(csv_text, "BLOCK", 16)
+    monkeypatch.setattr(csv_text, "LONGEST", 1000)
+    for inside in ("y" * 500, '"' + "y\r\n" * 100 + '"'):
+        found = read("csv", f"a,b\r\n1,x\r\n2,{inside}\r\n3,z".encode())
+        assert found.column("a").to_pylist() == ["1", "2", "3"]
+        assert len(found.column("b")[1].as_py()) >= 300
+    with pytest.raises(Failure, match=r"line 4: the row is longer than .* or a quote is never closed"):
+        read("csv", b"a,b\n\n1,x\n2," + b"y" * 3000 + b"\n3,z\n")
+
+
+def test_a_quote_within_a_field_says_nothing_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one in the file the last row could not be of two lines, and blank lines were not counted."""
+    data = b'id,b\n1,5" pipe\n\n2,"x\n"" y"\n\r\n3,a"b"c\n\n4,"z\n"\n'
+    for block in (8, 11, 1000):
+        monkeypatch.setattr(csv_text, "BLOCK", block)
+        rows = open_reader("csv", io.BytesIO(data), "x.csv", Options())
+        found = pa.Table.from_batches(rows.batches)
+        assert found.column("b").to_pylist() == ['5" pipe', 'x\n" y', 'a"b"c', "z\n"]
+        assert found.column(LINE).to_pylist() == [2, 4, 7, 9]
+
+
+def test_lines_may_end_with_cr_alone() -> None:
+    rows = open_reader("csv", io.BytesIO(b"id\r\r1\r\n2\r3\n\n4"), "x.csv", Options())
+    found = pa.Table.from_batches(rows.batches)
+    assert (found.column("id").to_pylist(), found.column(LINE).to_pylist()) == (list("1234"), [3, 4, 5, 7])
 
 
 def test_what_stands_for_null_in_a_csv_can_be_said() -> None:

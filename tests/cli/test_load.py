@@ -260,6 +260,101 @@ def test_rows_of_unl_know_their_lines_and_come_back_as_they_stood(
     assert conn.read_arrow("SELECT * FROM n").to_pylist() == [{"a": "2026-12-31", "b": 7}]
 
 
+@pytest.mark.parametrize(
+    ("kind", "data", "loaded", "lines", "refused"),
+    [
+        ("csv", b"id,name\n1,\xff\n2,b\n3,\xc3,x\n4,c\x00\n5,e", [2, 5], [2, 4, 5],
+         b'"id","name"\n"1","\xff"\n3,\xc3,x\n"4","c\x00"\n'),
+        ("csv", b"id,name", [], [], None),
+        ("csv", b'\xef\xbb\xbf"id","name"\r\n1,a\r\n\xff\r\n2,b\r\r\n', [1, 2], [3], b'"id","name"\n\xff\n'),
+        ("csv", b"id,name\n1,\xf4\x8f\xbe\x81\n\xff\n", [1], [3], b'"id","name"\n\xff\n'),
+        ("jsonl", b'{"id":1,"name":"\xff"}\r\n{"id":2,"name":"\\ud800"}\n{"id":3,"name":"c"}', [3], [1, 2],
+         b'{"id":1,"name":"\xff"}\n{"id":2,"name":"\\ud800"}\n'),
+        ("jsonl", b'{"id":1,"name":"a","name":"b"}\n' + b"[" * 100_000 + b'\n{"id":2}', [2], [1, 2],
+         b'{"id":1,"name":"a","name":"b"}\n' + b"[" * 100_000 + b"\n"),
+        ("json", b'[{"id":1,"name":"\xff"},\n{"id":2,"name":"b"}]\n\n', [2], [1], b'[\n{"id":1,"name":"\xff"}\n]\n'),
+        ("unl", b"\xef\xbb\xbf1|\xff|\n2|b|\n3|c|x|\r\n4|\xe9\\\n|\n\n5|e|", [2, 5], [1, 3, 4, 6],
+         b"1|\xff|\n3|c|x|\r\n4|\xe9\\\n|\n\n"),
+        ("unl", b"\xef\xbb\xbf", [], [], None),
+    ],
+)  # fmt: skip
+def test_each_row_is_loaded_or_refused_whatever_its_bytes_are(
+    cli: Cli,
+    url: str,
+    conn: Connection,
+    tmp_path: Path,
+    kind: str,
+    data: bytes,
+    loaded: list[int],
+    lines: list[int],
+    refused: bytes | None,
+) -> None:
+    """A byte that is no text ended the load, or even with a traceback."""
+    conn.execute("CREATE TABLE s (id INT PRIMARY KEY, name VARCHAR(5))")
+    path, rejects = tmp_path / f"x.{kind}", tmp_path / "r"
+    path.write_bytes(data)
+    ran = cli("load", url, "s", str(path), "--rejects", str(rejects))
+    assert (ran.code, ran.err) == (3 if lines else 0, "")
+    assert [row["id"] for row in rows_of(conn, "s")] == loaded
+    log = tmp_path / "r.jsonl"
+    told = [json.loads(line) for line in log.read_text().splitlines()] if lines else []
+    assert [each["line"] for each in told] == lines
+    assert all(each["text"] for each in told)
+    assert (rejects.read_bytes() if rejects.exists() else None) == refused
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "encoding", "says"),
+    [
+        ("csv", b"id,name\n1,a\n2,\x81\n", "cp1252", "x.csv, line 3: the byte 81 is no text in cp1252"),
+        (
+            "csv",
+            b"id,n\xff\n1,a\n",
+            "utf-8",
+            "x.csv, line 1: the header cannot be read: the byte ff is no text",
+        ),
+        ("csv", "id,name\n1,é\n".encode(), "ascii", "x.csv, line 2: the byte c3 is no text in ascii"),
+        ("unl", b"1|a|\n2|\xff|\n", "utf-8", "x.unl, line 2: the byte ff is no text"),
+        ("jsonl", b"\xff\nnull\n", "utf-8", "x.jsonl, line 1: the byte ff is no text"),
+        (
+            "json",
+            b'[{"id":1}]\n\n[{"id":2}]',
+            "utf-8",
+            "x.json, line 3: the array has ended, and there is more",
+        ),
+    ],
+)
+def test_bytes_that_are_no_text_end_a_load_with_their_line(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path, kind: str, data: bytes, encoding: str, says: str
+) -> None:
+    """And what stands behind an array of JSON was passed over, its rows with it."""
+    conn.execute("CREATE TABLE s (id INT PRIMARY KEY, name VARCHAR(5))")
+    (tmp_path / f"x.{kind}").write_bytes(data)
+    ran = cli("load", url, "s", str(tmp_path / f"x.{kind}"), "--encoding", encoding)
+    assert ran.code == 1
+    assert says in ran.err
+    assert ran.err.count("\n") == 1
+    assert not rows_of(conn, "s")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_refused_rows_have_the_encoding_of_the_file_and_are_loaded_again(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path, encoding: str
+) -> None:
+    """Each row had a mark of byte order of its own."""
+    path, rejects = tmp_path / "x.csv", tmp_path / "r.csv"
+    path.write_bytes("id,name\n1,a\n2,toolongé\n3,toolongü\n4\n".encode(encoding))
+    words = ["load", url, "s", str(path), "--encoding", encoding]
+    more = ["--commit-every", "1", "--resume", "--rejects", str(rejects), "--max-errors"]
+    assert cli(*words, *more, "1").code == 1
+    assert cli(*words, *more, "3").code == 3
+    assert rejects.read_bytes() == '"id","name"\n"2","toolongé"\n"3","toolongü"\n4\n'.encode(encoding)
+    repaired = rejects.read_bytes().decode(encoding).replace("toolong", "").replace("\n4\n", "\n4,\n")
+    path.write_bytes(repaired.encode(encoding))
+    assert cli(*words).code == 0
+    assert [row["name"] for row in rows_of(conn, "s")] == ["a", "é", "ü", None]
+
+
 def test_the_first_refused_row_ends_a_load_unless_told_otherwise(
     cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
 ) -> None:

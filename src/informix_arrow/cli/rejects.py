@@ -3,6 +3,7 @@ beside that as JSON lines with place, codes and reason."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import json
@@ -18,6 +19,7 @@ from ..disk import naming
 from .exits import UsageError
 from .files import PART, STDIO, is_remote, refuse_existing, remove, rename
 from .formats import BatchWriter, Options, open_writer
+from .formats.decoded import as_text
 from .formats.rows import LINE, TEXT
 from .load_source import FILE, ROW, Refused, Source
 
@@ -116,6 +118,9 @@ class Rejects:
         self._file: IO[bytes] | None = None
         self._log: IO[bytes] | None = None
         self._writer: BatchWriter | None = None
+        # One for the whole file: a mark of byte order stands at its beginning, and nowhere else.
+        self._encoder = codecs.getincrementalencoder(source.options.encoding)("surrogateescape")
+        self._any = False
         if path is None:
             if sizes is not None and any(sizes):
                 raise UsageError(
@@ -134,6 +139,7 @@ class Rejects:
             for file, size in zip((self._file, self._log), sizes, strict=True):
                 file.truncate(size)
                 file.seek(size)
+            self._encoder.encode("")  # the mark is there
 
     def _refuse_input(self, path: str) -> None:
         """``UsageError`` where the rows that are good would be lost with the file that they are in."""
@@ -181,7 +187,9 @@ class Rejects:
             self._begin()
         for each in found:
             self._one(each)
-            self._log.write(json.dumps(each.entry, ensure_ascii=False).encode() + b"\n")
+            self._log.write(
+                json.dumps(each.entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+            )
         for file in (self._file, self._log):
             file.flush()
             os.fsync(file.fileno())
@@ -212,7 +220,7 @@ class Rejects:
             if self._writer is not None:
                 self._writer.close()
             elif self._source.kind == "json":
-                self._file.write(b"\n]\n")
+                self._text("\n]\n")
             self._file.close()
             self._log.close()
         for name in (self.path, self.path + LOG_SUFFIX):
@@ -243,28 +251,30 @@ class Rejects:
 
     def _begin(self) -> None:
         assert self._file is not None
+        self._encoder.reset()
         if self._source.kind == "csv":
-            self._file.write(self._csv([], header=True))
+            self._text(self._csv([], header=True))
         elif self._source.kind in ("parquet", "arrow"):
             self._writer = open_writer(self._source.kind, self._file, self._source.schema, Options())
         elif self._source.kind == "json":
-            self._file.write(b"[\n")
+            self._text("[\n")
 
     def _one(self, each: Reject) -> None:
-        assert self._file is not None
-        encoding = self._source.options.encoding
         if self._writer is not None:
             self._writer.write(each.values)
         elif self._source.kind == "csv":
-            text = None if each.text is None else each.text.encode(encoding) + b"\n"
-            self._file.write(self._csv([each.values], header=False) if text is None else text)
+            self._text(self._csv([each.values], header=False) if each.text is None else f"{each.text}\n")
         elif each.text is not None:
-            first = self.sizes[0] <= len(b"[\n")
-            before = b"" if self._source.kind != "json" or first else b",\n"
-            after = b"" if self._source.kind == "json" else b"\n"
-            self._file.write(before + each.text.encode(encoding) + after)
+            in_array = self._source.kind == "json"
+            before, after = (",\n" * self._any, "") if in_array else ("", "\n")
+            self._text(f"{before}{each.text}{after}")
+        self._any = True
 
-    def _csv(self, batches: Sequence[pa.RecordBatch], *, header: bool) -> bytes:
+    def _text(self, text: str) -> None:
+        assert self._file is not None
+        self._file.write(self._encoder.encode(text))
+
+    def _csv(self, batches: Sequence[pa.RecordBatch], *, header: bool) -> str:
         file = io.BytesIO()
         options = self._source.options
         null = {} if options.null is None else {"null_string": options.null}
@@ -272,5 +282,4 @@ class Rejects:
         with pc_csv.CSVWriter(file, self._source.schema, write_options=chosen) as writer:
             for batch in batches:
                 writer.write_batch(batch)
-        made = file.getvalue()
-        return made if options.encoding == "utf-8" else made.decode().encode(options.encoding)
+        return as_text(file.getvalue(), options.encoding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -12,11 +13,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 
 from ..exits import Failure, UsageError
-from .decoded import Decoded
+from .decoded import Bytes, Decoded, doubt
 from .rows import Broken, Lines, Numbers, Options, Rows, with_places
 from .texts import qualifier_of, texts
 
-BLOCK = 4 << 20  # bytes of text parsed at a time; a row has to fit in
+BLOCK = 4 << 20  # bytes of text parsed at a time
+LONGEST = 64 << 20  # bytes of a row, about: more are taken for a quote that is never closed
 
 
 class CsvWriter:
@@ -77,7 +79,7 @@ def read_csv(file: IO[bytes], name: str, options: Options) -> Rows:
     too few or too many fields is a ``Failure`` that names it, or is collected in ``Rows.broken``.
     """
     check_delimiter(options.delimiter)
-    watched = Watched(file, name, options.encoding)
+    watched = Watched(file, name, options.encoding, options.delimiter or ",")
     names, height = _header(watched, name, options)
     rows = Rows(pa.schema([pa.field(each, pa.utf8()) for each in names]), iter(()))
     lines = Lines(watched.blank, 1 + height)
@@ -86,11 +88,11 @@ def read_csv(file: IO[bytes], name: str, options: Options) -> Rows:
     def refused(row: Any) -> str:
         found, wanted = row.actual_columns, row.expected_columns
         problem = f"{found} field{'s' if found != 1 else ''} in place of {wanted}"
-        pending.append(Broken(row.text, problem, row.number - 2))  # the header is row 1
+        pending.append(Broken(watched.bytes.text(row.text), problem, row.number - 2))  # the header is row 1
         return "skip"
 
     reader = _opened(watched, names, options, refused)
-    rows.batches = _batches(reader, watched, name, lines, pending, rows, options.collect)
+    rows.batches = _batches(reader, watched, name, lines, pending, rows, options)
     return rows
 
 
@@ -112,7 +114,13 @@ def _opened(watched: Watched, names: list[str], options: Options, refused: Any) 
 
 
 def _batches(
-    reader: Any, watched: Watched, name: str, lines: Lines, pending: list[Broken], rows: Rows, collect: bool
+    reader: Any,
+    watched: Watched,
+    name: str,
+    lines: Lines,
+    pending: list[Broken],
+    rows: Rows,
+    options: Options,
 ) -> Iterator[pa.RecordBatch]:
     ordinal = 0  # of the next row, those that are none counted
     goes_on = False  # the last row is one of several lines
@@ -127,8 +135,13 @@ def _batches(
             if "straddl" not in str(error):
                 raise
             raise Failure(
-                f"{name}: a row is longer than {BLOCK >> 20} MiB, or a quote is never closed"
+                f"{name}, line {lines.next}: the row is longer than {LONGEST >> 20} MiB, or a quote is never closed"
             ) from None
+        doubtful = None
+        if watched.bytes.used:
+            doubtful = None if options.collect else watched.bytes.doubtful(batch, options.encoding)
+            columns = [watched.bytes.column(column) for column in batch.columns]
+            batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
         taken: list[Numbers] = []
         inside, at = _inside(batch), 0
         if inside is not None and len(inside):
@@ -145,7 +158,7 @@ def _batches(
             broken = pending.pop(0)
             broken.line = lines.skip(broken.text)
             ordinal += 1
-            if not collect:
+            if not options.collect:
                 if at:
                     yield with_places(batch.slice(0, at), np.concatenate(taken))
                 raise Failure(f"{name}, line {broken.line}: {broken.problem}: {_shown(broken.text)}")
@@ -154,7 +167,13 @@ def _batches(
             if not pending:
                 return
             continue
-        yield with_places(batch, np.concatenate(taken))
+        numbers = np.concatenate(taken)
+        if doubtful is not None:
+            place, problem = doubtful
+            if place:
+                yield with_places(batch.slice(0, place), numbers[:place])
+            raise Failure(f"{name}, line {numbers[place]}: {problem}: say --encoding")
+        yield with_places(batch, numbers)
 
 
 def _shown(text: str) -> str:
@@ -175,10 +194,10 @@ def _inside(batch: pa.RecordBatch) -> Numbers | None:
 def _header(watched: Watched, name: str, options: Options) -> tuple[list[str], int]:
     """The names of the columns, and how many lines they take, blank ones left out."""
     head = watched.peek().lstrip(b"\r\n")
-    end = -1
-    while (end := head.find(b"\n", end + 1)) >= 0 and head.count(b'"', 0, end) % 2:
-        pass
-    line = head if end < 0 else head[:end]
+    ends = (found.start() for found in re.finditer(rb"[\r\n]", head))
+    line = head[: next((end for end in ends if not head.count(b'"', 0, end) % 2), len(head))]
+    if watched.bytes.used and (problem := doubt(watched.bytes.text(line.decode()), options.encoding)):
+        raise Failure(f"{name}, line 1: the header cannot be read: {problem}: say --encoding")
     if not line.strip(b"\xef\xbb\xbf \r\n"):
         raise Failure(f"{name} is empty: it needs a header, the names of its columns")
     try:
@@ -193,15 +212,15 @@ def _header(watched: Watched, name: str, options: Options) -> tuple[list[str], i
 class Watched(io.RawIOBase):
     """A file of text on its way into a parser, as UTF-8. It notes the numbers of blank lines, which parsers pass over.
 
-    A line within quotes is a part of a value, blank or not: quotes are counted.
+    A line within quotes is a part of a value, blank or not: quotes are counted. What is read at a time has the end of a
+    row in it, as the parser wants it, however long that is; and the last line gets an end, if it has none.
     """
 
-    def __init__(self, file: IO[bytes], name: str, encoding: str) -> None:
+    def __init__(self, file: IO[bytes], name: str, encoding: str, delimiter: str = ",") -> None:
         self.blank: list[int] = []
+        self.bytes = Bytes(encoding)
         self._name = name
-        self._text = (
-            None if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else Decoded(file, encoding)
-        )
+        self._text = None if self.bytes.is_utf8 else Decoded(file, encoding)
         self._file = file
         self._head = b""
         self._line = 1  # that begins next
@@ -209,6 +228,8 @@ class Watched(io.RawIOBase):
         self.quoted = False  # what comes next is within quotes
         self._line_is_empty = True  # so far
         self._encoding = encoding
+        self._before_quote = np.frombuffer(f'{delimiter}\r\n"'.encode(), np.uint8)
+        self._last = ord("\n")  # byte
 
     def peek(self) -> bytes:
         """The first bytes, which are read again afterwards."""
@@ -221,19 +242,77 @@ class Watched(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         wanted = BLOCK if size is None or size < 0 else size
-        if self._head:
-            data, self._head = self._head[:wanted], self._head[wanted:]
-        else:
-            data = self._get(wanted)
-        self._watch(data)
+        data, self._head = self._head or self._get(wanted), b""
+        plain = self._without_stray_quotes(data)
+        while data and not self._has_end(plain) and len(data) < LONGEST:
+            more = self._get(wanted)
+            if not more:
+                break
+            data += more
+            plain = self._without_stray_quotes(data)
+        if (data and not self._has_end(plain) and len(data) < LONGEST) or (
+            not data and self._last not in b"\r\n"
+        ):
+            data, plain = data + b"\n", plain + b"\n"
+        self._watch(self._one_kind_of_end(plain))
+        self._last = plain[-1] if plain else self._last
         self.ended = not data
         return data
 
+    def _one_kind_of_end(self, data: bytes) -> bytes:
+        """The same, with LF in the place of a CR that ends a row, which parsers take, too."""
+        if self._last == ord("\r") and data.startswith(b"\n"):
+            data = data[1:]  # that line has ended
+        if data.count(b"\r") == data.count(b"\r\n"):
+            return data
+        pieces = data.split(b'"')
+        for place in range(int(self.quoted), len(pieces), 2):
+            pieces[place] = pieces[place].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return b'"'.join(pieces)
+
+    def _has_end(self, data: bytes) -> bool:
+        """Whether there is an end of a line outside of quotes."""
+        if not self.quoted and b'"' not in data:
+            return b"\n" in data or b"\r" in data
+        last = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        if last < 0 or data.count(b'"', 0, last) % 2 == self.quoted:
+            return last >= 0
+        return any(b"\n" in each or b"\r" in each for each in data.split(b'"')[int(self.quoted) :: 2])
+
+    def _without_stray_quotes(self, data: bytes) -> bytes:
+        """The same, but for quotes within a field that does not begin with one, which say nothing."""
+        start = 3 if self._line == 1 and data.startswith(b"\xef\xbb\xbf") else 0
+        if data.find(b'"', start) < 0:
+            return data
+        codes = np.frombuffer(data, np.uint8)
+        places = start + np.flatnonzero(codes[start:] == ord('"'))
+        before = codes[places - 1]
+        if places[0] == start:
+            before[0] = self._last
+        if np.isin(before[int(self.quoted) :: 2], self._before_quote).all():
+            return data
+        quoted, closed = self.quoted, start - 1 if self._last == ord('"') else -2
+        fits, stray = np.isin(before, self._before_quote[:-1]).tolist(), []
+        for place, begins in zip(places.tolist(), fits, strict=True):
+            if quoted:
+                quoted, closed = False, place
+            elif begins or place == closed + 1:
+                quoted = True
+            else:
+                stray.append(place)
+        made = codes.copy()
+        made[stray] = ord("_")
+        return bytes(made)
+
     def _get(self, size: int) -> bytes:
         if self._text is None:
-            return self._file.read(size)
+            while True:
+                data = self._file.read(size)
+                made = self.bytes.of_utf8(data, final=not data)
+                if made or not data:
+                    return made
         try:
-            return self._text.read(size).encode()
+            return self.bytes.of_text(self._text.read(size))
         except UnicodeDecodeError as error:
             raise Failure(
                 f"{self._name}: it is not in {self._encoding}, behind line {self._line}: {error.reason}; say --encoding"

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..exits import Failure
-from .decoded import Decoded
+from .decoded import Decoded, doubt
 from .rows import Broken, Options, Rows, with_places
 from .texts import is_number, texts
 
@@ -100,11 +100,12 @@ def read_json(file: IO[bytes], name: str, options: Options) -> Rows:
     """
     text = Decoded(file, options.encoding)
     found: list[Broken] = []
-    objects = _objects(text, name, found, options.collect)
+    objects = _objects(text, name, found, options)
     first = _block(objects)
     names = list(dict.fromkeys(key for _, _, row in first for key in row))
-    if not names and not found:
-        raise Failure(f"{name} is empty: there is no object in it")
+    if not names:
+        told = f", line {found[0].line}: {found[0].problem}" if found else " is empty"
+        raise Failure(f"{name}{told}: there is no object in it")
     rows = Rows(pa.schema([_field(each, options) for each in names]), iter(()), None, found)
     rows.batches = _batches(first, objects, rows, name, options.collect)
     return rows
@@ -218,28 +219,49 @@ def _as_text(kind: pa.DataType) -> pa.DataType:
     return kind if pa.types.is_boolean(kind) else pa.utf8()
 
 
-def _objects(text: Decoded, name: str, found: list[Broken], collect: bool) -> Iterator[_Object]:
+def _objects(text: Decoded, name: str, found: list[Broken], options: Options) -> Iterator[_Object]:
     """Line, text and contents of each object."""
-    decoder = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+    decoder = json.JSONDecoder(
+        parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_with_each_key_once
+    )
     start = text.read(_CHUNK)
     source = _elements if start.lstrip("\ufeff \r\n\t").startswith("[") else _lines
-    for line, piece in source(start.removeprefix("\ufeff"), text, decoder, name):
-        problem = ""
+    for line, piece in source(start.removeprefix("\ufeff"), text, name):
+        problem = doubt(piece, options.encoding)
         try:
-            row = decoder.decode(piece)
+            row: Any = None if problem else decoder.decode(piece)
+        except _TwiceError as error:
+            problem = str(error)
         except ValueError as error:
             problem = f"no JSON: {error}"
+        except RecursionError:
+            problem = "its lists or objects are nested too deeply"
         else:
-            if isinstance(row, dict):
-                yield line, piece, row
-                continue
-            problem = "no object"
-        if not collect:
+            problem = problem or ("" if isinstance(row, dict) else "no object")
+        if not problem and "\\ud" in piece.lower():
+            problem = doubt(json.dumps(row, ensure_ascii=False), options.encoding)
+        if not problem:
+            yield line, piece, row
+            continue
+        if not options.collect:
             raise Failure(f"{name}, line {line}: {problem}: {piece[:80]!r}")
         found.append(Broken(piece, problem, -1, line))
 
 
-def _lines(start: str, text: Decoded, decoder: json.JSONDecoder, name: str) -> Iterator[tuple[int, str]]:
+class _TwiceError(ValueError):
+    """An object has a key twice, and one of the values would be lost."""
+
+
+def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _TwiceError(f"the key {twice!r} comes twice")
+    return made
+
+
+def _lines(start: str, text: Decoded, name: str) -> Iterator[tuple[int, str]]:
     """Lines that are not blank."""
     number, rest = 1, start
     while True:
@@ -256,17 +278,21 @@ def _lines(start: str, text: Decoded, decoder: json.JSONDecoder, name: str) -> I
         yield number, rest.rstrip("\r")
 
 
-def _elements(start: str, text: Decoded, decoder: json.JSONDecoder, name: str) -> Iterator[tuple[int, str]]:
-    """The elements of an array, as far as they are objects."""
+def _elements(start: str, text: Decoded, name: str) -> Iterator[tuple[int, str]]:
+    """The elements of an array, which is all that the file has."""
+    decoder = json.JSONDecoder()
     buffer, at, line = start, start.index("[") + 1, 1 + start[: start.index("[")].count("\n")
     while True:
         while at < len(buffer) and buffer[at] in ", \r\n\t":
             line += buffer[at] == "\n"
             at += 1
         if at < len(buffer) and buffer[at] == "]":
+            _require_end(buffer[at + 1 :], text, line, name)
             return
         try:
             _, end = decoder.raw_decode(buffer, at)
+        except RecursionError:
+            raise Failure(f"{name}, line {line}: its lists or objects are nested too deeply") from None
         except ValueError as error:
             more = text.read(max(_CHUNK, len(buffer) - at))
             if not more:
@@ -277,3 +303,16 @@ def _elements(start: str, text: Decoded, decoder: json.JSONDecoder, name: str) -
         yield line, piece
         line += piece.count("\n")
         at = end
+
+
+def _require_end(rest: str, text: Decoded, line: int, name: str) -> None:
+    """``Failure`` for anything behind an array: its rows would be loaded by nobody."""
+    while not rest.strip():
+        line += rest.count("\n")
+        rest = text.read(_CHUNK)
+        if not rest:
+            return
+    line += rest[: len(rest) - len(rest.lstrip())].count("\n")
+    raise Failure(
+        f"{name}, line {line}: the array has ended, and there is more behind it: {rest.strip()[:80]!r}"
+    )

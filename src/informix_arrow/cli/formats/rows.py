@@ -103,11 +103,16 @@ class Lines:
             self._next += int(inside.sum())
         return self._with_blank(lines)
 
+    @property
+    def next(self) -> int:
+        """The line of the next row."""
+        return int(self._with_blank(np.array([self._next], np.int64))[0])
+
     def skip(self, text: str) -> int:
         """The line of the next row, which is left out."""
-        line = self._next
+        line = self.next
         self._next += 1 + text.count("\n")
-        return int(self._with_blank(np.array([line], np.int64))[0])
+        return line
 
     def _with_blank(self, lines: Numbers) -> Numbers:
         if not self._blank:

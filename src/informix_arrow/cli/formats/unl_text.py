@@ -15,10 +15,12 @@ from ...unl import read_unl, write_unl
 from ...wire.errors import DataError
 from ..exits import Failure, UsageError
 from ..files import STDIO, is_remote
-from .decoded import Decoded
+from .decoded import Decoded, doubt
 from .rows import Broken, Numbers, Options, Rows, with_places
 
 _CHUNK = 4 << 20  # bytes of text read at a time
+_MARK = "\ufeff"  # of byte order
+_AFTER_ERROR = 1000  # rows read at a time in a piece that has refused ones: each begins a new reading
 _PLACE = re.compile(r"^[^:]*?, (?:line|row) \d+(?:, |: )")  # of a piece, which says nothing here
 
 
@@ -65,19 +67,45 @@ def _batches(file: IO[bytes], name: str, options: Options, rows: Rows) -> Iterat
         heights = np.array([1 + text.count("\n") for text in texts], np.int64)
         lines = np.cumsum(heights) - heights + line
         line += int(heights.sum())
-        yield from _typed(texts, lines, name, options, rows)
+        for start, end in _of_text(texts, lines, name, options, rows):
+            yield from _typed(texts[start:end], lines[start:end], name, options, rows)
+
+
+def _of_text(
+    texts: list[str], lines: Numbers, name: str, options: Options, rows: Rows
+) -> Iterator[tuple[int, int]]:
+    """Where rows begin and end between those that have bytes which are no text."""
+    start = 0
+    if not all(map(str.isascii, texts)):
+        for number, text in enumerate(texts):
+            problem = doubt(text, options.encoding)
+            if problem:
+                if start < number:
+                    yield start, number
+                start = number + 1
+                _refuse(text, problem, int(lines[number]), name, options, rows)
+    if start < len(texts):
+        yield start, len(texts)
+
+
+def _refuse(text: str, problem: str, line: int, name: str, options: Options, rows: Rows) -> None:
+    if not options.collect:
+        raise Failure(f"{name}, line {line}: {problem}")
+    rows.broken.append(Broken(text, problem, -1, line))
 
 
 def _rows(text: Decoded) -> Iterator[list[str]]:
     """The rows as they stand in the file, without the last end of line, many at a time."""
     rest = ""
-    while chunk := text.read(_CHUNK):
+    chunk = text.read(_CHUNK).removeprefix(_MARK)
+    while chunk:
         *lines, rest = (rest + chunk).split("\n")
         whole = _joined(lines)
         if whole and _goes_on(whole[-1]):
             rest = f"{whole.pop()}\n{rest}"
         if whole:
             yield whole
+        chunk = text.read(_CHUNK)
     if rest:
         yield [rest]
 
@@ -103,10 +131,11 @@ def _goes_on(text: str) -> bool:
 def _typed(
     texts: list[str], lines: Numbers, name: str, options: Options, rows: Rows
 ) -> Iterator[pa.RecordBatch]:
-    start = 0
+    start, size = 0, len(texts)
     while start < len(texts):
-        at = start
-        data = io.BytesIO("".join(f"{text}\n" for text in texts[start:]).encode())
+        at, behind = start, min(start + size, len(texts))
+        # What begins with a mark is not the file, where it is left out: so much is put before it.
+        data = io.BytesIO((_MARK + "".join(f"{text}\n" for text in texts[start:behind])).encode())
         try:
             for batch in read_unl(
                 data,
@@ -119,13 +148,10 @@ def _typed(
                 end = at + batch.num_rows
                 yield with_places(batch, lines[at:end], pa.array(texts[at:end], pa.utf8()))
                 at = end
-            return
+            start = behind
         except DataError as error:
             if error.row is None:
                 raise
             bad = start + error.row
-            problem = _PLACE.sub("", str(error), count=1)
-            if not options.collect:
-                raise Failure(f"{name}, line {lines[bad]}: {problem}") from None
-            rows.broken.append(Broken(texts[bad], problem, bad, int(lines[bad])))
-            start = bad + 1
+            _refuse(texts[bad], _PLACE.sub("", str(error), count=1), int(lines[bad]), name, options, rows)
+            start, size = bad + 1, _AFTER_ERROR
