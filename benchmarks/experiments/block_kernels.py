@@ -40,6 +40,9 @@ For the encoder:
   117, where all have 48 and take 109.
 - Lanes and texts as the compiler writes them for AVX2: 124.6 and 124.9 ns, 122.9 and 122.6 in another run.
 - One loop for lanes with NULLs and without: 20.6 and 14.4 ns for 20 INTEGER columns without.
+- Since lanes go to their places in one step, 89 ns for the 100 columns in blocks of 48 rows: 103 ns with 16, 92.8 with
+  24, 90.4 with 32, 89.7 with 64. Texts copied by two registers of 32 bytes 87.7, by one of 64 (AVX-512) 86.5, by one
+  that is stored as far as the text goes 81.6: a fourth kernel, which only some processors have.
 """
 
 from __future__ import annotations

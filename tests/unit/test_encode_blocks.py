@@ -193,6 +193,27 @@ def test_runs_of_lanes_between_texts_are_the_same_bytes(kernels: str, nulls: flo
 
 
 @pytest.mark.parametrize("kernels", BLOCKS)
+@pytest.mark.parametrize("front", [11, 13, 14, 15, 30])
+def test_texts_near_the_end_of_a_row_leave_the_next_row_as_it_is(kernels: str, front: int) -> None:
+    """What they scribble over is of the next row, whose own texts begin within 64 bytes or behind them."""
+    rng = random.Random(front)
+    texts = [
+        pa.array([None if k % 11 == 5 else "t" * rng.choice(sizes) for k in range(150)])
+        for sizes in ([0, 1, 2], [0, 64], range(40))
+    ]
+    numbers = pa.array([-k for k in range(150)], pa.int32())
+    columns: list[pa.Array] = [numbers] * front
+    types = [ColumnType.integer()] * front
+    for text in (*texts, texts[2].fill_null("")):
+        columns += [text, numbers, numbers]
+        types += [ColumnType.varchar(70), ColumnType.integer(), ColumnType.integer()]
+    batch = pa.record_batch(columns, [f"c{k}" for k in range(len(columns))])
+    found = pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=kernels)
+    assert found == pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=ROWS)
+    assert found[0][1] == 150  # type: ignore[index]
+
+
+@pytest.mark.parametrize("kernels", BLOCKS)
 @pytest.mark.parametrize("row", [0, 20, 199])
 @pytest.mark.parametrize("wrong", ["\0", "x" * 71])
 def test_a_text_with_no_encoding_among_others_by_columns_is_refused_by_row(

@@ -4,7 +4,8 @@
  * So writers may scribble behind their fields as ever: what lies there is written later, be it the row's lanes or the next row.
  * Where the sizes of all texts are known from their offsets (`sized`), these columns are written a column at a time, too, in
  * their order: what a field scribbles over is of its own row then, up to those so near to the row's end that it may be of the
- * next: they come last, row by row, and put back what lay there.
+ * next. What lies there is kept before these are written and put back behind them; their like of the next row must begin
+ * behind that, or the texts of a plan are written row by row.
  * A block with anything wrong in it does not count: it is left to the loop over rows, which says what. */
 #ifndef INFORMIX_ARROW_ENCODE_BLOCK_H
 #define INFORMIX_ARROW_ENCODE_BLOCK_H
@@ -60,7 +61,7 @@ static inline void ia_enc_group(struct ia_enc_plan *plan)
 /* Find the lanes and their places; after each load.  A plan without kernels is encoded row by row. */
 static inline void ia_enc_arrange(struct ia_enc_plan *plan)
 {
-    int32_t place = 0, gap = 0, *link = &plan->first;
+    int32_t place = 0, gap = 0, before = IA_ENC_HEADER, *link = &plan->first;
     plan->lanes = plan->segments = 0;
     plan->sized = 1;
     plan->fixed = 0;
@@ -103,7 +104,8 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
     plan->near = plan->n;
     for (int32_t k = plan->n - 1, behind = 0; k >= 0 && behind < IA_ENC_SLACK; behind += ia_enc_least(plan->cols + k), k--)
         if (plan->cols[k].lane != IA_ENC_LANE) plan->near = k;
-    if (plan->near == plan->first) plan->sized = 0; /* then all of them are written row by row anyway */
+    for (int32_t k = 0; k < plan->near; k++) before += ia_enc_least(plan->cols + k);
+    if (before < IA_ENC_SLACK) plan->sized = 0; /* the next row's like of those near its end may be hit */
     /* Rows of mostly other columns are not worth it: their loop is short and already there. */
     if (plan->segments >= IA_ENC_SPOTS / IA_ENC_BLOCK_LEAST || plan->lanes <= 2 * (plan->n - plan->lanes)) plan->lanes = 0;
     if (plan->kernels == NULL) plan->lanes = 0;
@@ -135,42 +137,45 @@ static __attribute__((noinline)) uint8_t *ia_enc_put_other(const struct ia_enc_p
     return ia_enc_put_columns(plan, k, k + 1, row, p, &p, &ignored) ? NULL : p;
 }
 
-/* The bytes of n texts that are IA_ENC_SHORT, from row on, without their length bytes; non-zero if one of them is wrong. */
-static __attribute__((noinline)) int ia_enc_text_sizes(const struct ia_enc_col *c, int64_t row, int n, uint32_t *sizes)
+/* The bytes of n texts that are IA_ENC_SHORT, from row on, without their length bytes, and added to `rows`; *usual: none is NULL
+ * or of one byte, and each can be copied as 64.  Non-zero if one of them is wrong. */
+static __attribute__((noinline)) int ia_enc_text_sizes(const struct ia_enc_col *c, int64_t row, int n, uint32_t *sizes,
+                                                       uint32_t *rows, uint8_t *usual)
 {
     const int64_t i = c->base + row;
     const uint8_t *const offsets = c->values + i * 4;
-    const uint64_t valid = ia_enc_valid(c, i, n);
+    const uint64_t nulls = ~ia_enc_valid(c, i, n) << (64 - n);
     const uint32_t width = (uint32_t)c->width;
-    int32_t first, last;
-    uint32_t wrong = 0;
+    int32_t first, begin, last;
+    uint32_t wrong = 0, odd = 0;
     memcpy(&first, offsets, 4);
+    memcpy(&begin, offsets + 4 * (int64_t)(n - 1), 4);
     memcpy(&last, offsets + 4 * (int64_t)n, 4);
     for (int k = 0; k < n; k++) {
         uint32_t from, to;
         memcpy(&from, offsets + 4 * (int64_t)k, 4);
         memcpy(&to, offsets + 4 * (int64_t)k + 4, 4);
-        sizes[k] = to - from;
-        wrong |= to - from > width; /* so none is negative: they follow one another from `first` to `last` */
+        const uint32_t size = to - from;
+        sizes[k] = size;
+        wrong |= size > width; /* so none is negative: they follow one another from `first` to `last` */
+        odd |= (size == 1) | (size > 64);
     }
     wrong |= (first < 0) | (last > c->text_end);
-    if (~valid << (64 - n))
-        for (int k = 0; k < n; k++) sizes[k] = valid >> k & 1 ? sizes[k] : 1;
+    if (nulls)
+        for (int k = 0; k < n; k++) sizes[k] = nulls << (n - 1 - k) >> 63 ? 1 : sizes[k];
+    for (int k = 0; k < n; k++) rows[k] += sizes[k];
+    *usual = !odd && !nulls && c->text_end - begin >= 64;
     return (int)wrong;
 }
 
 /* These texts at out[at[k] + place], of the sizes next[k]; next[k] becomes the end.  Non-zero if one of them is wrong. */
 static __attribute__((noinline)) int ia_enc_put_texts(const struct ia_enc_col *c, int64_t row, int n, const uint32_t *at,
-                                                      uint32_t *next, uint8_t *out)
+                                                      uint32_t *next, uint8_t *out, int usual)
 {
-    const int64_t i = c->base + row, text_end = c->text_end;
+    const int64_t i = c->base + row;
     const uint8_t *const offsets = c->values + i * 4, *const text = c->text;
-    const uint64_t valid = ia_enc_valid(c, i, n);
     const uint32_t place = (uint32_t)c->place;
-    int32_t last;
-    int wrong = 0;
-    memcpy(&last, offsets + 4 * (int64_t)(n - 1), 4);
-    if (~valid << (64 - n) || text_end - last < 64) {
+    if (!usual) {
         for (int k = 0; k < n; k++) {
             const uint32_t begin = at[k] + place;
             next[k] += begin + 1;
@@ -183,13 +188,11 @@ static __attribute__((noinline)) int ia_enc_put_texts(const struct ia_enc_col *c
         uint8_t *const p = out + begin;
         int32_t from;
         memcpy(&from, offsets + 4 * (int64_t)k, 4);
-        memcpy(p + 1, text + from, 64);
-        if (__builtin_expect(size > 64, 0)) memcpy(p + 65, text + from + 64, size - 64);
-        wrong |= (size == 1) & (p[1] == 0);
         p[0] = (uint8_t)size;
+        memcpy(p + 1, text + from, 64);
         next[k] = begin + 1 + size;
     }
-    return wrong;
+    return 0;
 }
 
 /* All lanes of a block; non-zero if a value has no encoding. */
@@ -209,6 +212,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_sized(const struct ia_enc_pl
                                                           int framing)
 {
     uint32_t at[IA_ENC_SPOTS], sizes[IA_ENC_BLOCK];
+    uint8_t usual[IA_ENC_SPOTS / IA_ENC_BLOCK_LEAST], behind[IA_ENC_BLOCK][IA_ENC_SLACK];
     uint8_t *message = out + *used;
     int n = 0;
     for (int k = 0; k < most; k++) sizes[k] = (uint32_t)plan->fixed;
@@ -216,8 +220,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_sized(const struct ia_enc_pl
         const struct ia_enc_col *const c = plan->cols + k;
         if (c->lane != IA_ENC_SHORT) continue;
         uint32_t *const next = at + (int64_t)(c->segment + 1) * stride;
-        if (ia_enc_text_sizes(c, row, most, next)) return 0;
-        for (int r = 0; r < most; r++) sizes[r] += next[r];
+        if (ia_enc_text_sizes(c, row, most, next, sizes, usual + c->segment)) return 0;
     }
     for (; n < most; n++) {
         if (cap - (size_t)(message - out) < plan->row_bound || message - out > UINT32_MAX / 2) break;
@@ -227,31 +230,19 @@ static __attribute__((noinline)) int64_t ia_enc_put_sized(const struct ia_enc_pl
         message = ia_enc_put_frame(message, end, framing);
     }
     if (n < IA_ENC_BLOCK_LEAST) return 0;
-    for (int32_t k = plan->first; k < plan->near; k = plan->cols[k].next) {
+    for (int32_t k = plan->first; k < plan->n; k = plan->cols[k].next) {
         const struct ia_enc_col *const c = plan->cols + k;
         uint32_t *const here = at + (int64_t)c->segment * stride;
+        if (k == plan->near)
+            for (int r = 0; r < n; r++) memcpy(behind[r], out + at[r] + sizes[r], IA_ENC_SLACK);
         if (c->lane == IA_ENC_SHORT) {
-            if (ia_enc_put_texts(c, row, n, here, here + stride, out)) return 0;
+            if (ia_enc_put_texts(c, row, n, here, here + stride, out, usual[c->segment])) return 0;
         } else {
             for (int r = 0; r < n; r++)
                 if (ia_enc_put_other(plan, k, row + r, out + here[r] + c->place) == NULL) return 0;
         }
     }
-    for (int r = 0; r < n && plan->near < plan->n; r++) {
-        uint8_t *const end = out + at[r] + sizes[r], behind[IA_ENC_SLACK];
-        memcpy(behind, end, sizeof behind);
-        for (int32_t k = plan->near; k < plan->n; k = plan->cols[k].next) {
-            const struct ia_enc_col *const c = plan->cols + k;
-            uint32_t *const here = at + (int64_t)c->segment * stride + r;
-            uint8_t *const p = out + *here + c->place;
-            if (c->lane == IA_ENC_SHORT)
-                here[stride] += (uint32_t)(p - out) + 1;
-            if ((c->lane == IA_ENC_SHORT ? ia_enc_put_short(c, c->base + row + r, p)
-                                         : ia_enc_put_other(plan, k, row + r, p)) == NULL)
-                return 0;
-        }
-        memcpy(end, behind, sizeof behind);
-    }
+    for (int r = 0; r < n && plan->near < plan->n; r++) memcpy(out + at[r] + sizes[r], behind[r], IA_ENC_SLACK);
     if (ia_enc_put_lanes(plan, row, at, stride, n, out)) return 0;
     *used = (size_t)(message - out);
     return n;

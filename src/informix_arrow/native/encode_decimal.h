@@ -419,26 +419,25 @@ static inline int ia_digits_text(struct ia_digits *d, const uint8_t *s, size_t l
     int n = 0; /* of its own: a digit that is written might be any byte of *d */
     d->point = d->negative = 0;
     int64_t point = 0;    /* digits before the point, counted from the first significant one */
-    int64_t pending = 0;  /* zeros met after a significant digit, not yet known to matter */
     int seen = 0, dot = 0;
 
     if (s < end && (*s == '+' || *s == '-')) d->negative = *s++ == '-';
     for (; s < end; s++) {
-        if (*s == '.' && !dot) { dot = 1; continue; }
-        if (*s < '0' || *s > '9') break;
-        seen = 1;
         const uint8_t digit = (uint8_t)(*s - '0');
-        if (n == 0 && digit == 0) { point -= dot; continue; }
-        point += !dot;
-        if (digit == 0) { pending++; continue; }
-        if (n + pending >= IA_DIGITS_ROOM) { /* too many for any DECIMAL: the last one says that there are more */
-            for (; n < IA_DIGITS_ROOM; n++) d->digit[n] = 0;
-            d->digit[IA_DIGITS_ROOM - 1] = 1;
+        if (digit > 9) {
+            if (*s != '.' || dot) break;
+            dot = 1;
             continue;
         }
-        for (; pending > 0; pending--) d->digit[n++] = 0;
-        d->digit[n++] = digit;
+        seen = 1;
+        if (n == 0 && digit == 0) { point -= dot; continue; }
+        point += !dot;
+        if (n < IA_DIGITS_ROOM)
+            d->digit[n++] = digit;
+        else if (digit != 0) /* too many for any DECIMAL: the last one says that there are more */
+            d->digit[IA_DIGITS_ROOM - 1] = 1;
     }
+    while (n > 0 && d->digit[n - 1] == 0) n--;
     d->n = n;
     if (!seen) return IA_ENC_DECIMAL_TEXT;
     if (s < end && (*s == 'e' || *s == 'E')) {
