@@ -88,3 +88,22 @@ def test_its_errors_carry_code_and_token(server: Server) -> None:
 def test_a_wrong_password_is_an_operational_error(server: Server) -> None:
     with pytest.raises(informix_db.OperationalError):
         connect(server, "sysmaster", password="wrong")
+
+
+@pytest.mark.parametrize("value", [2.5, Decimal("2.5"), "2.5"])
+def test_a_parameter_beside_a_column_keeps_its_digits_whoever_sends_it(server: Server, value: object) -> None:
+    import informix_arrow
+
+    host, port = server.address
+    ours = informix_arrow.connect(
+        host=host, port=port, user="informix", password="in4mix", database="stores_demo", server="informix"
+    )
+    with connect(server, "stores_demo", autocommit=True) as theirs, ours:
+        for cursor in (theirs.cursor(), ours.cursor()):
+            cursor.execute("CREATE TEMP TABLE t_beside (i INT, d DECIMAL(8,2), z INT)")
+            cursor.execute("INSERT INTO t_beside VALUES (3, 3.25, 7)")
+            cursor.execute("SELECT i * ?, NVL(d, ?), d + ?, z FROM t_beside WHERE i + ? > 5.4", (value,) * 4)
+            assert tuple(cursor.fetchone()) == (Decimal("7.5"), Decimal("3.25"), Decimal("5.75"), 7)
+            cursor.execute("UPDATE t_beside SET i = i * ?, d = d * ? WHERE i < ?", (value, value, 3.5))
+            cursor.execute("SELECT i, d, z FROM t_beside")
+            assert tuple(cursor.fetchone()) == (7, Decimal("8.13"), 7)

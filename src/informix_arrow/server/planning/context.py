@@ -133,6 +133,24 @@ class Context:
             return replace(ex, type=t)
         return ex
 
+    def count(self, ex: Ex) -> Ex:
+        """As `hint`, for what counts something: the fraction of a parameter is cut."""
+        if ex.param >= 0 and self.params[ex.param] is None:
+            self.assigned.add(ex.param)
+            return self.hint(ex, ColumnType.bigint())
+        return self.whole(ex)
+
+    def whole(self, ex: Ex) -> Ex:
+        """A whole number: a parameter is one, of a floating decimal the fraction is cut."""
+        if ex.packed:
+            number = f"trunc({ex.bare})" if ex.bare else f"_ifx_whole({ex.sql}, 'down')"
+            return Ex(f"CAST({number} AS BIGINT)", ColumnType.bigint())
+        return self.hint(ex, ColumnType.integer())
+
+    def is_open(self, ex: Ex) -> bool:
+        """Whether an expression is a parameter of which nothing says what it is: its value will."""
+        return ex.param >= 0 and self.params[ex.param] is None
+
     def value(self, name: str) -> str:
         """A value that the session knows when the statement runs."""
         self.uses.add(name)

@@ -38,6 +38,7 @@ class Ex:
     packed: bool = False  # the key of a floating decimal (packed.py), not yet a number
     source: ColumnType | None = None  # the declared type when the expression is a bare column
     value: object = None  # what a literal that is neither number nor text stands for, as a parameter would be
+    bare: str = ""  # of a key: the number as DuckDB has it, of a type that is known only with its parameters
 
 
 @dataclass(frozen=True, slots=True)

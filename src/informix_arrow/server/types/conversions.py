@@ -38,6 +38,9 @@ from .result_types import DECIMALS, FLOATS, INTEGERS, LONGS, PADDED, datetime_st
 from .value_forms import DAY, FRACTION5, date_text, datetime_value_fields, span
 
 _NO_LARGE_OBJECT = -617
+_NO_ROOM = -1207  # for the digits before the point
+_SMALLEST, _LARGEST = 1e-5, 1e20
+"""Numbers of which DuckDB's DECIMAL has all the digits that a FLOAT has, with room for those of a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +316,10 @@ class Converter:
         if len(plain) * 4 > width:
             encoded = plain.encode(self.codec, "replace")
             if len(encoded) > width:
+                if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
+                    whole, _, fraction = plain.partition(".")
+                    if len(whole) > width or not fraction or "e" in fraction:
+                        raise SqlError(_NO_ROOM)
                 self.was_cut = True
                 plain = encoded[:width].decode(self.codec, "ignore")
                 if self.type.code in PADDED:
@@ -329,7 +336,11 @@ def for_comparison(value: object, t: ColumnType | None, codec: str, dbdate: str)
         converter = Converter(ColumnType.lvarchar(32739), codec, dbdate)
         return converter.one(value)
     if t.code in INTEGERS or t.code in FLOATS or t.code in DECIMALS:
+        if type(value) is int:
+            return value
         found = Converter(t, codec, dbdate)._number(value)
+        if isinstance(found, float) and t.code not in FLOATS and _SMALLEST <= abs(found) < _LARGEST:
+            found = Decimal(repr(found))  # beside a DOUBLE, DuckDB has 15 digits of the column left
         return (
             int(found)
             if isinstance(found, Decimal) and found == found.to_integral_value() and abs(found) < 2**62

@@ -62,6 +62,11 @@ def is_floating_decimal(t: ColumnType) -> bool:
     return t.code in DECIMALS and t.scale is None
 
 
+def is_exact(t: ColumnType) -> bool:
+    """Whether a number has a fixed number of digits behind its point."""
+    return t.code in INTEGERS or (t.code in DECIMALS and t.scale is not None)
+
+
 def is_moment(t: ColumnType) -> bool:
     return t.code in (TypeCode.DATE, TypeCode.DATETIME)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....wire.types import ColumnType
 from ...errors import SqlError
 from ...types.nested_types import is_collection
-from ...types.result_types import common, plain
+from ...types.result_types import plain
 from ..scope import Ex
 from ..values.casting import Values
 from .handler import Functions, Handler
@@ -18,10 +18,7 @@ def _cardinality(v: Values, args: list[Ex]) -> Ex:
 
 
 def _nvl(v: Values, args: list[Ex]) -> Ex:
-    t: ColumnType | None = None
-    for arg in args:
-        t = common(t, arg.type)
-    return v.of_type(f"coalesce({', '.join(v.to(a, t) for a in args)})", t)
+    return v.one_of(args, lambda sqls: f"coalesce({', '.join(sqls)})")
 
 
 def _decode(v: Values, args: list[Ex]) -> Ex:
@@ -41,13 +38,7 @@ def _nullif(v: Values, args: list[Ex]) -> Ex:
 
 
 def _extreme(duck: str) -> Handler:
-    def handler(v: Values, args: list[Ex]) -> Ex:
-        t: ColumnType | None = None
-        for arg in args:
-            t = common(t, arg.type)
-        return v.of_type(f"{duck}({', '.join(v.to(a, t) for a in args)})", t)
-
-    return handler
+    return lambda v, args: v.one_of(args, lambda sqls: f"{duck}({', '.join(sqls)})")
 
 
 FUNCTIONS: Functions = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError
@@ -30,10 +31,10 @@ def numeric(duck: str, result: Callable[[], ColumnType]) -> Handler:
 def mod(v: Values, args: list[Ex]) -> Ex:
     if any(x.packed for x in args):
         return Ex(f"_ifx_remainder({v.key(args[0])}, {v.key(args[1])})", ColumnType.decimal(32), packed=True)
-    a, b = (v.numeric(v.ctx.hint(x, ColumnType.integer())) for x in args)
+    a, b = (v.numeric(v.ctx.count(x)) for x in args)
     t = ColumnType.integer()
     if a.type is not None and b.type is not None:
-        t = plain(common(a.type, b.type) or t)
+        t = plain(a.type if args[1].param >= 0 else common(a.type, b.type) or t)
         if t.code == TypeCode.SMALLINT:
             t = ColumnType.integer()
     return Ex(f"({a.sql} % {b.sql})", t)
@@ -53,10 +54,13 @@ def rounding(duck: str) -> Handler:
 
     def handler(v: Values, args: list[Ex]) -> Ex:
         a = args[0]
-        digits = args[1].sql if len(args) > 1 else "0"
-        if a.packed and a.type is not None:
+        digits = v.ctx.count(args[1]).sql if len(args) > 1 else "0"
+        fixed = a.type is not None and a.type.code in DECIMALS and a.type.scale is not None
+        later = fixed and len(args) > 1 and args[1].param >= 0  # DuckDB wants to know the digits beforehand
+        if (a.packed or later) and a.type is not None:
             name = "rounded" if duck == "round" else "truncated"
-            return Ex(f"_ifx_{name}({a.sql}, CAST({digits} AS INTEGER))", plain(a.type), packed=True)
+            found = Ex(f"_ifx_{name}({v.key(a)}, CAST({digits} AS INTEGER))", plain(a.type), packed=True)
+            return v.cast(replace(found, type=ColumnType.decimal(32)), plain(a.type)) if later else found
         a = v.numeric(a)
         if a.type is not None and a.type.code in INTEGERS:
             return (
@@ -65,7 +69,6 @@ def rounding(duck: str) -> Handler:
                 else Ex(f"CAST({duck}(CAST({a.sql} AS DOUBLE), {digits}) AS BIGINT)", plain(a.type))
             )
         t = a.type
-        fixed = t is not None and t.code in DECIMALS and t.scale is not None
         inner = f"{duck}({a.sql}, {digits})"
         if fixed and t is not None:
             return Ex(f"CAST({inner} AS DECIMAL({t.precision},{t.scale}))", plain(t))
@@ -89,7 +92,7 @@ def whole(duck: str) -> Handler:
 
 def bits(operator: str) -> Handler:
     def handler(v: Values, args: list[Ex]) -> Ex:
-        a, b = (v.ctx.hint(x, ColumnType.integer()) for x in args)
+        a, b = (v.ctx.whole(x) for x in args)
         sql = f"xor({a.sql}, {b.sql})" if operator == "xor" else f"({a.sql} {operator} {b.sql})"
         return Ex(sql, plain(common(a.type, b.type) or ColumnType.integer()))
 
@@ -105,7 +108,7 @@ def _root(v: Values, args: list[Ex]) -> Ex:
 
 
 def _bitnot(v: Values, args: list[Ex]) -> Ex:
-    a = v.ctx.hint(args[0], ColumnType.integer())
+    a = v.ctx.whole(args[0])
     return Ex(f"(~{a.sql})", plain(a.type) if a.type is not None else ColumnType.integer())
 
 
@@ -118,7 +121,7 @@ def _shift(operator: str) -> Handler:
     where it goes to the right."""
 
     def handler(v: Values, args: list[Ex]) -> Ex:
-        a, n = (v.ctx.hint(x, ColumnType.integer()) for x in args)
+        a, n = (v.ctx.whole(x) for x in args)
         if a.type is None or a.type.code not in INTEGERS or n.type is None or n.type.code not in INTEGERS:
             raise SqlError(-1260)
         bits = 64 if a.type.code in LONGS else 32

@@ -36,7 +36,7 @@ def width(ex: Ex) -> int:
 
 
 def _whole(v: Values, ex: Ex) -> str:
-    return f"CAST({v.ctx.hint(ex, ColumnType.integer()).sql} AS BIGINT)"
+    return f"CAST({v.ctx.count(ex).sql} AS BIGINT)"
 
 
 def _same_width(duck: str) -> Handler:
@@ -149,7 +149,7 @@ def _end(duck: str) -> Handler:
 def _pad(duck: str) -> Handler:
     def handler(v: Values, args: list[Ex]) -> Ex:
         value = text_arg(v, args[0])
-        n = v.ctx.hint(args[1], ColumnType.integer())
+        n = v.ctx.count(args[1])
         fill = text_arg(v, args[2]).sql if len(args) > 2 else "' '"
         wanted, wide = count(n)
         if has_wide_characters(v.ctx.codec):  # as many more bytes as there may be beyond those of ASCII
@@ -164,7 +164,7 @@ def _pad(duck: str) -> Handler:
 
 
 def _space(v: Values, args: list[Ex]) -> Ex:
-    n = v.ctx.hint(args[0], ColumnType.integer())
+    n = v.ctx.count(args[0])
     wanted, wide = count(n)
     return Ex(f"repeat(' ', {wanted})", character(wide))
 
@@ -215,7 +215,7 @@ def _ascii(v: Values, args: list[Ex]) -> Ex:
 
 def _chr(v: Values, args: list[Ex]) -> Ex:
     """CHR: the character of a number from 1 to 255; -1214 for others."""
-    ex = v.ctx.hint(args[0], ColumnType.integer())
+    ex = v.ctx.count(args[0])
     ascii_only = ex.number and ex.sql.isdigit() and int(ex.sql) < 128
     wide = 2 if has_wide_characters(v.ctx.codec) and not ascii_only else 1
     number = f"CAST({ex.sql} AS BIGINT)"
@@ -228,7 +228,7 @@ def _chr(v: Values, args: list[Ex]) -> Ex:
 
 def _hex(v: Values, args: list[Ex]) -> Ex:
     """HEX of a whole number: 8 digits, 16 for those of eight bytes."""
-    a = v.ctx.hint(args[0], ColumnType.integer())
+    a = v.ctx.whole(args[0])
     if a.type is None or a.type.code not in INTEGERS:
         raise SqlError(-1260, 0, 0, "hex")
     digits, mask = (16, 2**64 - 1) if a.type.code in LONGS else (8, 2**32 - 1)

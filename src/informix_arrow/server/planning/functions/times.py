@@ -60,7 +60,7 @@ def _part(duck: str) -> Handler:
 
 
 def _mdy(v: Values, args: list[Ex]) -> Ex:
-    m, day, y = (f"CAST({v.ctx.hint(a, ColumnType.integer()).sql} AS BIGINT)" for a in args)
+    m, day, y = (f"CAST({v.ctx.count(a).sql} AS BIGINT)" for a in args)
     sql = (
         f"(CASE WHEN {m} NOT BETWEEN 1 AND 12 THEN error('IFX-1205') "
         f"WHEN {y} NOT BETWEEN 1 AND 9999 THEN error('IFX-1204') "
@@ -85,7 +85,7 @@ def _date(v: Values, args: list[Ex]) -> Ex:
 def _add_months(v: Values, args: list[Ex]) -> Ex:
     """The last day of a month stays one."""
     moment, t = _dated(v, args[0])
-    n = f"CAST({v.ctx.hint(args[1], ColumnType.integer()).sql} AS INTEGER)"
+    n = f"CAST({v.ctx.count(args[1]).sql} AS INTEGER)"
     there = f"({moment.sql} + to_months({n}))"
     last = f"(last_day(CAST({there} AS DATE)) + (CAST({moment.sql} AS TIMESTAMP) - date_trunc('day', {moment.sql})))"
     sql = f"CASE WHEN last_day({moment.sql}) = CAST({moment.sql} AS DATE) THEN {last} ELSE {there} END"
@@ -309,7 +309,7 @@ def _to_interval(span: str, *units: str) -> Handler:
         unit = (args[1].literal or "").strip().upper()
         if unit not in units:
             raise SqlError(-664, 0, 0, args[1].literal or "", f"the unit is a literal: {', '.join(units)}")
-        return counted(v.numeric(v.ctx.hint(args[0], ColumnType.integer())), unit)
+        return counted(v.numeric(v.ctx.count(args[0])), unit)
 
     return handler
 

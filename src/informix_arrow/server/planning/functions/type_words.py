@@ -17,7 +17,7 @@ TYPE_NAMES = "type_names"
 
 
 def _number(v: Values, ex: Ex) -> str:
-    return f"CAST({v.ctx.hint(ex, ColumnType.integer()).sql} AS INTEGER)"
+    return f"CAST({v.ctx.whole(ex).sql} AS INTEGER)"
 
 
 def _call(duck: str, used: int, result: Callable[[], ColumnType]) -> Handler:

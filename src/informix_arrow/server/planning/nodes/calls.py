@@ -51,11 +51,11 @@ def _dbinfo(tr: Translator, nodes: list[exp.Expression], scope: Scope) -> Ex:
     if nodes and isinstance(nodes[0], exp.Literal) and nodes[0].is_string and len(nodes) == 2:
         word = str(nodes[0].this).lower()
         if word == "utc_to_datetime":
-            seconds = tr.ctx.hint(tr.expr(nodes[1], scope), ColumnType.integer())
+            seconds = tr.ctx.count(tr.expr(nodes[1], scope))
             sql = f"(TIMESTAMP '1970-01-01' + to_seconds(CAST({seconds.sql} AS BIGINT)))"
             return Ex(sql, ColumnType.datetime("YEAR TO SECOND"))
         if word == "dbspace":
-            number = tr.ctx.hint(tr.expr(nodes[1], scope), ColumnType.integer())
+            number = tr.ctx.count(tr.expr(nodes[1], scope))
             return Ex(f"(CASE WHEN {number.sql} IS NOT NULL THEN 'rootdbs' END)", character(128))
     words = [str(n.this).lower() for n in nodes if isinstance(n, exp.Literal)]
     if len(words) != len(nodes) or not words:

@@ -62,6 +62,8 @@ def _arithmetic(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
 
 def _neg(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     inner = tr.expr(node.this, scope)
+    if tr.ctx.is_open(inner):
+        inner = Ex(tr.values.key(inner), ColumnType.decimal(32), packed=True)
     if is_interval(inner.type):
         return replace(inner, sql=f"(-{inner.sql})", name=EXPRESSION, source=None, value=None)
     if inner.packed and inner.type is not None:

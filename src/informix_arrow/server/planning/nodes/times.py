@@ -72,7 +72,7 @@ def _units(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     unit = str(node.args["unit"]).partition("(")[0]
     if unit == "FRACTION":
         raise not_supported("UNITS FRACTION")
-    return counted(tr.values.numeric(tr.ctx.hint(tr.expr(node.this, scope), ColumnType.integer())), unit)
+    return counted(tr.values.numeric(tr.ctx.count(tr.expr(node.this, scope))), unit)
 
 
 NODES: Nodes = {

@@ -42,7 +42,7 @@ def _window(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     name = call.name.lower()
     items = list(call.expressions)
     if name in _NUMBERING:
-        arguments = ", ".join(tr.ctx.hint(tr.expr(i, scope), ColumnType.integer()).sql for i in items)
+        arguments = ", ".join(tr.ctx.count(tr.expr(i, scope)).sql for i in items)
         word = "dense_rank" if name == "denserank" else name
         return Ex(f"{word}({arguments}) OVER ({over})", _NUMBERING[name](), f"({name})")
     if name in _VALUES and items:
@@ -50,7 +50,7 @@ def _window(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
         t = plain(value.type) if value.type is not None else None
         parts = [value.sql]
         if len(items) > 1:
-            parts.append(tr.ctx.hint(tr.expr(items[1], scope), ColumnType.integer()).sql)
+            parts.append(tr.ctx.count(tr.expr(items[1], scope)).sql)
         if len(items) > 2:
             parts.append(tr.values.to(tr.expr(items[2], scope), t))
         return Ex(f"{name}({', '.join(parts)}{nulls}) OVER ({over})", t, f"({name})", packed=value.packed)

@@ -9,6 +9,7 @@ from ...types.result_types import (
     DECIMALS,
     FLOATS,
     as_decimal,
+    is_exact,
     is_floating_decimal,
     is_moment,
     is_number,
@@ -27,12 +28,17 @@ _EXACT = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 
 def arithmetic(v: Values, op: str, a: Ex, b: Ex) -> Ex:
     """`a op b`; -1260 for what cannot be computed with."""
+    is_open = bool(a.bare or b.bare) or v.ctx.is_open(a) or v.ctx.is_open(b)
+    if v.ctx.is_open(a) and v.ctx.is_open(b):
+        a, b = v.ctx.hint(a, ColumnType.decimal(32)), v.ctx.hint(b, ColumnType.decimal(32))
     if a.param >= 0 and b.type is not None:
         a = _taken(v, op, a, b.type)
     if b.param >= 0 and a.type is not None:
         b = _taken(v, op, b, a.type)
     a, b = _read_span(v, a, b), _read_span(v, b, a)
     ta, tb = a.type, b.type
+    if is_open and op != "/" and _is_short(a) and _is_short(b):
+        return v.open_number(f"({_open_side(a)} {op} {_open_side(b)})")
     if a.packed or b.packed:
         return _exactly(v, op, a, b)
     if ta is None or tb is None:
@@ -43,6 +49,22 @@ def arithmetic(v: Values, op: str, a: Ex, b: Ex) -> Ex:
     assert a.type is not None
     assert b.type is not None
     return _calculate(v, op, a, b)
+
+
+def _is_short(ex: Ex) -> bool:
+    """Whether DuckDB has room for all digits of what is computed of a number and a parameter."""
+    if ex.bare or ex.param >= 0 or ex.type is None:
+        return bool(ex.bare) or ex.param >= 0
+    digits = as_decimal(ex.type) if is_exact(ex.type) and not ex.packed else None
+    return digits is not None and digits[0] <= _DUCK_DIGITS + 1
+
+
+def _open_side(ex: Ex) -> str:
+    """A number beside a parameter; a decimal so wide that DuckDB makes the result of all digits."""
+    if ex.bare or ex.param >= 0 or ex.type is None or ex.type.code not in DECIMALS:
+        return ex.bare or (ex.sql if ex.param >= 0 else _widen(ex))
+    precision, scale = as_decimal(ex.type) or (0, 0)
+    return f"CAST({ex.sql} AS DECIMAL({max(precision, _DUCK_DIGITS + 1)},{scale}))"
 
 
 def _beside(op: str, t: ColumnType) -> ColumnType:
@@ -59,9 +81,9 @@ def _beside(op: str, t: ColumnType) -> ColumnType:
 
 
 def _taken(v: Values, op: str, ex: Ex, t: ColumnType) -> Ex:
-    if t.code == TypeCode.DATETIME and op in "+-" and v.ctx.params[ex.param] is None:
-        v.ctx.assigned.add(ex.param)  # finer fields than the DATETIME's are cut
-    return v.ctx.hint(ex, _beside(op, t))
+    if is_moment(t) and op in "+-" and v.ctx.params[ex.param] is None:
+        v.ctx.assigned.add(ex.param)  # finer fields than the DATETIME's are cut, and what is less than a day
+    return v.ctx.hint(ex, ColumnType.decimal(32) if is_exact(t) else _beside(op, t))
 
 
 def _read_span(v: Values, ex: Ex, other: Ex) -> Ex:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ....wire.types import ColumnType, TypeCode
@@ -24,6 +25,7 @@ from ...types.result_types import (
     duck_type,
     has_own_storage,
     is_character,
+    is_exact,
     is_floating_decimal,
     is_moment,
     is_number,
@@ -42,6 +44,8 @@ _NO_CAST = _WRONG_TYPES = -9634
 _NO_OBJECTS_HERE = -615  # BYTE and TEXT can be compared with NULL only
 
 
+_PARAMETER_WIDTH = 255
+"""Bytes of a text that a parameter is, where nothing else says more."""
 _DAY_ZERO = "DATE '1899-12-31'"
 _RANKS = {
     TypeCode.SMALLINT: (0, "INTEGER"), TypeCode.INTEGER: (1, "BIGINT"), TypeCode.SERIAL: (1, "BIGINT")
@@ -100,7 +104,12 @@ class Values:
     @staticmethod
     def loose(ex: Ex) -> Ex:
         """A floating decimal as a number to compute with."""
-        return Ex(unpack_sql(ex.sql), ex.type, ex.name) if ex.packed else ex
+        return Ex(ex.bare or unpack_sql(ex.sql), ex.type, ex.name) if ex.packed else ex
+
+    @staticmethod
+    def open_number(sql: str) -> Ex:
+        """A number with parameters of which nothing says how many digits they have: all of them are kept."""
+        return Ex(f"_ifx_key(CAST({sql} AS VARCHAR))", ColumnType.decimal(DIGITS), packed=True, bare=sql)
 
     def key(self, ex: Ex, precision: int = DIGITS) -> str:
         """A number as the key of a floating decimal of at most `precision` digits."""
@@ -143,13 +152,38 @@ class Values:
     # ---- one type for several -----------------------------------------------------------------
     def choose(self, arms: list[tuple[str, Ex]], otherwise: Ex | None) -> Ex:
         """CASE from translated arms; all values get their common type."""
-        t: ColumnType | None = None
         values = [v for _, v in arms] + ([otherwise] if otherwise is not None else [])
+
+        def case(sqls: list[str]) -> str:
+            sql = "".join(f" WHEN {test} THEN {value}" for (test, _), value in zip(arms, sqls, strict=False))
+            return f"(CASE{sql}{f' ELSE {sqls[-1]}' if otherwise is not None else ''} END)"
+
+        return self.one_of(values, case)
+
+    def one_of(self, values: list[Ex], choice: Callable[[list[str]], str]) -> Ex:
+        """One of several values, all brought to their common type. A parameter among them keeps all its digits or
+        characters, whatever the others are: -881 for a text of more than 255 bytes."""
+        t: ColumnType | None = None
         for value in values:
             t = common(t, value.type)
-        sql = "".join(f" WHEN {test} THEN {self.to(value, t)}" for test, value in arms)
-        sql += f" ELSE {self.to(otherwise, t)}" if otherwise is not None else ""
-        return self.of_type(f"(CASE{sql} END)", t)
+        is_open = [self.ctx.is_open(value) for value in values]
+        if t is None and any(is_open):
+            t = character(_PARAMETER_WIDTH)
+        if t is not None and any(is_open) and is_character(t):
+            t = t if t.content_width >= _PARAMETER_WIDTH else character(_PARAMETER_WIDTH)
+            longest = t.content_width
+            size = byte_length("{0}", self.ctx.codec)
+            fits = f"CASE WHEN {size} > {longest} THEN error('IFX-881') ELSE {{0}} END"
+            sqls = [
+                f"({fits.format(sql)})" if left else sql
+                for sql, left in zip([self.to(value, t) for value in values], is_open, strict=True)
+            ]
+            return self.of_type(choice(sqls), t)
+        if t is not None and any(is_open) and is_exact(t):
+            for value, left in zip(values, is_open, strict=True):
+                self.ctx.hint(value, ColumnType.decimal(DIGITS) if left else None)
+            return self.open_number(choice([self.to(value, t) for value in values]))
+        return self.of_type(choice([self.to(value, t) for value in values]), t)
 
     @staticmethod
     def of_type(sql: str, t: ColumnType | None) -> Ex:
@@ -258,6 +292,8 @@ class Values:
 
     def _cast_key(self, ex: Ex, t: ColumnType) -> Ex:
         """A floating decimal as another type."""
+        if ex.bare and is_number(t):
+            return Ex(f"CAST({f'trunc({ex.bare})' if t.code in INTEGERS else ex.bare} AS {duck_type(t)})", t)
         if is_character(t):
             return Ex(_number_cut(f"_ifx_plain({ex.sql})", t.content_width), t)
         if t.code in DECIMALS:
@@ -320,7 +356,12 @@ class Values:
                 self.ctx.literal_cut = self.ctx.literal_cut or kept != wanted
                 return text(kept)
             if not is_character(ex.type):
-                # a number or date as text: DuckDB's VARCHAR, cut like any other
+                if is_number(ex.type):
+                    full = self.cast(ex, text_type(ex.type)).sql
+                    if t.content_width < text_type(ex.type).content_width:
+                        self.ctx.cuts.append(f"{byte_length(full, self.ctx.codec)} > {t.content_width}")
+                    return self.cast(ex, t).sql  # -1207 for one that is cut before its point
+                # a date as text: DuckDB's VARCHAR, cut like any other
                 ex = self.cast(ex, ColumnType.lvarchar(255))
             assert ex.type is not None
             sql = ex.sql
@@ -361,6 +402,8 @@ class Values:
         return a.sql, b.sql
 
     def _meet_packed(self, a: Ex, b: Ex) -> tuple[str, str]:
+        if all(x.bare or (x.type is not None and is_number(x.type) and not x.packed) for x in (a, b)):
+            return a.bare or a.sql, b.bare or b.sql
         if a.packed and b.packed:
             return a.sql, b.sql
         if b.packed:

@@ -45,7 +45,8 @@ def arithmetic(op: str, a: Ex, b: Ex, ctx: Context) -> Ex:
     if op == "+" and is_moment(tb) and not is_moment(ta):
         a, b, ta, tb = b, a, tb, ta
     if ta.code == TypeCode.DATE and is_number(tb) and op in "+-":
-        return Ex(day_in_years(f"({a.sql} {op} CAST({b.sql} AS INTEGER))"), ColumnType.date())
+        days = b.sql if tb.code in INTEGERS else f"trunc({b.sql})"
+        return Ex(day_in_years(f"({a.sql} {op} CAST({days} AS INTEGER))"), ColumnType.date())
     if is_moment(ta) and is_moment(tb) and op == "-":
         return _between(a, b, ctx)
     if is_moment(ta) and is_interval(tb) and op in "+-":
