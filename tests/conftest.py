@@ -18,6 +18,8 @@ import pytest
 from tests.soaking import SECONDS, SEED
 from tests.tls_certificates import certificates as certificates
 
+from informix_arrow.exchange import known_servers
+
 if TYPE_CHECKING:
     from informix_arrow.server import Server
 
@@ -116,6 +118,12 @@ def server_process() -> Iterator[str]:
         finally:
             process.terminate()
             assert process.wait(30) == 0
+
+
+@pytest.fixture(autouse=True)
+def _no_known_servers() -> None:
+    """Each test meets its servers for the first time: a scripted one may be where another one was before."""
+    known_servers.forget()
 
 
 @pytest.fixture

@@ -4,19 +4,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
+from itertools import pairwise
 
 import pytest
 
 from informix_arrow.dsn import Parameters
+from informix_arrow.exchange import known_servers
 from informix_arrow.exchange.connect import connect, leave
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import ConnectionLost
 from informix_arrow.exchange.turns import settle
 from informix_arrow.wire import messages as m
-from informix_arrow.wire.capabilities import server_answer
+from informix_arrow.wire.capabilities import CLIENT_OFFER, Framing, server_answer
 from informix_arrow.wire.describe import Column
-from informix_arrow.wire.errors import InterfaceError, NotSupportedError, OperationalError, ProtocolError
+from informix_arrow.wire.errors import (
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProtocolError,
+)
 from informix_arrow.wire.login import ConnectReply, ConnectRequest
 from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple
@@ -154,6 +163,151 @@ def test_the_opening_s_error_is_known_from_no_other_answer() -> None:
     with pytest.raises(OperationalError, match="-329"):
         peer.run(connect(KNOWN))
     assert peer.exits == 1
+
+
+def flights(peer: LoginPeer) -> int:
+    """How often something was sent and an answer then waited for."""
+    return sum(step == "Receive" and before == "Send" for before, step in pairwise(peer.steps))
+
+
+def known_peer(*, piece: int = 1 << 20) -> LoginPeer:
+    """One that this process has logged in to before."""
+    LoginPeer().run(connect(KNOWN))
+    return LoginPeer(piece=piece)
+
+
+@pytest.mark.parametrize("piece", [1, 5, 1 << 20])
+@pytest.mark.parametrize("given", [KNOWN, PARAMETERS, replace(KNOWN, database="")], ids=repr)
+def test_a_known_server_is_asked_in_one_flight(given: Parameters, piece: int) -> None:
+    peers = [LoginPeer(), LoginPeer(piece=piece), LoginPeer(piece=piece)]
+    states = []
+    for peer, parameters in zip(peers, (given, given, replace(given, login_ahead=False)), strict=True):
+        session = peer.run(connect(parameters))
+        peer.run(settle(session))
+        states.append(state(session))
+        assert len(session.buffer) == 0
+    assert states[0] == states[1] == states[2]
+    assert peers[0].groups == peers[1].groups == peers[2].groups
+    assert flights(peers[0]) - 1 == flights(peers[1]) == flights(peers[2]) - 1
+
+
+def test_a_known_server_s_refusal_of_a_database_is_the_same_error() -> None:
+    peer = known_peer()
+    peer.refuse = -387
+    with pytest.raises(OperationalError, match="-387"):
+        peer.run(connect(KNOWN))
+    assert (peer.exits, peer.steps.count("Connect")) == (1, 1)
+    peer = LoginPeer()
+    peer.run(connect(KNOWN))
+    assert flights(peer) == 2
+
+
+@pytest.mark.parametrize("piece", [1, 1 << 20])
+def test_a_server_that_agrees_on_something_else_now_is_logged_in_to_anew(piece: int) -> None:
+    """What was sent was laid out as it was before, so nothing of that login can be used."""
+    peer = known_peer(piece=piece)
+    plain = peer.mask = bytes(8)
+    peer._take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
+    session = peer.run(connect(KNOWN))
+    assert peer.steps.count("Connect") == 2
+    assert session.framing == Framing.negotiate(CLIENT_OFFER, plain, "utf-8")
+    later = LoginPeer()
+    later.run(connect(KNOWN))
+    assert flights(later) == 3
+
+
+def _deaf_after_a_flight(peer: LoginPeer) -> Callable[[bytes], None]:
+    """Take the first group of several and no more: what the others say depends on its answer."""
+    take = peer._take
+
+    def some(data: bytes) -> None:
+        offer = m.Protocols(CLIENT_OFFER).encode(Framing()) + b"\0\x0c"
+        take(offer if data.startswith(offer) else data)
+
+    return some
+
+
+@pytest.mark.parametrize("keeps", range(36))
+def test_a_known_server_that_breaks_off_is_logged_in_to_step_by_step(keeps: int) -> None:
+    """At each byte of its answer; nothing is lost but time."""
+    peer = known_peer()
+    take, cut = peer._take, []
+
+    def some(data: bytes) -> None:
+        take(data)
+        if not cut and data[2:4] != b"\x01\x3c":
+            cut.append(len(peer.outgoing))
+            del peer.outgoing[keeps:]
+            peer.hang_up = True
+
+    peer._take = some  # type: ignore[method-assign]
+    session = peer.run(connect(KNOWN))
+    assert cut == [36]
+    assert (session.database, session.logged, session.own) == ("stores", True, 0)
+    assert peer.steps.count("Connect") == 2
+    assert peer.names()[-3:] == ["Protocols", "Info", "DbOpen"]
+    later = LoginPeer()
+    later.run(connect(KNOWN))
+    assert flights(later) == 3, "it is sent nothing ahead any more"
+
+
+def test_a_known_server_that_is_gone_is_not_asked_for_ever() -> None:
+    peer = known_peer()
+    take = peer._take
+
+    def deaf(data: bytes) -> None:
+        if data[2:4] == b"\x01\x3c":
+            take(data)
+
+    peer._take, peer.hang_up = deaf, True  # type: ignore[method-assign]
+    with pytest.raises(ConnectionLost, match="closed the connection") as caught:
+        peer.run(connect(KNOWN))
+    assert peer.steps.count("Connect") == 2
+    assert caught.value.__context__ is None
+
+
+def test_a_known_server_that_refuses_the_offer_gets_its_error_told() -> None:
+    peer = known_peer()
+    usual = peer._converse
+    peer.answers = lambda group: [m.Err(-408)] if isinstance(group[0], m.Protocols) else usual(group)
+    with pytest.raises(InternalError, match="-408"):
+        peer.run(connect(KNOWN))
+    assert peer.names()[-1] == "Protocols", "it was asked step by step before it was believed"
+
+
+def test_variables_that_a_known_server_refuses_do_not_matter() -> None:
+    peer = known_peer()
+    usual = peer._converse
+    peer.answers = lambda group: [m.Err(-201)] if isinstance(group[0], m.Info) else usual(group)
+    assert peer.run(connect(KNOWN)).database == "stores"
+    assert peer.steps.count("Connect") == 1
+
+
+def test_a_server_that_asks_questions_is_sent_nothing_ahead() -> None:
+    for _ in range(2):
+        peer = pam_peer([m.Accept()])
+        peer.run(connect(KNOWN))
+        assert peer.names() == ["Protocols", "Ack", "Info", "DbOpen"]
+        assert flights(peer) == 4
+    known_servers.forget()
+    LoginPeer().run(connect(KNOWN))
+    peer = pam_peer([m.Accept()])  # since then
+    peer._take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
+    peer.run(connect(KNOWN))
+    assert peer.names() == ["Protocols", "Protocols", "Ack", "Info", "DbOpen"]
+
+
+def test_servers_are_known_by_where_they_are_and_not_without_end() -> None:
+    LoginPeer().run(connect(KNOWN))
+    peer = LoginPeer()
+    peer.run(connect(replace(KNOWN, port=1)))
+    assert flights(peer) == 3
+    for number in range(1000):
+        known_servers.learn(("h", number, False), b"x")
+    assert len(known_servers._said) <= 256
+    known_servers.strike(("h", 999, False))
+    known_servers.learn(("h", 999, False), b"x")
+    assert known_servers.expected(("h", 999, False)) == b""
 
 
 def test_another_code_set_makes_a_second_login() -> None:

@@ -16,6 +16,7 @@ class FurtherKeywords(TypedDict, total=False):
     tls_ca_password: str | None
     tls_key_password: str | None
     tls_pkcs12_password: str | None
+    login_ahead: bool | None
 
 
 class ConnectKeywords(FurtherKeywords, total=False):

@@ -84,6 +84,9 @@ class Parameters:
         Endpoint, ...
     ] = ()  # the members of a server group in the order to try; () = host and port
     login_timeout: float | None = 30.0  # seconds for everything until the session stands; None = no limit
+    login_ahead: bool = (
+        True  # to a server known from an earlier login: negotiate and open the database in one flight
+    )
     call_timeout: float | None = None  # seconds for each call that talks to the server; None = no limit
     keepalive: bool | float = True  # TCP keepalive; a number = seconds of silence before the first probe
     pam: Pam | None = field(default=None, repr=False)  # answers the questions of a PAM login
@@ -318,6 +321,7 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "env": _pairs,
     "sqlhosts": _path,
     "login_timeout": _seconds,
+    "login_ahead": _flag,
     "call_timeout": _seconds,
     "keepalive": _keepalive,
     "pam": _pam,

@@ -3,15 +3,19 @@
 Text on the wire is in the database's code set (JDBC section 3), and servers convert when CLIENT_LOCALE names
 another. Nobody shall convert: when the database turns out to have another code set than the login said, the
 client logs in once more, with CLIENT_LOCALE and DB_LOCALE naming the database's own.
+
+The first login to a server waits for what the server can do before it opens the database, as IBM's drivers do. Later
+ones send both in one flight, laid out as was agreed on then (:mod:`.known_servers`). Should the server answer otherwise
+now, or break off, nothing of that login is used: it is made anew, step by step, as are all later ones there.
 """
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 from ..dsn import Parameters
 from ..wire import messages as m
@@ -26,6 +30,7 @@ from ..wire.errors import (
 )
 from ..wire.login import CAP_1, ConnectReply, ConnectRequest, packet_length
 from ..wire.primitives import NeedMoreData
+from . import known_servers
 from .buffer import ReceiveBuffer
 from .database import codec_for, open_database
 from .pam import authenticate
@@ -33,7 +38,7 @@ from .read_scope import set_reading
 from .session import Session
 from .steps import Connect, ConnectionLost, Exchange, Send
 from .stream import arrived, next_message, outgoing, question, receive
-from .turns import ask_all_encoded, read_reply, send_asking, settle, take_whole
+from .turns import Sender, read_reply, send_asking, settle, take_whole
 
 #: Room beyond a fetch reply in the receive buffer: the descriptions around the rows, and the start of what
 #: comes next.
@@ -63,35 +68,94 @@ def connect(parameters: Parameters) -> Exchange[Session]:
     ``NotSupportedError`` when the database's code set is not known. Of several endpoints the first that answers a
     login is taken, whatever the answer; ``ConnectionLost`` of the last one when none does.
     """
+    session = yield from _connect(parameters, ahead=parameters.login_ahead)
+    if session is None:
+        session = yield from _connect(parameters, ahead=False)
+        assert session is not None
+    return session
+
+
+def _connect(parameters: Parameters, *, ahead: bool) -> Exchange[Session | None]:
+    """:func:`connect`, ``ahead`` of a known server's answer. None when it did not answer as was expected: then it is a
+    known one no more."""
     locale = parameters.db_locale or parameters.client_locale
     if not parameters.endpoints:
-        session = yield from _log_in(parameters, locale, parameters.db_locale)
+        session, expected = yield from _log_in(parameters, locale, parameters.db_locale, ahead)
     for each in _alternatives(parameters):
         parameters = each
         try:
-            session = yield from _log_in(parameters, locale, parameters.db_locale)
+            session, expected = yield from _log_in(parameters, locale, parameters.db_locale, ahead)
             break
         except ConnectionLost:
             if not parameters.endpoints:
                 raise
     try:
-        if parameters.database:
-            found = yield from open_database(
-                session, parameters.database, before=_SETTINGS, known=parameters.db_locale
-            )
-            if found and not parameters.encoding and codec_for(found) != session.framing.encoding:
-                yield from leave(session)
-                session = yield from _log_in(parameters, found, found)
-                yield from open_database(session, parameters.database, before=_SETTINGS, known=found)
-            session.locale = found
-        else:
-            yield from ask_all_encoded(session, _SETTINGS)
+        found = yield from _begin(session, parameters, parameters.db_locale, expected)
+        if found and not parameters.encoding and codec_for(found) != session.framing.encoding:
+            yield from leave(session)
+            session, expected = yield from _log_in(parameters, found, found, ahead)
+            yield from _begin(session, parameters, found, expected)
+        session.locale = found
         yield from _set_up(session, parameters)
     except Error as error:
         if session.usable_after(error):
             yield from leave(session)
         raise
+    except _Unexpected:
+        known_servers.strike(_place(parameters))
+        return None
     return session
+
+
+class _Unexpected(Exception):
+    """What was sent ahead was not answered as it should be."""
+
+
+def _place(parameters: Parameters) -> known_servers.Place:
+    return parameters.host, parameters.port, parameters.tls
+
+
+def _begin(session: Session, parameters: Parameters, locale: str, expected: bytes) -> Exchange[str]:
+    """What comes behind a login: variables, and the database, whose locale is returned, "" without one. In front of
+    them goes the offer, where an answer to it is ``expected``."""
+    if not expected:
+        return (yield from _open(session, parameters, locale, send_asking))
+    try:
+        return (yield from _open(session, parameters, locale, partial(_offering, expected)))
+    except (ConnectionLost, ProtocolError):
+        raise _Unexpected from None
+
+
+def _open(session: Session, parameters: Parameters, locale: str, send: Sender) -> Exchange[str]:
+    if parameters.database:
+        return (
+            yield from open_database(session, parameters.database, before=_SETTINGS, known=locale, send=send)
+        )
+    yield from send(session, _SETTINGS)
+    for _ in _SETTINGS:
+        yield from read_reply(session)
+    return ""
+
+
+def _offering(expected: bytes, session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:
+    """:func:`send_asking` with the offer in front, and its answer read."""
+    before, agreed = _framing(session.framing.encoding), session.framing
+    began = session.clock()
+    answer = yield from send_asking(session, (_OFFER, *groups))
+    session.round_trip = min(session.round_trip, session.clock() - began)
+    if answer.startswith(expected):
+        session.buffer.start += len(expected)
+        session.own -= 1
+        return answer[len(expected) :]
+    session.framing = before
+    try:
+        found = yield from _read_agreed(session)
+    except Error:  # also one that the server says: to the offer alone it said none
+        raise _Unexpected from None
+    if found != agreed:
+        raise _Unexpected
+    session.framing = agreed
+    return b""
 
 
 def _set_up(session: Session, parameters: Parameters) -> Exchange[None]:
@@ -138,7 +202,11 @@ def leave(session: Session) -> Exchange[None]:
         pass  # gone without a word: gone all the same
 
 
-def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Exchange[Session]:
+def _log_in(
+    parameters: Parameters, client_locale: str, db_locale: str, ahead: bool
+) -> Exchange[tuple[Session, bytes]]:
+    """Log in and negotiate; or, ``ahead``, take a known server's word of last time for what is agreed on, and return
+    that: its answer is still to be asked for."""
     size = min(max(parameters.fetch_buffer_size, 4 * SLACK), MAX_BUFFER) + SLACK
     session = Session(
         ReceiveBuffer(size, parameters.max_reply_bytes),
@@ -161,8 +229,13 @@ def _log_in(parameters: Parameters, client_locale: str, db_locale: str) -> Excha
     session.patience = None
     _check(reply, parameters)
     session.server_name, session.server_version = reply.server_name, reply.version
+    expected = known_servers.expected(_place(parameters)) if ahead else b""
+    agreed = _agreed(expected, session.framing.encoding) if expected else None
+    if agreed is not None:
+        session.framing = agreed
+        return session, expected
     yield from _negotiate(session, parameters)
-    return session
+    return session, b""
 
 
 @cache
@@ -276,14 +349,21 @@ def _negotiate(session: Session, parameters: Parameters) -> Exchange[None]:
     agreed = _agreed(answer, encoding)
     if agreed is not None:
         take_whole(session, 1)
+        if not agreed.pam:
+            known_servers.learn(_place(parameters), answer)
     else:
-        reply = yield from read_reply(session)
-        reply.check()
-        masks = [message.mask for message in reply.others if isinstance(message, m.Protocols)]
-        if not masks:
-            raise ProtocolError("the server's answer to SQ_PROTOCOLS holds no mask")
-        agreed = Framing.negotiate(CLIENT_OFFER, masks[0], encoding)
+        agreed = yield from _read_agreed(session)
     session.round_trip = min(session.round_trip, session.clock() - began)
     session.framing = agreed
     if agreed.pam:
         yield from authenticate(session, parameters.pam)
+
+
+def _read_agreed(session: Session) -> Exchange[Framing]:
+    """Read the answer to the offer; what holds after it."""
+    reply = yield from read_reply(session)
+    reply.check()
+    masks = [message.mask for message in reply.others if isinstance(message, m.Protocols)]
+    if not masks:
+        raise ProtocolError("the server's answer to SQ_PROTOCOLS holds no mask")
+    return Framing.negotiate(CLIENT_OFFER, masks[0], session.framing.encoding)

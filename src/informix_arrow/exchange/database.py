@@ -15,7 +15,7 @@ from .cancel import heed
 from .session import Session, Transaction
 from .steps import Exchange
 from .stream import group
-from .turns import Reply, ask, ask_all, read_reply, send_asking, take_whole
+from .turns import Reply, Sender, ask, ask_all, read_reply, send_asking, take_whole
 
 # Bits of the warnings in the DONE that answers SQ_DBOPEN (JDBC section 3).
 LOGGED, ANSI = 0x01, 0x02
@@ -26,18 +26,18 @@ _LOCALE_QUERY = "SELECT FIRST 1 site FROM informix.systables WHERE tabname = ' G
 
 
 def open_database(
-    session: Session, name: str, *, before: Sequence[bytes] = (), known: str = ""
+    session: Session, name: str, *, before: Sequence[bytes] = (), known: str = "", send: Sender = send_asking
 ) -> Exchange[str]:
     """Make ``name`` the session's database, behind the encoded groups ``before``, whose answers do not matter, and
     return what :func:`database_locale` does. Raises the server's error (-329: no such database, -387: not allowed).
 
     ``known`` is the DB_LOCALE that the login named: then the database is asked only if the server warns that it has
-    another. All in one flight. The question for the locale is prepared in it, too: in no database that fails, and does
-    no harm.
+    another. All in one flight, by ``send``. The question for the locale is prepared in it, too: in no database that
+    fails, and does no harm.
     """
     asking = [] if known else [group(session, _prepare(_LOCALE_QUERY))]
     groups = [*before, group(session, (m.DbOpen(name, 0),)), *asking]
-    answer = yield from send_asking(session, groups)
+    answer = yield from send(session, groups)
     warnings = _opened(answer, len(groups), session.framing)
     if warnings is not None:
         take_whole(session, len(groups))

@@ -5,8 +5,9 @@ What :class:`.session.Session` says of owed replies and of the outbox is kept he
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ..wire import messages as m
 from ..wire.describe import Describe
@@ -80,6 +81,10 @@ def ask_all_encoded(session: Session, groups: Sequence[bytes]) -> Exchange[list[
     for _ in groups:
         replies.append((yield from read_reply(session)))
     return replies
+
+
+#: Sends encoded groups in one flight; as :func:`send_asking`.
+Sender: TypeAlias = Callable[[Session, Sequence[bytes]], Exchange[bytes]]
 
 
 def send_asking(session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:

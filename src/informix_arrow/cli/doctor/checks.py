@@ -13,6 +13,7 @@ from dataclasses import fields
 
 import pyarrow as pa
 
+from ...observing import Operation, add_observer, remove_observer
 from ...wire.errors import DataError, Error, OperationalError, QueryCanceled, QueryTimeout
 from ...wire.intervals import parse_interval
 from ...wire.qualifiers import Qualifier
@@ -500,6 +501,28 @@ def _(bench: Bench) -> str:
         cursor.executemany(f"INSERT INTO {table} VALUES (?, 'x')", [(number,) for number in range(5000)])
     same(bench.value(f"SELECT COUNT(*) FROM {table}"), 5000, "rows")
     return "5,000 executions"
+
+
+@check(
+    "login ahead", "capabilities and database in one flight, where the server is known from before", "SQLI 5"
+)
+def _(bench: Bench) -> str:
+    trips: list[int] = []
+
+    def look(operation: Operation) -> None:
+        if operation.kind == "connect":
+            trips.append(operation.round_trips)
+
+    add_observer(look)
+    try:
+        for ahead in (False, True):
+            with bench.connect(login_ahead=ahead) as connection:
+                same(connection.closed, False, "the connection stands")
+    finally:
+        remove_observer(look)
+    if trips[0] == trips[1] and bench.parameters.pam is None:
+        raise Differs("it was made anew, step by step: login_ahead=False spares the attempt")
+    return " and ".join(f"{number} round trips" for number in trips)
 
 
 @check("transactions", "BEGIN, ROLLBACK, COMMIT", "C31", "SERVER-BEHAVIOUR 1")
