@@ -455,7 +455,7 @@ class Changes:
         self.close()
 
     def __del__(self) -> None:
-        if not self._closed:
+        if not getattr(self, "_closed", True):
             self._closed = True
             if not self._connection.closed:
                 self._connection._link.abandon()

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+import pkgutil
 import signal
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 
+from informix_arrow import Connection
 from informix_arrow.cli.interrupts import Interrupts
+from informix_arrow.transfer import exporting
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
+
+    from informix_arrow.server import Server
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -70,3 +78,124 @@ def test_ctrl_c_while_a_command_is_imported_ends_as_later(cli: Cli, monkeypatch:
     monkeypatch.setattr("informix_arrow.cli.import_module", interrupted)
     ran = cli("query", "informix://nowhere/d", "SELECT 1")
     assert (ran.code, ran.out, ran.err) == (130, "", "informix-arrow: interrupted\n")
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize(
+    ("command", "when", "point", "number"),
+    [
+        ("load", "after", "informix_arrow.cli.checkpoint.Checkpoint.put", signal.SIGINT),
+        ("load", "before", "informix_arrow.transactions.TransactionBlock.__exit__", signal.SIGTERM),
+        ("load", "after", "informix_arrow.transactions.TransactionBlock.__exit__", signal.SIGINT),
+        ("load", "after", "informix_arrow.cli.rejects.Rejects.add", signal.SIGTERM),
+        ("copy", "after", "informix_arrow.copies.files.written", signal.SIGTERM),
+        ("copy", "before", "informix_arrow.copies.parquet.write_whole", signal.SIGINT),
+        ("copy", "before", "informix_arrow.copies.parquet._finished", signal.SIGTERM),
+        ("export", "after", "informix_arrow.transfer.exporting._table", signal.SIGINT),
+        ("export", "before", "informix_arrow.transfer.exporting.SchemaFile", signal.SIGTERM),
+    ],
+)
+def test_a_signal_at_any_step_ends_the_command_in_a_line_and_the_next_run_makes_the_same(
+    cli: Cli,
+    url: str,
+    conn: Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    when: str,
+    point: str,
+    number: signal.Signals,
+) -> None:
+    """SIGTERM ended the process where it was, so that files of the half remained."""
+    rows = [(row, "x" * (9 if row == 3 else 2)) for row in range(6)]
+    good = [row for row in rows if len(row[1]) < 5]
+    conn.execute("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(5))")
+    file = tmp_path / "t.csv"
+    file.write_text("id,name\n" + "".join(f"{row},{name}\n" for row, name in rows))
+    rejects = tmp_path / "r.csv"
+    words = {
+        "load": ["load", url, "t", str(file), "--commit-every", "2", "--resume", "--rejects", str(rejects)],
+        "copy": ["copy", url, f"{tmp_path}/lake/", "t"],
+        "export": ["export", url, str(tmp_path), "--format", "unl"],
+    }[command]
+    if command != "load":
+        conn.cursor().executemany("INSERT INTO t VALUES (?, ?)", good)
+    owner, _, name = point.rpartition(".")
+    holder: Any = pkgutil.resolve_name(owner)
+    done = getattr(holder, name)
+
+    def signalled(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(holder, name, done)
+        if when == "before":
+            os.kill(os.getpid(), number)
+        found = done(*given, **more)
+        if when == "after":
+            os.kill(os.getpid(), number)
+        return found
+
+    monkeypatch.setattr(holder, name, signalled)
+    ran = cli(*words)
+    word, code = ("interrupted", 130) if number == signal.SIGINT else ("terminated", 143)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith(f"informix-arrow: {word}")
+    assert ran.err.count("\n") == 1
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    again = cli(*words)
+    assert (again.code, again.err) == (3 if command == "load" else 0, "")
+    if command == "load":
+        assert [
+            tuple(row.values()) for row in conn.read_arrow("SELECT * FROM t ORDER BY id").to_pylist()
+        ] == good
+        assert rejects.read_text() == '"id","name"\n"3","xxxxxxxxx"\n'
+    elif command == "copy":
+        names = json.loads((tmp_path / "lake" / "t" / "_informix_arrow.json").read_text())["files"]
+        assert sorted(each.name for each in (tmp_path / "lake" / "t").iterdir()) == [
+            "_informix_arrow.json",
+            *names,
+        ]
+        found = pq.read_table([tmp_path / "lake" / "t" / each for each in names])
+        assert [tuple(row.values()) for row in found.to_pylist()] == good
+    else:
+        (exported,) = tmp_path.glob("*.exp/*.unl")
+        assert exported.read_text() == "".join(f"{row}|{name}|\n" for row, name in good)
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_what_an_export_that_was_killed_has_left_is_in_nobodys_way(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path
+) -> None:
+    """The next run ended with "File exists", and so did each one after it."""
+    conn.execute("CREATE TABLE t (id INT)")
+    part = tmp_path / f"{conn.database}.exp.part"
+    part.mkdir()
+    (part / "old.unl").write_text("1|\n")
+    with exporting._alone(part):
+        ran = cli("export", url, str(tmp_path), "--format", "unl")
+    assert (ran.code, "another export is writing to it" in ran.err) == (2, True)
+    assert (part / "old.unl").exists()
+    assert cli("export", url, str(tmp_path), "--format", "unl").code == 0
+    assert not part.exists()
+    assert not list(tmp_path.rglob("old.unl"))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.usefixtures("ctrl_c")
+def test_a_copy_that_is_ended_waits_for_no_rows(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waited until the server had made the first ones."""
+    conn.execute("CREATE TABLE t (id INT)")
+    query = Connection.query
+
+    def signalled(self: Connection, sql: str, *given: Any, **more: Any) -> Any:
+        if sql == "SELECT * FROM t":
+            server.faults.delay_next(100, matching=sql)
+            os.kill(os.getpid(), signal.SIGINT)
+        return query(self, sql, *given, **more)
+
+    monkeypatch.setattr(Connection, "query", signalled)
+    ran = cli("copy", url, f"{tmp_path}/lake/", "t")
+    assert (ran.code, ran.out) == (130, "")
+    assert "interrupted: 0 tables were copied" in ran.err
+    monkeypatch.setattr(Connection, "query", query)
+    assert cli("copy", url, f"{tmp_path}/lake/", "t").code == 0

@@ -480,7 +480,7 @@ class AsyncChanges:
         await self.close()
 
     def __del__(self) -> None:
-        if not self._closed:
+        if not getattr(self, "_closed", True):
             self._closed = True
             if not self._connection.closed:
                 self._connection._link.abandon()

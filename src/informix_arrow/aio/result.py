@@ -160,7 +160,9 @@ class AsyncResult:
     def __del__(self) -> None:
         # Readers hold the result alive, so nobody reads any more. No ResourceWarning: a result of which only the
         # schema was wanted is ordinary, and its statement is released all the same.
-        self._rows.abandon(self._connection._session)
+        rows: Batches | None = getattr(self, "_rows", None)
+        if rows is not None:  # else Ctrl-C came while it was made
+            rows.abandon(self._connection._session)
 
     def __repr__(self) -> str:
         rows = self._rows
@@ -204,6 +206,6 @@ class _Reader:
     def __del__(self) -> None:
         # Nobody reads on: the rows are streamed and gone, also when the result itself is still held. Files of lazy
         # large objects need the cursor as long as that.
-        rows = self._result._rows
-        if not self._result._cursor.lazy:
-            rows.abandon(self._result._connection._session)
+        result: AsyncResult | None = getattr(self, "_result", None)
+        if result is not None and not result._cursor.lazy:
+            result._rows.abandon(result._connection._session)

@@ -15,19 +15,19 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 
-from .exits import INTERRUPTED, PROGRAM, guarded, open_streams, say
+from .exits import PROGRAM, guarded, interrupted, open_streams, say
 from .helping import COMMANDS
+from .interrupts import terminable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is one of those in ``exits``."""
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    open_streams()
     try:
-        return _run(words)
-    except KeyboardInterrupt:  # before the command has begun: imports take their time
-        say("interrupted")
-        return INTERRUPTED
+        with terminable():
+            open_streams()
+            return _run(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt as interrupt:  # before the command has begun: imports take their time
+        return interrupted(interrupt)
 
 
 def _run(words: Sequence[str]) -> int:

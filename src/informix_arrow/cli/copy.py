@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from . import connecting, progress
-from .exits import DONE, FAILED, one_line, say
+from .exits import DONE, FAILED, noted, one_line, say
 from .helping import Commands, command, whole_number
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def run(options: argparse.Namespace) -> int:
 
     url, target, *tables = connecting.take_url(options.words, ("TARGET", "TABLE"), optional=1, more=True)
     lock = threading.Lock()
+    whole = 0
     log = open(options.log, "a", encoding="utf-8") if options.log else None  # noqa: SIM115 - closed below
     with connecting.connected(url, options) as connection, progress.Progress(options.progress) as bar:
 
@@ -99,6 +100,8 @@ def run(options: argparse.Namespace) -> int:
                 bar.add(rows, size)
 
         def done(table: TableCopy) -> None:
+            nonlocal whole
+            whole += table.error is None
             if log is not None:
                 print(json.dumps(table.to_json(), ensure_ascii=False), file=log, flush=True)
 
@@ -123,6 +126,12 @@ def run(options: argparse.Namespace) -> int:
             )
         except CopyFailed as failed:
             copies = failed.copies
+        except KeyboardInterrupt as interrupt:
+            noted(
+                interrupt,
+                f"{whole} tables were copied; each other one is as it was, or was copied as a whole.",
+            )
+            raise
         finally:
             if log is not None:
                 log.close()

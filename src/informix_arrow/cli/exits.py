@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable
 
 from ..wire.errors import Error, InterfaceError
+from .interrupts import Terminated
 
-DONE, FAILED, USAGE, REJECTS, INTERRUPTED = 0, 1, 2, 3, 130
-"""Exit codes: all done; failed; used wrongly; done, but for rows that were refused; ended by Ctrl-C."""
+DONE, FAILED, USAGE, REJECTS, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+"""Exit codes: all done; failed; used wrongly; done, but for rows that were refused; ended by Ctrl-C; by SIGTERM."""
 
 PROGRAM = "informix-arrow"
 
@@ -68,18 +69,7 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         _flush_output()
         return code
     except KeyboardInterrupt as interrupt:
-        # The error that ended the statement on the server is its cause, and says what is in effect.
-        told = [one_line(interrupt.__cause__)] if interrupt.__cause__ is not None else []
-        say(
-            " ".join(
-                [
-                    "interrupted:" if told or hasattr(interrupt, "__notes__") else "interrupted",
-                    *told,
-                    *_notes(interrupt),
-                ]
-            )
-        )
-        return INTERRUPTED
+        return interrupted(interrupt)
     except BrokenPipeError:
         _forget_output()  # whoever read it went away (``| head``)
         return FAILED
@@ -98,6 +88,18 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
             except OSError:  # it was the output that had no room
                 _forget_output()
         return USAGE if isinstance(error, InterfaceError) else FAILED
+
+
+def interrupted(interrupt: KeyboardInterrupt) -> int:
+    """Tell what ended a command, and what is in effect: its exit code."""
+    code, word = (
+        (TERMINATED, "terminated") if isinstance(interrupt, Terminated) else (INTERRUPTED, "interrupted")
+    )
+    # The error that ended the statement on the server is its cause, and says what is in effect.
+    cause = [] if interrupt.__cause__ is None else [one_line(interrupt.__cause__)]
+    told = [*cause, *_notes(interrupt)]
+    say(" ".join([f"{word}:" if told else word, *told]))
+    return code
 
 
 def open_streams() -> None:

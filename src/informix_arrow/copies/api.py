@@ -8,8 +8,8 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
@@ -36,6 +36,8 @@ from .targets import TARGETS, open_target
 
 FloatingDecimals: TypeAlias = Literal["float64", "string"] | pa.Decimal128Type
 Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
+_STOPPED = "the copy was ended before this table's turn was over"
+LOOK = 0.2  # seconds after which what was asked to end is asked again
 BATCH_BYTES = 2 << 20  # small enough that the first is written soon after the first rows have come
 MODES = ("full", "incremental", "append", "merge")
 
@@ -215,9 +217,11 @@ def copy(
                         if done is not None:
                             done(found[-1])
                 except BaseException:
-                    run.stopped = True
                     for future in futures:
                         future.cancel()
+                    run.stop()
+                    while wait(futures, LOOK).not_done:  # who is asked just before he waits does not hear it
+                        run.stop()
                     raise
         finally:
             there.close()
@@ -297,6 +301,7 @@ class _Run:
         self._database = connection.database
         self._where = f"{connection.server_name or settings.server}/{connection.database}"
         self._idle: list[Connection] = []
+        self._busy: set[Connection] = set()
         self._lock = threading.Lock()
         self._jobs = threading.Semaphore(jobs)
         self._id = uuid.uuid4().hex
@@ -323,20 +328,39 @@ class _Run:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
             connection = open_plain(self._settings)
+        with self._lock:
+            self._busy.add(connection)
 
         def free() -> None:
             with self._lock:
+                self._busy.discard(connection)
                 self._idle.append(connection)
+
+        def drop() -> None:
+            with self._lock:
+                self._busy.discard(connection)
+            connection.close()
 
         turn.then = free
         try:
+            if self.stopped:
+                raise OperationalError(_STOPPED)
             yield connection
         except BaseException:
             if not turn.over:
-                turn.then = connection.close
+                turn.then = drop
             raise
         finally:
             turn.end()
+
+    def stop(self) -> None:
+        """Let all end that is under way: it need not wait for rows of which none have come yet."""
+        self.stopped = True
+        with self._lock:
+            busy = list(self._busy)
+        for connection in busy:
+            with suppress(Error, OSError):
+                connection.cancel()
 
     def lend(self, connection: Connection) -> None:
         """A connection that tables may be read by; it is closed at the end."""
@@ -508,7 +532,7 @@ class _Run:
     ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.stopped:
-                raise OperationalError("another table's error has ended the copy")
+                raise OperationalError(_STOPPED)
             highest.add(batch)
             self._progress(batch.num_rows, batch.nbytes)
             fitting = sieve.fitting(batch)

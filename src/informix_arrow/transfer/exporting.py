@@ -12,6 +12,11 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 from ..connection import Connection
 from ..disk import naming
 from ..unl import write_unl
@@ -121,15 +126,42 @@ def _new_directory(target: Path) -> Iterator[Path]:
     if target.exists():
         raise InterfaceError(f"{target} exists already: remove it, or choose another directory")
     part = target.with_name(f"{target.name}.part")
-    part.mkdir(parents=True)
+    part.mkdir(parents=True, exist_ok=True)
+    with _alone(part):
+        try:
+            _empty(part)  # of an export that was killed
+            yield part
+        except BaseException:
+            _empty(part)
+            part.rmdir()
+            raise
+        part.rename(target)
+
+
+def _empty(directory: Path) -> None:
+    for file in directory.iterdir():
+        file.unlink()
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """Keep others out of a directory for the block, wherever directories can be locked; elsewhere one that has
+    something in it is somebody else's. ``InterfaceError`` when it is."""
+    busy = f"{directory}: another export is writing to it"
+    if fcntl is None:
+        if any(directory.iterdir()):
+            raise InterfaceError(f"{busy}, or one was killed: then remove it")
+        yield
+        return
+    handle = os.open(directory, os.O_RDONLY)
     try:
-        yield part
-    except BaseException:
-        for file in part.iterdir():
-            file.unlink()
-        part.rmdir()
-        raise
-    part.rename(target)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InterfaceError(busy) from None
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextmanager
