@@ -395,6 +395,13 @@ class _Run:
                 f"its last copy went by where = {told[0]}, this one by {told[1]}: rows below the watermark that only "
                 "one of them takes would be missing or stay. Copy it in full to change that"
             )
+        tabid = self._tabid(connection, name) if plan.watermark is not None else None
+        last = before.tabid if before is not None and mode == "incremental" else None
+        if None not in (last, tabid) and last != tabid:
+            raise OperationalError(
+                "the table was dropped and made anew since its last copy: rows below the last watermark would be "
+                "missing. Copy it in full, or merge it by its key"
+            )
         with self._read(connection, name, mode, before) as (result, columns):
             now = tuple((column.name, self._declared(column)) for column in columns)
             if before is not None:
@@ -413,7 +420,9 @@ class _Run:
                 mark = highest.text
                 if mark is None and before is not None and mode == "incremental":
                     mark = before.watermark
-                return State(source, now, mark, self._id, checks=checks.to_json(), where=plan.where)
+                return State(
+                    source, now, mark, self._id, checks=checks.to_json(), where=plan.where, tabid=tabid
+                )
 
             if before is None or mode == "full":
                 kept = self._target.replace(folder, rows, state, key)
@@ -504,6 +513,17 @@ class _Run:
             return f"{self._where}/{self._called(before[len(self._where) + 1 :])}" == source
         except InterfaceError:
             return False
+
+    def _tabid(self, connection: Connection, name: str) -> int | None:
+        """The source's number of a table; None where it is not one of these, or several owners have one of the name."""
+        table = TableName.parse(name)
+        catalogue = f"{table.database}:systables" if table.database else "systables"
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT tabid, owner FROM {catalogue} WHERE tabname = ?", (table.name,))
+            found = [
+                int(tabid) for tabid, owner in cursor.fetchall() if table.is_owned_by(str(owner).rstrip())
+            ]
+        return found[0] if len(found) == 1 else None
 
     def _primary_key(self, name: str) -> list[str]:
         """Its columns; on a connection of its own, as rows come by the other one."""

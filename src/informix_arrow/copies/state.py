@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,6 +42,8 @@ class State:
         Of a Parquet folder: the columns whose values folders are named after.
     where
         The condition that rows had to meet; None for all.
+    tabid
+        The source's number of the table, which another one has when it is made anew; None where that is not known.
     """
 
     source: str
@@ -54,16 +57,20 @@ class State:
     checks: dict[str, Any] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
     where: str | None = None
+    tabid: int | None = None
 
     def to_json(self) -> str:
-        told = {each.name: getattr(self, each.name) for each in fields(self)}
-        return json.dumps({"format": FORMAT, **told}, ensure_ascii=False)
+        told = {"format": FORMAT, **{each.name: getattr(self, each.name) for each in fields(self)}}
+        return json.dumps({**told, "digest": _digest(told)}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str, where: str) -> State:
         """``OperationalError`` for what no copy has written."""
         try:
             told = json.loads(text)
+            digest = told.pop("digest", None)  # which older releases did not write
+            if digest is not None and digest != _digest(told):
+                raise ValueError("digest")
             if told.pop("format") != FORMAT:
                 raise ValueError("format")
             told["columns"] = tuple((name, kind) for name, kind in told["columns"])
@@ -74,8 +81,13 @@ class State:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise OperationalError(
                 f"{where}: what it says of the last copy is not understood; another release has written it, or "
-                "somebody else"
+                "somebody else, or it is damaged. Bring it back as it was, or remove this table's copy and copy it anew"
             ) from error
+
+
+def _digest(told: dict[str, Any]) -> str:
+    """Of all that a state says: a damaged watermark would leave rows out, and nobody would see it."""
+    return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def changes(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[str]:
