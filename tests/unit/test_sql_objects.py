@@ -136,6 +136,30 @@ def test_a_view_of_other_things_takes_no_rows(db: Db, query: str) -> None:
     assert db.fails("insert into odd values (1)").sqlcode == -274
 
 
+def test_computed_columns_of_a_view_may_be_read_by_what_changes_its_rows(db: Db) -> None:
+    db.run("create table base (a int, b varchar(9), z int)")
+    db.run(
+        "create view computed (a, twice, word, z) as select a, t.a * 2, upper(b), z from base t where t.a > 0"
+    )
+    db.run(
+        "create view over (n, four, z) as select a, twice * 2, z from computed where twice < 100 with check option"
+    )
+    for a, b in ((1, "one"), (2, "two"), (3, "three")):
+        db.run("insert into base values (?, ?, 7)", a, b)
+    assert db.run("update computed set z = twice + 1 where twice = 4 and computed.word = 'TWO'").rows == 1
+    assert db.rows("select a, b, z from base order by a") == [(1, "one", 7), (2, "two", 5), (3, "three", 7)]
+    assert db.run("update over set n = four + 1 where four >= 12").rows == 1
+    assert db.rows("select a, z from base order by a") == [(1, 7), (2, 5), (13, 7)]
+    assert db.fails("update over set n = 50 where four = 4").sqlcode == -385
+    clause = "exists (select 1 from base o where o.a = computed.twice / 2 and o.a = 2)"
+    assert db.run(f"delete from computed where {clause}").rows == 1
+    assert db.run("delete from over where four = 4 and z = 7").rows == 1
+    assert db.rows("select a, b, z from base") == [(13, "three", 7)]
+    assert db.fails("update computed set twice = 1").sqlcode == -274
+    assert db.fails("insert into computed (twice) values (1)").sqlcode == -274
+    assert db.fails("update computed set z = 1 where nothing = 1").sqlcode == -217
+
+
 # ---- synonyms ------------------------------------------------------------------------------------
 def test_a_synonym_stands_for_its_table(engine: Engine, db: Db) -> None:
     db.run("create synonym folks for par")

@@ -37,7 +37,7 @@ def insert(work: Translation, tree: exp.Insert) -> InsertPlan:
     work.require(info, "i")
     if work.checks:
         alias = quote(info.name) + "."
-        info = with_checks(info, work.view, [c.replace(alias, "") for c in work.in_view(info, {})])
+        info = with_checks(info, work.view, [c.replace(alias, "") for c in work.in_view(info, {}, info.name)])
     targets = []
     for name in names or [exp.to_identifier(c.name) for c in info.columns]:
         column = info.column(name.name)

@@ -95,9 +95,7 @@ def _name_all(tree: exp.Update, info: TableInfo) -> None:
 def _where_in_view(work: Translation, tree: exp.Update, info: TableInfo, alias: str, where: str) -> str:
     """The WHERE of an UPDATE that fails with -385 at a row that would leave the view."""
     assigned = {left.name: right for left, right in pairs(tree.expressions)}
-    stays = " AND ".join(
-        c.replace(f"{quote(info.name)}.", f"{quote(alias)}.") for c in work.in_view(info, assigned)
-    )
+    stays = " AND ".join(work.in_view(info, assigned, alias))
     wanted = where.removeprefix(" WHERE ") or "TRUE"
     return (
         f" WHERE CASE WHEN ({wanted}) IS NOT TRUE THEN FALSE WHEN {stays} THEN TRUE ELSE error('IFX-385') END"

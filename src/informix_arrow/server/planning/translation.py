@@ -88,9 +88,9 @@ class Translation:
         if self.ctx.rights is not None and not self.view:
             self.ctx.rights.require(info, letter, columns)
 
-    def in_view(self, info: TableInfo, assigned: dict[str, exp.Expression]) -> list[str]:
+    def in_view(self, info: TableInfo, assigned: dict[str, exp.Expression], alias: str) -> list[str]:
         """What rows must be to stay in the view through which they are changed, from their columns as they are and
-        those that are assigned."""
+        those that are assigned, in a statement that calls the table `alias`."""
         conditions = []
         for check in self.checks:
             changed = check.transform(
@@ -100,7 +100,7 @@ class Translation:
                     else node
                 )
             )
-            scope = self.scope(info, info.name)
+            scope = self.scope(info, alias)
             conditions.append(self.queries.expressions.condition(changed, scope))
         return conditions
 

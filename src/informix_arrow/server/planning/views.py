@@ -22,10 +22,12 @@ FindTable = Callable[[str | None, str], TableInfo | None]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a view is of: a table or another view, the column there of each of its own that is one, and its WHERE."""
+    """What a view is of: a table or another view, the column there of each of its own that is one, what the others are,
+    and its WHERE."""
 
     table: TableInfo
     columns: dict[str, str]
+    expressions: dict[str, exp.Expression]
     where: exp.Expression | None
 
 
@@ -51,7 +53,7 @@ def target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> Targ
     table = find_table(source.catalog or view.database, source.name)
     if table is None or table.kind == "S":
         raise refused
-    made: list[str] = []
+    made: list[str | exp.Expression] = []
     for item in tree.expressions:
         inner = item.this if isinstance(item, exp.Alias) else item
         if inner.is_star:
@@ -59,18 +61,23 @@ def target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> Targ
         elif inner.find(exp.AggFunc):
             raise refused
         else:
-            made.append(inner.name if isinstance(inner, exp.Column) else "")
-    columns = {c.name: name for c, name in zip(view.columns, made, strict=True) if name}
+            made.append(inner.name if isinstance(inner, exp.Column) else _of_view(inner))
+    named = [(column.name, found) for column, found in zip(view.columns, made, strict=True)]
+    columns = {name: found for name, found in named if isinstance(found, str)}
+    expressions = {name: found for name, found in named if not isinstance(found, str)}
     where = tree.args.get("where")
-    condition = None
-    if where is not None:
-        condition = where.this.copy()
-        for column in condition.find_all(exp.Column):
-            if column.find_ancestor(exp.Select) is None:
-                column.set("table", None)
-        for inner in condition.find_all(exp.Table):
-            inner.meta[OF_VIEW] = True
-    return Target(table, columns, condition)
+    return Target(table, columns, expressions, None if where is None else _of_view(where.this))
+
+
+def _of_view(node: exp.Expression) -> exp.Expression:
+    """A part of a view's query over the bare names of its table's columns."""
+    found: exp.Expression = node.copy()
+    for column in found.find_all(exp.Column):
+        if column.find_ancestor(exp.Select) is None:
+            column.set("table", None)
+    for table in found.find_all(exp.Table):
+        table.meta[OF_VIEW] = True
+    return found
 
 
 def through(
@@ -83,7 +90,7 @@ def through(
     while view.kind == "V" and not view.fired_by(event_of(tree)):
         found = target_of(view)
         checked = checked or view.checked  # of a view over this one, too
-        checks = [_renamed(check, found.columns, "") for check in checks]
+        checks = [_renamed(check, found, "") for check in checks]
         if checked and found.where is not None:
             checks.append(found.where.copy())
         tree = _step(tree, view, found)
@@ -109,7 +116,7 @@ def _step(tree: exp.Expression, view: TableInfo, found: Target) -> exp.Expressio
         lefts = assignment.this.expressions if isinstance(assignment.this, exp.Tuple) else [assignment.this]
         for left in lefts:
             _column(found, view, left.name)
-    tree = _renamed(tree, found.columns, alias)
+    tree = _renamed(tree, found, alias)
     tree.set("this", base)
     if found.where is not None:
         where = tree.args.get("where")
@@ -126,12 +133,24 @@ def _column(found: Target, view: TableInfo, name: str) -> str:
     return found.columns[name]
 
 
-def _renamed(tree: exp.Expression, columns: dict[str, str], alias: str) -> exp.Expression:
-    """The names of a view's columns as those of its table's, outside of subqueries or where the view is named."""
+def _renamed(tree: exp.Expression, found: Target, alias: str) -> exp.Expression:
+    """A view's columns as those of its table, or as what they are computed from: outside of subqueries, or where the
+    view is named."""
     for column in list(tree.find_all(exp.Column)):
         outside = column.find_ancestor(exp.Select) is None
-        if (column.table == alias if column.table else outside) and column.name in columns:
-            column.set("this", exp.to_identifier(columns[column.name], quoted=True))
+        if not (column.table == alias if column.table else outside):
+            continue
+        if column.name in found.columns:
+            column.set("this", exp.to_identifier(found.columns[column.name], quoted=True))
+        elif column.name in found.expressions:
+            computed = found.expressions[column.name].copy()
+            for part in list(computed.find_all(exp.Column)):
+                if alias and part.find_ancestor(exp.Select) is None:
+                    part.set("table", exp.to_identifier(alias, quoted=True))
+            whole = exp.Paren(this=computed)
+            if column is tree:
+                tree = whole
+            column.replace(whole)
     return tree
 
 
