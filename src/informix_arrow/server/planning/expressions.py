@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -70,7 +71,17 @@ class ExpressionTranslator:
         translate = _NODES.get(type(node))
         if translate is None:
             raise not_supported(f"{type(node).__name__} in an expression", offset=offset_of(node) or 1)
-        found = translate(self, node, scope)
+        groups = scope.groups
+        if groups and isinstance(node, exp.AggFunc):
+            scope.groups = None
+            try:
+                found = translate(self, node, scope)
+            finally:
+                scope.groups = groups
+        else:
+            found = translate(self, node, scope)
+        if groups and found.sql in groups:
+            found = replace(found, sql=groups[found.sql])
         if len(found.sql) > _LONGEST and not isinstance(node, _AS_LONG_AS_SAID):
             raise SqlError(_TOO_COMPLEX, detail="an expression that grows beyond all bounds in translation")
         return found

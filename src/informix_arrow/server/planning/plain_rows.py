@@ -26,15 +26,32 @@ class PlainRows:
         """The result's rows from the table's."""
         found: list[Row] = [tuple(row[place] for place in self.columns) for row in rows]
         if self.distinct:
-            found = list(dict.fromkeys(found))
-        for place, descending, nulls_first in reversed(self.order):
-            found.sort(key=_key(place, descending is not nulls_first), reverse=descending)
+            found = list(_without_repetitions(found).values())
+        for number, (place, descending, nulls_first) in reversed(list(enumerate(self.order, 1))):
+            blanks = number == len(self.order)  # before another key they decide nothing
+            found.sort(key=_key(place, descending is not nulls_first, blanks), reverse=descending)
         return found
 
 
-def _key(place: int, nulls_low: bool) -> Callable[[Row], tuple[bool, Any]]:
+def _without_repetitions(rows: Sequence[Row]) -> dict[Row, Row]:
+    """Rows that differ in the blanks behind their texts are one, with the shortest of these."""
+    found: dict[Row, Row] = {}
+    for row in rows:
+        key = tuple(value.rstrip(" ") if isinstance(value, str) else value for value in row)
+        before = found.get(key)
+        found[key] = row if before is None else tuple(map(_shorter, before, row))
+    return found
+
+
+def _shorter(a: Any, b: Any) -> Any:
+    return min(a, b) if isinstance(a, str) else a
+
+
+def _key(place: int, nulls_low: bool, blanks: bool) -> Callable[[Row], tuple[bool, Any]]:
     def key(row: Row) -> tuple[bool, Any]:
         value = row[place]
+        if not blanks and isinstance(value, str):
+            value = value.rstrip(" ")
         return (value is None) is not nulls_low, "" if value is None else value
 
     return key

@@ -13,6 +13,7 @@ from ..schema.catalog import TableInfo, attached
 from ..schema.system_views import system_table
 from ..types.names import quote
 from ..types.result_types import common, from_duck, has_own_storage, is_character, plain
+from .blanks import distinct_rows, distinct_set, has_blanks, text_groups, without_blanks
 from .context import Context
 from .expressions import ExpressionTranslator
 from .nodes import user_routines
@@ -21,6 +22,9 @@ from .outer_joins import classify, names_of, two_sided
 from .plans import Call
 from .scope import Ex, Output, Scope, Source, offset_of, table_outputs, whole_number
 from .views import OF_VIEW
+
+_RECURSIVE = "recursive"
+"""Marks the UNION of a WITH RECURSIVE, which DuckDB wants to see as it is."""
 
 
 class QueryTranslator:
@@ -59,6 +63,7 @@ class QueryTranslator:
             ):
                 # the first arm tells what the columns are
                 recursive = True
+                cte.this.meta[_RECURSIVE] = True
                 _, outputs = self.query(cte.this.this, scope)
                 called = [c.name for c in columns] or [o.name for o in outputs]
                 scope.ctes[cte.alias] = tuple(
@@ -103,9 +108,13 @@ class QueryTranslator:
             outputs.append(Output(a.name, plain(t) if t is not None and ta != tb else t, "", packed))
         left, right = self._as_keys(left, first, outputs), self._as_keys(right, second, outputs)
         word = {exp.Union: "UNION", exp.Except: "EXCEPT", exp.Intersect: "INTERSECT"}[type(node)]
+        texts = [o.type is not None and is_character(o.type) for o in outputs]
         if not node.args.get("distinct"):
-            word += " ALL"
-        sql = f"({left}) {word} ({right})"
+            sql = f"({left}) {word} ALL ({right})"
+        elif any(texts) and not node.meta.get(_RECURSIVE):
+            sql = distinct_set(word, left, right, outputs, top=top)
+        else:
+            sql = f"({left}) {word} ({right})"
         order = node.args.get("order")
         if order is not None:
             sql += " ORDER BY " + ", ".join(
@@ -143,9 +152,12 @@ class QueryTranslator:
         if where is not None:
             user_routines.declare_variables(self.expressions, where, scope)
             where_parts.append(self.expressions.filter(where, scope))
+        texts = text_groups(self.expressions, node, scope)
         items, outputs, exprs = self._projections(node, scope, top)
+        distinct = node.args.get("distinct") is not None
+        padded = distinct and any(has_blanks(self.expressions.values, ex) for ex in exprs)
         sql = "SELECT "
-        if node.args.get("distinct") is not None:
+        if distinct and not padded:
             sql += "DISTINCT "
         sql += ", ".join(items)
         if from_sql:
@@ -155,8 +167,10 @@ class QueryTranslator:
         group = node.args.get("group")
         if group is not None:
             keys = []
-            for key in group.expressions:
-                if isinstance(key, exp.Literal) and not key.is_string:
+            for place, key in enumerate(group.expressions):
+                if place in texts:
+                    keys.append(texts[place])
+                elif isinstance(key, exp.Literal) and not key.is_string:
                     keys.append(_position(key, len(outputs)))
                 else:
                     keys.append(self.expressions.expr(key, scope).sql)
@@ -164,10 +178,16 @@ class QueryTranslator:
         having = node.args.get("having")
         if having is not None:
             sql += " HAVING " + self.expressions.filter(having.this, scope)
+        if padded:
+            sql = distinct_rows(sql, outputs, top=top)
         order = node.args.get("order")
         if order is not None:
-            keys = [self._order_key(o.this, scope, outputs, exprs) for o in order.expressions]
-            if node.args.get("distinct") is not None:
+            last = order.expressions[-1]
+            keys = [
+                self._order_key(o.this, scope, outputs, exprs, blanks=distinct or o is last)
+                for o in order.expressions
+            ]
+            if distinct:
                 unselected = next(
                     (o for o, k in zip(order.expressions, keys, strict=True) if not k.isdigit()), None
                 )
@@ -232,20 +252,37 @@ class QueryTranslator:
         ]
 
     def _order_key(
-        self, node: exp.Expression, scope: Scope, outputs: tuple[Output, ...], exprs: list[Ex]
+        self,
+        node: exp.Expression,
+        scope: Scope,
+        outputs: tuple[Output, ...],
+        exprs: list[Ex],
+        *,
+        blanks: bool,
     ) -> str:
-        """A position, a name of the result, or an expression over the sources."""
+        """A position, a name of the result, or an expression over the sources. Without `blanks`, those behind a text
+        decide nothing: the next key does."""
+        position, ex = self._order_value(node, scope, outputs, exprs)
+        if not blanks and has_blanks(self.expressions.values, ex):
+            return without_blanks(ex.sql)
+        return position or ex.sql
+
+    def _order_value(
+        self, node: exp.Expression, scope: Scope, outputs: tuple[Output, ...], exprs: list[Ex]
+    ) -> tuple[str, Ex]:
+        """What an item of ORDER BY is, and its position in the result, "" for none."""
         if isinstance(node, exp.Literal) and not node.is_string:
-            return _position(node, len(outputs))
+            place = _position(node, len(outputs))
+            return place, exprs[int(place) - 1]
         if isinstance(node, exp.Column) and not node.table:
             for position, output in enumerate(outputs, 1):
                 if output.name == node.name:
-                    return str(position)
+                    return str(position), exprs[position - 1]
         ex = self.expressions.expr(node, scope)
         for position, chosen in enumerate(exprs, 1):
             if chosen.sql == ex.sql:
-                return str(position)
-        return ex.sql
+                return str(position), ex
+        return "", ex
 
     @staticmethod
     def nulls_first(node: exp.Ordered) -> bool:

@@ -86,6 +86,7 @@ class Scope:
     parent: Scope | None = None
     ctes: dict[str, tuple[Output, ...]] = field(default_factory=dict)
     variables: dict[str, Ex] = field(default_factory=dict)  # of the statement: `name # type`
+    groups: dict[str, str] | None = None  # of texts in GROUP BY: what stands for their group's rows elsewhere
 
     def cte(self, name: str) -> tuple[Output, ...] | None:
         scope: Scope | None = self

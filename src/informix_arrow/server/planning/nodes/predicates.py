@@ -139,6 +139,9 @@ def _any(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     word = "ANY" if isinstance(node, exp.Any) else "ALL"
     inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
     sql, output = tr.query(inner, scope)
+    if output.type is not None and is_character(output.type):
+        sql = f"SELECT rtrim(q.v, ' ') FROM ({sql}) AS q(v)"
+        return Ex(f"{word} ({sql})", output.type, source=ColumnType.char(1))  # as a CHAR is stored
     return Ex(f"{word} ({sql})", output.type, packed=output.packed)
 
 
