@@ -439,5 +439,5 @@ def _write(
         places = ", ".join("?" * len(values))
         writer.execute(f"INSERT INTO {info.duck} ({names}) VALUES ({places})", values).fetchall()
     else:
-        writer.execute_over(f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows", table)
+        writer.execute_each(f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows", table)
     transaction.changes.inserted(info, table)

@@ -15,6 +15,7 @@ from ..schema.catalog import TableInfo, first_row, repeated_key
 from ..types.names import quote
 from .appending import constraint_error
 from .isolation import Isolation
+from .journal import require_count
 from .locks import Key
 from .null_keys import duplicate, refuse_repeated
 from .positioned import Positioned
@@ -213,6 +214,10 @@ class Modifier:
         text = self._runner.answers.answered(sql)
         return int(self._transaction.writer.execute_over(text, rows, values_in(text, values))[0][0])
 
+    def _changed_each(self, sql: str, rows: Any) -> int:
+        """As `_changed_over`, of rows that are there, each named once."""
+        return self._transaction.writer.execute_each(self._runner.answers.answered(sql), rows)
+
     def _each(self, plan: ModifyPlan, params: Sequence[object]) -> int:
         """UPDATE with an object of its own for every row."""
         self._values.made = dict.fromkeys([*(f"file{i}" for i in range(len(plan.needs.files))), "row"])
@@ -244,12 +249,12 @@ class Modifier:
 
     def _seen(self, plan: ModifyPlan, keys: Any, values: dict[str, object], *, rekeys: bool) -> int:
         """Run an UPDATE or DELETE of rows that are logged: they are read first, with their new values."""
-        rows = self._made(plan, plan.rows, keys, values)
+        rows = self._all_made(plan, plan.rows, keys, values)
         return self._write(plan, rows, rekeys=rekeys) if plan.columns else self._delete(plan, rows)
 
     def _delete(self, plan: ModifyPlan, rows: pa.Table) -> int:
         """Delete rows that were found by `_made`."""
-        count = self._changed_over(plan.head + among(plan.info, plan.alias), rows, {})
+        count = self._changed_each(plan.head + among(plan.info, plan.alias), rows)
         if plan.info.full_rows:
             self._transaction.changes.deleted(plan.info, _as_it_was(plan.info, rows))
         return count
@@ -257,7 +262,14 @@ class Modifier:
     def _written(self, plan: ModifyPlan, keys: Any, values: dict[str, object], *, rekeys: bool) -> int:
         """Run an UPDATE that looks at other rows, too, or changes keys. What it makes of its rows is found out first: a
         replay might see others, and their parents are locked; so are, with `rekeys`, their new keys."""
-        return self._write(plan, self._made(plan, plan.made, keys, values), rekeys=rekeys)
+        return self._write(plan, self._all_made(plan, plan.made, keys, values), rekeys=rekeys)
+
+    def _all_made(self, plan: ModifyPlan, query: str, keys: Any, values: dict[str, object]) -> pa.Table:
+        """As `_made`, of rows that were just found. Differs where DuckDB does not find all of several again."""
+        rows = self._made(plan, query, keys, values)
+        if keys.num_rows > 1 and not plan.merges:
+            require_count(rows.num_rows, keys.num_rows)
+        return rows
 
     def _made(self, plan: ModifyPlan, query: str, keys: Any, values: dict[str, object]) -> pa.Table:
         """The rows of `plan.made` or `plan.rows` that have these identities."""
@@ -279,7 +291,7 @@ class Modifier:
         sets = ", ".join(f"{quote(column.name)} = r.m{i}" for i, column in enumerate(plan.columns))
         match = " AND ".join(f"{name} = r.k{i}" for i, name in enumerate(names))
         head = f"UPDATE {plan.info.duck} AS {quote(plan.alias)}"
-        count = self._changed_over(f"{head} SET {sets} FROM _ifx_rows AS r WHERE {match}", rows, {})
+        count = self._changed_each(f"{head} SET {sets} FROM _ifx_rows AS r WHERE {match}", rows)
         if plan.info.full_rows:
             before = _as_it_was(plan.info, rows)
             after = pa.table(

@@ -29,7 +29,7 @@ from ..schema.databases import Databases
 from .current_database import CurrentDatabase
 from .deferring import Deferred
 from .duck_transaction import DuckTransaction
-from .journal import Journal, Recorder, Savepoint
+from .journal import Differs, Journal, Recorder, Savepoint
 from .lock_owner import LockOwner
 from .locks import Table
 from .open_rows import OpenRows
@@ -53,6 +53,10 @@ _PAUSE = 0.02
 
 class Stale(Exception):
     """Another session has committed since the statement's snapshot was taken: it must be run again."""
+
+
+_AGAIN = (Stale, Differs)
+"""What a statement is run again after, on a fresh snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,14 +269,24 @@ class Transaction:
         if not self._journal.writes:
             return
         try:
-            self._duck.begin()
-            with self._duck.undisturbed():
-                self._journal.replay(self.writer)
-        except duckdb.Error as e:
+            self._replay()
+        except (duckdb.Error, Differs) as e:
             self._lost()
             raise SqlError(
                 -458, ISAM_LOCKED, 0, "", f"the transaction could not be kept after an error: {e}"
             ) from e
+
+    def _replay(self) -> None:
+        for attempt in itertools.count(1):
+            self._duck.begin()
+            try:
+                with self._duck.undisturbed():
+                    self._journal.replay(self.writer)
+                return
+            except Differs:
+                self._duck.rollback()
+                if attempt == _PATIENCE:
+                    raise
 
     def failed(self, error: duckdb.Error) -> SqlError:
         """The SqlError for a DuckDB error outside `write`; mends the transaction that DuckDB has aborted."""
@@ -389,7 +403,7 @@ class Transaction:
                     result = self._write_once(body, single)
                     committed = True
                     return result
-                except Stale:
+                except _AGAIN:
                     if owner.interrupted.is_set():
                         raise SqlError(-213, ISAM_INTERRUPTED) from None
                     if attempt > _PATIENCE:
@@ -438,7 +452,7 @@ class Transaction:
                 self.changes.rollback()
             elif not untouched:
                 self.writer.log = []
-                if isinstance(e, Stale) or (isinstance(e, SqlError) and is_conflict(e)):
+                if isinstance(e, _AGAIN) or (isinstance(e, SqlError) and is_conflict(e)):
                     self.changes.forget()  # it will be run again
                 else:
                     self.changes.failed()
@@ -471,7 +485,7 @@ class Transaction:
         for attempt in range(_PATIENCE):
             try:
                 return body()
-            except Stale:
+            except _AGAIN:
                 if self._owner.interrupted.is_set():
                     raise SqlError(-213, ISAM_INTERRUPTED) from None
                 if attempt + 1 == _PATIENCE:
