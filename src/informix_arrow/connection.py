@@ -17,7 +17,7 @@ from .bulk.report import WriteReport
 from .cursor import Cursor
 from .dsn import Parameters, resolve
 from .dsn.keywords import FurtherKeywords
-from .dsn.parameters import CHECKS
+from .dsn.parameters import CHECKS, check_value
 from .exchange.ping import ping
 from .exchange.read_scope import isolation_of, lock_wait_of, set_reading
 from .exchange.routines import fast_path_call
@@ -539,7 +539,7 @@ class Connection(Metadata):
 
     @lock_wait.setter
     def lock_wait(self, value: int) -> None:
-        self._run(set_reading(self._session, lock_wait=CHECKS["lock_wait"]("lock_wait", value)))
+        self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
 
     @contextmanager
     def client_files(self, files: Mapping[str, object]) -> Iterator[None]:

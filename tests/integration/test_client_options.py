@@ -315,3 +315,46 @@ def test_datetimes_and_more_as_parameters_still_work(conn: ifx.Connection) -> No
     conn.execute("INSERT INTO client_params VALUES (?, ?, ?, 12345)", values)
     assert conn.execute("SELECT * FROM client_params").fetchall() == [(*values, 12345)]
     conn.execute("DROP TABLE client_params")
+
+
+STRANGE: list[Any] = ["x", "1", 1, 1.5, True, b"x", [], {}, object(), -5, 10**30, float("nan")]
+TAKEN: dict[str, list[Any]] = {
+    "batch_bytes": [],
+    "batch_rows": [1],
+    "decimals": [],
+    "floating_decimals": [],
+    "strings": [],
+    "lobs": [],
+    "encoding_errors": [],
+    "integer_aggregates": [True],
+    "isolation": [],
+    "lock_wait": [1],
+    "timeout": [1, 1.5, 10**30],
+}
+
+
+@pytest.mark.parametrize("option", TAKEN)
+def test_a_value_of_another_type_is_refused_with_the_name_of_the_option(
+    conn: ifx.Connection, option: str
+) -> None:
+    """``integer_aggregates=[]`` lost the connection, ``integer_aggregates="x"`` and ``lock_wait="1"`` were taken."""
+    taken = []
+    for value in STRANGE:
+        try:
+            conn.query("SELECT 1 FROM systables WHERE tabid = 1", **{option: value}).close()
+        except ifx.InterfaceError as error:
+            assert option in str(error)  # noqa: PT017
+        else:
+            taken.append(value)
+    assert [(type(each), each) for each in taken] == [(type(each), each) for each in TAKEN[option]]
+    assert not conn.closed
+
+
+def test_settings_of_a_connection_are_no_texts_where_they_are_numbers(
+    conn: ifx.Connection, server: Server
+) -> None:
+    with pytest.raises(ifx.InterfaceError, match=r"lock_wait must be a whole number .*, got '1'"):
+        conn.lock_wait = "1"  # type: ignore[assignment]
+    for value in (float("inf"), 1e10):  # which were a TypeError or an OverflowError of the socket
+        with pytest.raises(ifx.InterfaceError, match="keepalive must be true, false or a number of seconds"):
+            ifx.connect(server.url("stores_demo"), keepalive=value)

@@ -31,6 +31,10 @@ def test_serve_prints_its_address_and_stops_cleanly_on_a_signal(number: signal.S
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line.startswith("listening on 127.0.0.1:")
+        url = process.stdout.readline().strip()
+        assert url == f"informix://informix@{line.split()[-1]}/?server=informix"
+        with informix_arrow.connect(url, password="in4mix") as connection:
+            assert connection.database == ""
         with socket.create_connection(("127.0.0.1", int(line.rpartition(":")[2])), 30):
             process.send_signal(number)
             assert process.wait(30) == 0
@@ -40,7 +44,10 @@ def test_the_collector_passes_over_what_serve_began_with_until_it_ends() -> None
     seen = []
 
     class Some:
-        host, port, address = "127.0.0.1", 1, ("127.0.0.1", 1)
+        host, port, address, password = "127.0.0.1", 1, ("127.0.0.1", 1), "s"
+
+        def url(self) -> str:
+            return "informix://u:s@127.0.0.1:1/"
 
         def start(self) -> None:
             seen.append(gc.get_freeze_count())

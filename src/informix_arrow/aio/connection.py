@@ -17,7 +17,7 @@ from ..bulk.report import WriteReport
 from ..bulk.source import Arriving, Interrupted
 from ..dsn import Parameters, resolve
 from ..dsn.keywords import FurtherKeywords
-from ..dsn.parameters import CHECKS
+from ..dsn.parameters import CHECKS, check_value
 from ..exchange.ping import ping
 from ..exchange.read_scope import isolation_of, lock_wait_of, set_reading
 from ..exchange.routines import fast_path_call
@@ -631,12 +631,12 @@ class AsyncConnection(AsyncMetadata):
     # asyncio only:
     async def set_lock_wait(self, value: int) -> None:
         """Set :attr:`lock_wait`."""
-        await self._run(set_reading(self._session, lock_wait=CHECKS["lock_wait"]("lock_wait", value)))
+        await self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
 
     # blocking only:
     # | @lock_wait.setter
     # | def lock_wait(self, value: int) -> None:
-    # |     self._run(set_reading(self._session, lock_wait=CHECKS["lock_wait"]("lock_wait", value)))
+    # |     self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
     # |
     # both:
     @contextmanager

@@ -14,6 +14,7 @@ import socket
 import sys
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
+from urllib.parse import quote
 
 from .helping import Commands, command
 
@@ -184,6 +185,11 @@ def _query_log(path: str | None) -> contextlib.AbstractContextManager[IO[str] | 
     return contextlib.nullcontext() if path is None else open(path, "a", encoding="utf-8")
 
 
+def _url_of(server: Server) -> str:
+    """What ``connect`` takes, without the password."""
+    return server.url().replace(f":{quote(server.password, safe='')}@", "@", 1)
+
+
 def _serve_until(signalled: socket.socket, server: Server) -> int:
     try:
         server.start()
@@ -194,7 +200,8 @@ def _serve_until(signalled: socket.socket, server: Server) -> int:
     gc.freeze()
     try:
         host, port = server.address
-        print(f"listening on {f'[{host}]' if ':' in host else host}:{port}", flush=True)
+        listening = f"listening on {f'[{host}]' if ':' in host else host}:{port}"
+        print(f"{listening}\n{_url_of(server)}", flush=True)  # at once: some read the first line and no more
         signalled.recv(1)
     finally:
         gc.unfreeze()  # or DuckDB's library calls it leaked

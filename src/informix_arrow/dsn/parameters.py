@@ -223,6 +223,7 @@ def _integer(low: int, high: int) -> Callable[[str, object], int]:
 
 
 def _seconds(key: str, value: object) -> float | None:
+    given = value
     if isinstance(value, str):
         if value.lower() in ("", "none"):
             return None
@@ -231,7 +232,9 @@ def _seconds(key: str, value: object) -> float | None:
         except ValueError:
             value = -1
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise InterfaceError(f"{key} must be a positive number of seconds (leave it out for no limit)")
+        raise InterfaceError(
+            f"{key} must be a positive number of seconds (leave it out for no limit), got {given!r}"
+        )
     return float(value)
 
 
@@ -243,6 +246,10 @@ def _keepalive(key: str, value: object) -> bool | float:
             if isinstance(value, bool):
                 raise
     found = _seconds(key, value)
+    if found is not None and found >= 1 << 31:
+        raise InterfaceError(
+            f"{key} must be true, false or a number of seconds below {1 << 31}, got {value!r}"
+        )
     return found if found is not None else True
 
 
@@ -338,3 +345,24 @@ CHECKS: dict[str, Callable[[str, object], Any]] = {
     "tls_hostname": _text,
 }
 """How the value of each parameter is checked; each raises ``InterfaceError``."""
+
+
+def check_value(key: str, value: object, name: str = "") -> Any:
+    """The value that a program gives for a parameter, which is called ``name`` there: a number is no text, as it is in
+    a connection string. ``InterfaceError`` names what is allowed."""
+    if isinstance(value, str) and CHECKS[key] in _OF_NUMBERS:
+        value = _NotANumber(value)
+    return CHECKS[key](name or key, value)
+
+
+class _NotANumber:
+    """A text where there may be none."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return repr(self._text)
+
+
+_OF_NUMBERS = (CHECKS["lock_wait"], _seconds)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from ..dsn.parameters import CHECKS
+from ..dsn.parameters import check_value
 from ..exchange import connect as login
 from ..exchange.cancel import drop, interruptible, note, verdict, why_lost
 from ..exchange.observed import observed
@@ -143,7 +143,7 @@ class LinkState:
         that means none."""
         if timeout is None:
             return self._call_timeout
-        seconds: float | None = CHECKS["call_timeout"]("timeout", timeout)
+        seconds: float | None = check_value("call_timeout", timeout, "timeout")
         return seconds
 
     def _traced(self, exchange: Exchange[T], call: Call | None = None) -> Exchange[T]:

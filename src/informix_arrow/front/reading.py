@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict, cast
 import pyarrow as pa
 
 from ..dsn import Parameters
-from ..dsn.parameters import CHECKS
+from ..dsn.parameters import CHECKS, check_value
 from ..exchange.fetch import ReadOptions, ServerCursor
 from ..exchange.run import run
 from ..exchange.session import Session
@@ -66,8 +66,8 @@ def start_query(
         batch_bytes,
         batch_rows,
         fetch_bytes=settings.fetch_buffer_size,
-        isolation=CHECKS["isolation"]("isolation", isolation) if isolation else "",
-        lock_wait=None if lock_wait is None else CHECKS["lock_wait"]("lock_wait", lock_wait),
+        isolation=CHECKS["isolation"]("isolation", isolation) if isolation is not None else "",
+        lock_wait=None if lock_wait is None else check_value("lock_wait", lock_wait),
     )
     exchange = run(session, sql, len(values), values, wishes, need_rows=True)
     return cast("Exchange[ServerCursor]", exchange)  # a statement without rows is refused
@@ -75,7 +75,12 @@ def start_query(
 
 def type_options(settings: Parameters, *, encoding_errors: str | None, **options: Any) -> TypeOptions:
     """Checked options; ``InterfaceError`` for a value that none of them has."""
-    options["encoding_errors"] = encoding_errors or settings.encoding_errors
+    if encoding_errors is None or encoding_errors == "":
+        encoding_errors = settings.encoding_errors
+    options["encoding_errors"] = encoding_errors
+    truth = options.get("integer_aggregates", False)
+    if truth is not True and truth is not False:  # which 1 and 0 are for a cache
+        raise InterfaceError(f"integer_aggregates must be True or False, got {truth!r}")
     try:
         try:
             return _checked(tuple(options.items()))
@@ -92,5 +97,5 @@ def _checked(options: tuple[tuple[str, Any], ...]) -> TypeOptions:
 
 
 def _check_size(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or not least <= value < 2**63:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**63:
         raise InterfaceError(f"{name} must be a whole number of at least {least}, got {value!r}")
