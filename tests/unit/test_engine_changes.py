@@ -21,6 +21,7 @@ from informix_arrow.server.changes import log as log_module
 from informix_arrow.server.changes.images import TableImages
 from informix_arrow.server.changes.log import ChangeLog, Gone
 from informix_arrow.server.changes.reader import Captured, LogReader
+from informix_arrow.server.changes.records import RecordKind
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.journal import Recorder
 from informix_arrow.server.errors import SqlError
@@ -763,3 +764,44 @@ def test_a_write_that_never_finds_all_its_rows_fails_and_changes_nothing(
     db.session.commit()
     assert db.rows("select id, n from t order by id") == [(1, 1), (2, 2), (3, 3)]
     watch.same()
+
+
+def test_a_file_of_the_log_that_was_just_begun_when_the_server_was_killed_forgets_no_open_transaction(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "changes"
+    folder.mkdir()
+    log = ChangeLog(folder, str(tmp_path))
+    began = log.began(log.begin(1))
+    log.close()
+    (folder / "0000000003.changes").write_bytes(log_module._FILE_HEAD.pack(log_module._MAGIC, 3))
+    again = ChangeLog(folder, str(tmp_path))
+    again.recover(lambda lsn: lsn == began)
+    entries, _ = again.read(4 << 32, 1 << 20)
+    assert [entry.kind for entry in entries] == [log_module.OPEN, RecordKind.COMMTX]
+    again.close()
+
+
+def test_a_commit_whose_end_cannot_be_written_at_a_restart_is_known_at_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "changes").mkdir()
+    with monkeypatch.context() as killed:
+        killed.setattr(ChangeLog, "committed", lambda self, tx: None)
+        engine = Engine(tmp_path, "informix", VERSION, Library())
+        db = connect(engine)
+        db.run("create table t (id int, n int)")
+        Watch(db, "t")
+        db.run("insert into t values (1, 2)")
+        engine.close()
+
+    def full(self: ChangeLog, file: object, data: bytes) -> None:
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(ChangeLog, "_write", full)
+        Engine(tmp_path, "informix", VERSION, Library()).close()
+    engine = Engine(tmp_path, "informix", VERSION, Library())
+    watch = Watch(connect(engine), "t", lsn=2 << 32, on=False)
+    assert [t.changes for t in watch.read().committed] == [[("insert", "t", None, (1, 2))]]
+    engine.close()

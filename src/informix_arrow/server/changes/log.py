@@ -463,7 +463,6 @@ class ChangeLog:
                     file.end = _FILE_HEAD.size
                     self._files.append(file)
                     continue
-                self._open.clear()
                 at = self._follow_file(source, file.lsn, size)
             file.end = at
             self._files.append(file)
@@ -497,6 +496,11 @@ class ChangeLog:
                     self.committed(tx)
                 else:
                     self.rolled_back(tx)
+
+    @property
+    def owes(self) -> bool:
+        """Whether the end of a transaction could not be written yet."""
+        return bool(self._owed)
 
     @property
     def unfinished(self) -> bool:

@@ -234,6 +234,7 @@ def recover(changes: ChangeLog, databases: Databases, con: duckdb.DuckDBPyConnec
         committed |= logged_commits.noted(con, name)
     if changes.unfinished:
         changes.recover(committed.__contains__)
-    if committed:
+    if committed and not changes.owes:
+        changes.sync()  # what proves that they were committed goes
         for name in databases.names():
             logged_commits.forget(con, name)
