@@ -6,6 +6,7 @@ import datetime as dt
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -748,6 +749,28 @@ def test_two_copies_into_one_folder_do_not_meet(filled: ifx.Connection, tmp_path
     progress: Callable[[int, int], object] = again
     (report,) = ifx.copy(filled, target, ["orders"], progress=progress)
     assert report.target_rows == 3
+
+
+@pytest.mark.parametrize("gone", ["lake/_informix_arrow.lock", "lake", "x.duckdb"])
+def test_a_target_that_is_taken_away_in_the_middle_of_a_copy_is_missed(
+    filled: ifx.Connection, tmp_path: Path, gone: str
+) -> None:
+    """A copy into a DuckDB file that was gone said that it was done; without the lock's file two copies wrote to one
+    folder, whose readers found each row twice."""
+    target = str(tmp_path / "x.duckdb") if gone == "x.duckdb" else f"{tmp_path}/lake/"
+
+    def remove(rows: int, size: int) -> None:
+        there = tmp_path / gone
+        shutil.rmtree(there) if there.is_dir() else there.unlink()
+        if gone.endswith(".lock"):
+            ifx.copy(filled, target, ["orders"])
+
+    with pytest.raises(ifx.CopyFailed, match="somebody has removed"):
+        ifx.copy(filled, target, ["orders"], progress=remove)
+    assert ifx.copy(filled, target, ["orders"])[0].target_rows == 3
+    if gone != "x.duckdb":
+        files = list((tmp_path / "lake" / "orders").glob("*.parquet"))
+        assert sum(pq.read_metadata(each).num_rows for each in files) == 3
 
 
 def test_two_copies_into_one_duckdb_file_do_not_meet(filled: ifx.Connection, tmp_path: Path) -> None:

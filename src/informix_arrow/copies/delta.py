@@ -22,7 +22,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 
 from ..wire.errors import NotSupportedError, OperationalError
 from .files import stored
-from .folders import OUR_FILE, Syncing, folder_of, locked, write_whole
+from .folders import OUR_FILE, FolderLock, Syncing, folder_of, write_whole
 from .state import State
 
 APPLICATION = "informix-arrow"
@@ -34,7 +34,7 @@ class DeltaFolder:
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
-        self._unlock = locked(self._path)
+        self._lock = FolderLock(self._path)
 
     def state(self, table: str) -> State | None:
         folder = folder_of(self._path, table)
@@ -64,7 +64,7 @@ class DeltaFolder:
         return DeltaChange(folder, stored(table, schema, _type, "Delta"), whole=whole)
 
     def close(self) -> None:
-        self._unlock()
+        self._lock.release()
 
 
 class DeltaChange:

@@ -37,6 +37,7 @@ class DuckFile:
             self.name = path
             self._lock = threading.RLock()  # one writer at a time
             self._run(f"CREATE TABLE IF NOT EXISTS {STATES} (name VARCHAR PRIMARY KEY, state VARCHAR)")
+            self._file = os.stat(self._place)
         except BaseException:
             _taken.discard(self._place)
             raise
@@ -51,6 +52,19 @@ class DuckFile:
                 self._run("ROLLBACK")
                 raise
             self._run("COMMIT")
+            self._require_file()
+
+    def _require_file(self) -> None:
+        """``OperationalError`` when what was written is in no file that has a name any more."""
+        try:
+            same = os.path.samestat(self._file, os.stat(self._place))
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise OperationalError(
+                f"{self.name}: somebody has removed the file in the middle of the copy, or put another in its place: "
+                "copy again"
+            )
 
     def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,26 +22,50 @@ from ..wire.errors import InterfaceError, OperationalError
 LOCK = "_informix_arrow.lock"
 
 
-def locked(folder: Path) -> Callable[[], None]:
-    """Make a folder and keep others out for as long as this program lives, or until what is returned is called.
+class FolderLock:
+    """A folder, which is made, from which others are kept out for as long as this program lives or until ``release``.
 
     Where files cannot be locked, nobody is kept out.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise OperationalError(
-            f"{folder} is no folder, and none can be made there: choose another target"
-        ) from None
-    if fcntl is None:
-        return lambda: None
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        raise OperationalError(f"{folder}: another copy is writing to it") from None
-    return lambda: os.close(handle)
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise OperationalError(
+                f"{folder} is no folder, and none can be made there: choose another target"
+            ) from None
+        self._handle = -1
+        if fcntl is None:
+            return
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise OperationalError(f"{folder}: another copy is writing to it") from None
+        self._handle = handle
+
+    def require(self) -> None:
+        """``OperationalError`` when somebody has taken the lock's file away, and another copy may be at work."""
+        if self._handle < 0:
+            return
+        try:
+            same = os.path.samestat(os.stat(self._folder / LOCK), os.fstat(self._handle))
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise OperationalError(
+                f"{self._folder}: somebody has removed {LOCK} in the middle of the copy, or the folder: another copy "
+                "may write to it. See that there is one, and copy again"
+            )
+
+    def release(self) -> None:
+        """Let others in."""
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
 
 
 class Syncing:

@@ -7,7 +7,7 @@ table is a property of the table. Rows go by files being written anew without th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ..wire.errors import NotSupportedError, OperationalError
 from .files import stored
-from .folders import locked
+from .folders import FolderLock
 from .state import State
 
 STATE = "informix-arrow.copy"
@@ -38,10 +38,10 @@ class IcebergCatalogue:
     """A catalogue, and the namespace in it."""
 
     def __init__(self, text: str) -> None:
-        self._unlock: Callable[[], None] = lambda: None
+        self._lock: FolderLock | None = None
         if text.endswith(("/", "\\")) or Path(text).is_dir():
             folder = Path(text).absolute()
-            self._unlock = locked(folder)
+            self._lock = FolderLock(folder)
             properties = {
                 "type": "sql",
                 "uri": f"sqlite:///{folder / CATALOGUE}",
@@ -83,7 +83,8 @@ class IcebergCatalogue:
 
     def close(self) -> None:
         self._catalogue.close()
-        self._unlock()
+        if self._lock is not None:
+            self._lock.release()
 
     def _table(self, table: str) -> Table | None:
         with _told(self.name):

@@ -18,7 +18,7 @@ import pyarrow as pa
 from ..wire.errors import OperationalError
 from . import hive
 from .files import stored
-from .folders import OUR_FILE, Syncing, folder_of, locked, remove_empty, sync_folders, write_whole
+from .folders import OUR_FILE, FolderLock, Syncing, folder_of, remove_empty, sync_folders, write_whole
 from .state import State
 
 STATE = "_informix_arrow.json"
@@ -31,7 +31,7 @@ class ParquetFolder:
     def __init__(self, path: str, partition_by: Sequence[str] = ()) -> None:
         self._path = Path(path)
         self._partition_by = partition_by
-        self._unlock = locked(self._path)
+        self._lock = FolderLock(self._path)
 
     def state(self, table: str) -> State | None:
         folder = folder_of(self._path, table)
@@ -63,10 +63,10 @@ class ParquetFolder:
             )
         folder.mkdir(parents=True, exist_ok=True)
         fitting = stored(table, schema, _type, "Parquet")
-        return FolderChange(folder, before.files if before else (), fitting, by)
+        return FolderChange(folder, before.files if before else (), fitting, by, self._lock)
 
     def close(self) -> None:
-        self._unlock()
+        self._lock.release()
 
 
 class FolderChange:
@@ -76,8 +76,14 @@ class FolderChange:
     packed = True
 
     def __init__(
-        self, folder: Path, files: Sequence[str], schema: pa.Schema, partition_by: Sequence[str] = ()
+        self,
+        folder: Path,
+        files: Sequence[str],
+        schema: pa.Schema,
+        partition_by: Sequence[str],
+        lock: FolderLock,
     ) -> None:
+        self._lock = lock
         self._folder = folder
         self._syncing = Syncing()
         self.partition_by: Sequence[str] = partition_by
@@ -106,6 +112,7 @@ class FolderChange:
             partition_by=tuple(self.partition_by),
         )
         sync_folders(self._folder, adding)
+        self._lock.require()
         write_whole(self._folder / STATE, decided.to_json())
         return _finished(self._folder, decided)
 
