@@ -141,15 +141,19 @@ class Observers:
 
     def begin(self, database: str = "") -> Operation | None:
         """An operation begins, in that database; None when nobody looks."""
-        if (
+        if self.looking():
+            return Operation(target=self._target, database=database, shows_values=self._shows_values)
+        return None
+
+    def looking(self) -> bool:
+        """Whether anybody looks."""
+        return bool(
             self.own
             or _everywhere
             or _statement.isEnabledFor(logging.DEBUG)
             or _load.isEnabledFor(logging.DEBUG)
             or _connect.isEnabledFor(logging.DEBUG)
-        ):
-            return Operation(target=self._target, database=database, shows_values=self._shows_values)
-        return None
+        )
 
     def end(self, operation: Operation, database: str, error: BaseException | None = None) -> None:
         """It is over."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 
@@ -91,12 +91,20 @@ def _connect(parameters: Parameters, *, ahead: bool) -> Exchange[Session | None]
                 raise
     try:
         found = yield from _begin(session, parameters, parameters.db_locale, expected)
-        if found and not parameters.encoding and codec_for(found) != session.framing.encoding:
+        if (
+            found != parameters.db_locale
+            and found
+            and not parameters.encoding
+            and codec_for(found) != session.framing.encoding
+        ):
             yield from leave(session)
             session, expected = yield from _log_in(parameters, found, found, ahead)
             yield from _begin(session, parameters, found, expected)
         session.locale = found
-        yield from _set_up(session, parameters)
+        session.statements.size = parameters.statement_cache_size
+        session.lob_window = parameters.lob_window_bytes
+        if parameters.isolation or parameters.lock_wait is not None:
+            yield from set_reading(session, parameters.isolation, parameters.lock_wait)
     except Error as error:
         if session.usable_after(error):
             yield from leave(session)
@@ -156,14 +164,6 @@ def _offering(expected: bytes, session: Session, groups: Sequence[bytes]) -> Exc
         raise _Unexpected
     session.framing = agreed
     return b""
-
-
-def _set_up(session: Session, parameters: Parameters) -> Exchange[None]:
-    """Say how to read and how long to wait for locks, where the user said it."""
-    session.statements.size = parameters.statement_cache_size
-    session.lob_window = parameters.lob_window_bytes
-    if parameters.isolation or parameters.lock_wait is not None:
-        yield from set_reading(session, parameters.isolation, parameters.lock_wait)
 
 
 def _alternatives(parameters: Parameters) -> Iterator[Parameters]:
@@ -249,21 +249,27 @@ def _request(parameters: Parameters, client_locale: str, db_locale: str) -> Conn
         user=parameters.user,
         password=parameters.password,
         server=parameters.server,
-        environment={
-            "DBPATH": ".",
-            "CLIENT_LOCALE": client_locale,
-            **({"DB_LOCALE": db_locale} if db_locale else {}),
-            "CLNT_PAM_CAPABLE": "1",
-            "DBDATE": "Y4MD-",
-            "IFX_UPDDESC": "1",
-            "NODEFDAC": "no",
-            **parameters.env,
-        },
+        environment=_environment(client_locale, db_locale, tuple(parameters.env.items())),
         application=parameters.application,
         pid=os.getpid(),
         host=platform.node(),
         cwd=_working_directory(),
     )
+
+
+@lru_cache(maxsize=16)
+def _environment(client_locale: str, db_locale: str, own: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """The variables of a login, the user's ``own`` last."""
+    return {
+        "DBPATH": ".",
+        "CLIENT_LOCALE": client_locale,
+        **({"DB_LOCALE": db_locale} if db_locale else {}),
+        "CLNT_PAM_CAPABLE": "1",
+        "DBDATE": "Y4MD-",
+        "IFX_UPDDESC": "1",
+        "NODEFDAC": "no",
+        **dict(own),
+    }
 
 
 def _encoded(request: ConnectRequest) -> bytes:

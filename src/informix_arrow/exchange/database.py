@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ..wire import messages as m
 from ..wire.capabilities import Framing, codec_of_locale
-from ..wire.errors import Error, NotSupportedError, ProtocolError
+from ..wire.errors import Error, InterfaceError, NotSupportedError, ProtocolError
 from ..wire.message_base import Message
 from ..wire.primitives import NeedMoreData, encode_strictly
 from ..wire.values import decode_tuple
@@ -36,7 +36,7 @@ def open_database(
     fails, and does no harm.
     """
     asking = [] if known else [group(session, _prepare(_LOCALE_QUERY))]
-    groups = [*before, group(session, (m.DbOpen(name, 0),)), *asking]
+    groups = [*before, _opening(session, name), *asking]
     answer = yield from send(session, groups)
     warnings = _opened(answer, len(groups), session.framing)
     if warnings is not None:
@@ -55,6 +55,20 @@ def open_database(
     if warnings & OTHER_LOCALE:
         return (yield from database_locale(session))
     return known
+
+
+def _opening(session: Session, name: str) -> bytes:
+    """The group that opens a database. Raises as :func:`.stream.group`."""
+    try:
+        return _encoded_opening(name, session.framing)
+    except ValueError as error:
+        raise InterfaceError(f"this cannot be sent: {error}") from error
+
+
+@lru_cache(maxsize=16)
+def _encoded_opening(name: str, framing: Framing) -> bytes:
+    """The same in most logins of a process."""
+    return m.DbOpen(name, 0).encode(framing) + m.EndOfTurn().encode(framing)
 
 
 @lru_cache(maxsize=16)

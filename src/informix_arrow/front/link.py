@@ -238,8 +238,12 @@ class Link(LinkState):
         """Log in. Errors are those of :func:`.exchange.connect.connect`."""
         link = cls(parameters)
         try:
-            with link._logging_in(login.connect(parameters)) as exchange:
+            if link._trace is None and not link.observers.looking():
+                exchange = login.connect(parameters)
                 link.session = link.transport.run(exchange, whole=parameters.login_timeout)
+            else:
+                with link._logging_in(login.connect(parameters)) as exchange:
+                    link.session = link.transport.run(exchange, whole=parameters.login_timeout)
         except BaseException:
             link.transport.close()
             raise

@@ -42,10 +42,14 @@ def chosen(own: type[C]) -> type[C]:
 
 
 def _ask(own: type[Any]) -> type[Any] | None:
-    choose = _registered.get(own)
-    if choose is not None:
-        return choose()
-    return next((kind for choose in installed() if (kind := choose(own)) is not None), None)
+    registered = _registered.get(own)
+    if registered is not None:
+        return registered()
+    for choose in installed():
+        kind = choose(own)
+        if kind is not None:
+            return kind
+    return None
 
 
 @cache

@@ -309,7 +309,6 @@ class BlockingTransport:
         for number, (family, kind, protocol, address) in enumerate(addresses):
             link = socket.socket(family, kind, protocol)
             self._socket, self._readiness = link, Readiness(link)
-            link.setblocking(False)
             now = time.monotonic()
             # Each address gets its share of the time, so that a dead one does not use up that of the next.
             share = now + (ends - now) / (len(addresses) - number)
@@ -335,8 +334,12 @@ class BlockingTransport:
                 raise ConnectionLost(f"cannot connect to {where}: {error.strerror or error}") from error
 
     def _reach(self, link: socket.socket, address: Any, ends: float) -> None:
-        """Make the TCP connection; TimeoutError without errno when it does not stand at ``ends``."""
+        """Make the TCP connection; TimeoutError without errno when it does not stand at ``ends``. What stands within
+        half a second, as a rule, Python waits for in one call.
+        """
+        link.settimeout(max(self._left(ends), 0.001))
         code = link.connect_ex(address)
+        link.setblocking(False)
         if code in _IN_PROGRESS:
             self._await(False, ends)
             code = link.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
@@ -368,9 +371,14 @@ class BlockingTransport:
         """Wait until the socket that is being connected is ready; TimeoutError without errno at ``ends``."""
         assert self._readiness is not None
         while True:
-            now = time.monotonic()
-            left = min(self._limit().left(now, math.inf), ends - now)
+            left = self._left(ends)
             if left <= 0:
                 raise TimeoutError
-            if self._readiness.wait(reading, not reading, min(left, WAKE)):
+            if self._readiness.wait(reading, not reading, left):
                 return
+
+    def _left(self, ends: float) -> float:
+        """For how much longer may be waited in a connecting that shall stand at ``ends``, at most half a second at a
+        time."""
+        now = time.monotonic()
+        return min(self._limit().left(now, math.inf), ends - now, WAKE)

@@ -74,13 +74,17 @@ class ConnectRequest:
         """The whole packet with its header; ``ValueError`` for fields too long for it."""
         codec = _codec(self.environment)
         parts = (
-            _client(self.version, self.serial, self.application_id, codec),
-            _packed(_CAPS, self.cap1, self.cap2, self.cap3, 1),
-            _astr(_text(self.user, codec, "user name"), "user name"),
+            _client(
+                self.version,
+                self.serial,
+                self.application_id,
+                (self.cap1, self.cap2, self.cap3, 1),
+                self.user,
+                codec,
+            ),
             # Absent: a trusted host. Made anew each time: nothing that is kept here holds a password.
             _astr(_text(self.password, codec, "password"), "password") if self.password else b"\0\0",
-            _wanted(self.options, self.server, self.database, codec),
-            _environment(tuple(self.environment.items()), codec),
+            _wanted(self.options, self.server, self.database, tuple(self.environment.items()), codec),
             _packed(_PROCESS, _PINFO, 0, self.pid, self.thread_id),
             _origin(self.host, self.cwd, self.application, codec),
         )
@@ -130,20 +134,27 @@ def _packed(layout: struct.Struct, *values: int) -> bytes:
 
 
 @lru_cache(maxsize=16)
-def _client(version: str, serial: str, application_id: str, codec: str) -> bytes:
+def _client(
+    version: str, serial: str, application_id: str, caps: tuple[int, int, int, int], user: str, codec: str
+) -> bytes:
     """The packet's beginning, the same in most logins of a process."""
     w = Writer().raw(_BEGIN)
     for value in (version, serial, application_id):
         w.astr(_text(value, codec, "client identification"))
-    return w.getvalue()
+    return w.raw(_packed(_CAPS, *caps)).astr(_text(user, codec, "user name"), "user name").getvalue()
 
 
 @lru_cache(maxsize=16)
-def _wanted(options: int, server: str, database: str, codec: str) -> bytes:
-    """What is to be talked to, the same in most logins of a process."""
+def _wanted(
+    options: int, server: str, database: str, pairs: tuple[tuple[str, str], ...], codec: str
+) -> bytes:
+    """What is to be talked to, and the block of variables, the same in most logins of a process."""
     w = Writer().raw(_TRANSPORT).int(options)
     w.astr(_text(server, codec, "server name"), "server name")
-    return _optional(w, _text(database, codec, "database name")).raw(bytes(8)).getvalue()
+    _optional(w, _text(database, codec, "database name")).raw(bytes(8)).short(_ENV).short(len(pairs))
+    for name, setting in pairs:
+        w.astr(_text(name, codec, name), name).astr(_text(setting, codec, name), name)
+    return w.getvalue()
 
 
 @lru_cache(maxsize=16)
@@ -165,15 +176,6 @@ def _text(value: str, codec: str, what: str) -> bytes:
         return value.encode(codec, "surrogateescape")
     except UnicodeEncodeError:  # the value may be the password: do not show it
         raise ValueError(f"{what} has a character that the code set {codec} lacks") from None
-
-
-@lru_cache(maxsize=16)
-def _environment(pairs: tuple[tuple[str, str], ...], codec: str) -> bytes:
-    """The block of variables, the same in most logins of a process."""
-    w = Writer().short(_ENV).short(len(pairs))
-    for name, setting in pairs:
-        w.astr(_text(name, codec, name), name).astr(_text(setting, codec, name), name)
-    return w.getvalue()
 
 
 def _parse_request(reader: Reader) -> ConnectRequest:
