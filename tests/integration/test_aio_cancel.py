@@ -12,6 +12,8 @@ from tests.fault_proxy import eventually
 
 import informix_arrow as ifx
 from informix_arrow import aio
+from informix_arrow.aio.connection import open_connection
+from informix_arrow.dsn import resolve
 from informix_arrow.server import Server
 
 from .aio_support import CancelAt, open_files, run
@@ -184,3 +186,33 @@ def test_a_pool_recovers_wherever_the_task_of_a_member_was_cancelled(
     before = open_files()
     run(main)
     eventually(lambda: open_files() <= before, "the sessions of the server close their ends, too")
+
+
+@pytest.mark.parametrize("how", ["cancelled", "too slow"])
+def test_a_connect_that_is_given_up_leaves_no_task(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task that makes the TCP connection ended a turn of the loop later, when others had looked already."""
+
+    async def work() -> set[asyncio.Task[Any]]:
+        loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
+        async def slow(*given: object, **more: object) -> None:
+            begun.set()
+            try:
+                await asyncio.sleep(1000)
+            finally:
+                await asyncio.sleep(0)  # as TLS and several addresses have it
+
+        monkeypatch.setattr(loop, "create_connection", slow)
+        before = asyncio.all_tasks()
+        timeout = 0.01 if how == "too slow" else 1000
+        connecting = asyncio.ensure_future(
+            open_connection(resolve("informix://u:p@127.0.0.1:1/d?server=s", connect_timeout=timeout))
+        )
+        await begun.wait()
+        if how == "cancelled":
+            connecting.cancel()
+        with pytest.raises(asyncio.CancelledError if how == "cancelled" else ifx.OperationalError):
+            await connecting
+        return asyncio.all_tasks() - before
+
+    assert run(work) == set()

@@ -23,7 +23,7 @@ from ..exchange.steps import (
     Step,
     Uncounted,
 )
-from .limits import URGENT, Limits
+from .limits import GRACE, URGENT, Limits
 from .sockets import is_address, send_urgent, set_up, stirs
 from .tls import TlsSettings, explain
 
@@ -245,6 +245,8 @@ class AsyncTransport:
                 await asyncio.wait({connecting}, timeout=None if left == math.inf else left)
         except (asyncio.CancelledError, ConnectionLost):
             _give_up(connecting)
+            # It ends at its next turns: who waited here finds no task of ours left. No longer than that, though.
+            await asyncio.wait({connecting}, timeout=GRACE)
             raise
         try:
             _, self._wire = connecting.result()
