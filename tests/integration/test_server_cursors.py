@@ -124,6 +124,30 @@ def test_a_statement_can_be_opened_again_with_other_parameters(client: RawClient
     assert client.error(m.Id(query), m.Fetch(4096)) == -259
 
 
+def test_the_same_bytes_again_mean_what_is_true_by_then(client: RawClient) -> None:
+    """The server does not parse them again: Id, cursor's name and fetch."""
+    client.command("CREATE TEMP TABLE t_again (a INT)")
+    query = client.prepare("SELECT a FROM t_again WHERE a >= ? ORDER BY a", 1).statement_id
+
+    def read(least: int) -> list[int]:
+        client.open_cursor(query, least)
+        found = ints(client.fetch(query)[0])
+        client.must(m.Id(query), m.Close())
+        return found
+
+    assert read(1) == []
+    for row in (1, 2):
+        client.command(f"INSERT INTO t_again VALUES ({row})")
+        assert [read(1), read(2), read(1)] == [[1, 2][:row], [2][: row - 1], [1, 2][:row]]
+    client.must(m.Id(query), m.Release())
+    assert client.error(m.Id(query), m.Fetch(4096)) < 0
+    client.command("DROP TABLE t_again")
+    client.command("CREATE TEMP TABLE t_again (a INT)")
+    client.command("INSERT INTO t_again VALUES (7)")
+    query = client.prepare("SELECT a FROM t_again WHERE a >= ? ORDER BY a", 1).statement_id
+    assert [read(1), read(8), read(7)] == [[7], [], [7]]
+
+
 def test_a_fetch_from_an_unopened_cursor_is_an_error_and_closing_it_is_none(client: RawClient) -> None:
     query = client.prepare("SELECT k FROM t_rows").statement_id
     assert client.error(m.Id(query), m.Fetch(4096)) == -259
