@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import starmap
 
 import pytest
 
@@ -12,12 +13,13 @@ import informix_arrow
 from informix_arrow.server import Server
 from informix_arrow.server.errors import SqlError
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.bound_values import bound_to_python
 from informix_arrow.wire.describe import InputDescribe, StatementType
 from informix_arrow.wire.messages import BoundValue
 from informix_arrow.wire.types import TypeCode
 from informix_arrow.wire.values import bind_value
 
-from .raw import RawClient, one
+from .raw import RawClient, Refused, one
 
 
 @pytest.fixture
@@ -186,6 +188,98 @@ def test_the_fast_path_returns_each_type_and_an_error_as_such(
     quarter, text, day = call(client, number, 5)
     assert (quarter.type, text.data, day.type) == (TypeCode.DECIMAL, b"\0\x02\xc3\xa9", TypeCode.DATE)
     assert client.error(m.ExecuteRoutine("", number, 1), m.Bind((bind_value(-1, "utf-8"),))) == -746
+
+
+# ---- OUT parameters, as JDBC sends it (tests/interop/jdbc/test_out_parameters.py), message by message ---------
+
+
+SPLIT = """CREATE FUNCTION r_split(n INT, OUT half DECIMAL(8,2), INOUT word VARCHAR(9)) RETURNING INT, CHAR(3);
+    IF n < 0 THEN RAISE EXCEPTION -746, 0, 'negative'; END IF
+    IF n > 0 THEN LET half = n / 2; END IF LET word = word || 'é'; RETURN n + 1, 'odd'; END FUNCTION"""
+
+
+def refused(client: RawClient, sql: str, nparams: int) -> str:
+    """What a PREPARE is refused with -9752 for: the routine."""
+    reply = client.ask(m.Prepare(nparams, sql), m.NDescribe(), m.WantDone())
+    error = one(reply, m.Err)
+    assert error.sqlcode == -9752
+    return error.near
+
+
+def found(client: RawClient, token: str) -> m.RoutineHandle:
+    database, number, rest = token.split(":")
+    assert rest == ""
+    return one(client.must(m.GetRoutine(database, int(number))), m.RoutineHandle)
+
+
+def test_a_call_with_out_parameters_is_made_by_the_number_that_its_refusal_gives(
+    client: RawClient, create: Callable[[str], None]
+) -> None:
+    create(SPLIT)
+    token = refused(client, "EXECUTE FUNCTION r_split(?, ?, ?)", 3)
+    assert refused(client, "EXECUTE FUNCTION r_split(word = 'x', half = ?, n = 1)", 1) == token
+    routine = found(client, token)
+    assert found(client, token) == routine
+
+    def call_it(*arguments: object) -> list[m.Message]:
+        bound = tuple(bind_value(a, "utf-8") for a in arguments)
+        return client.must(
+            m.ExecuteRoutine(routine.database, routine.handle, len(bound), 1),
+            m.Bind(bound),
+            m.WantParameters(),
+        )
+
+    def values(reply: list[m.Message]) -> list[tuple[int, object]]:
+        return [(v.type, bound_to_python(v, "utf-8")) for v in one(reply, m.RoutineResult).values]
+
+    with pytest.raises(Refused) as failed:
+        call_it(-1, None, "")
+    assert failed.value.sqlcode == -746
+    said, result = call_it(5, None, "ab")
+    outs = [(TypeCode.INTEGER, False), (TypeCode.DECIMAL, True), (TypeCode.VARCHAR, True)]
+    assert said == m.RoutineParameters(
+        (TypeCode.INTEGER, TypeCode.CHAR), tuple(starmap(m.RoutineParameter, outs))
+    )
+    assert values([result]) == [
+        (TypeCode.DECIMAL, Decimal("2.50")),
+        (TypeCode.CHAR, "abé"),
+        (TypeCode.INTEGER, 6),
+        (TypeCode.CHAR, "odd"),
+    ]
+    (again,) = call_it(0, 77, None)  # what OUT was given is nobody's, and parameters are described once
+    assert [value for _, value in values([again])] == [None, None, 1, "odd"]
+    assert found(client, token) == routine
+    assert [type(message) for message in call_it(1, None, "")] == [m.RoutineParameters, m.RoutineResult]
+
+
+def test_a_routine_is_found_by_its_number_where_it_is_and_as_long_as_it_is(client: RawClient) -> None:
+    client.command("CREATE PROCEDURE r_gone(OUT a INT) LET a = 7; END PROCEDURE")
+    database, number, _ = refused(client, "EXECUTE PROCEDURE r_gone(?)", 1).split(":")
+    handle = found(client, f"{database}:{number}:").handle
+    assert client.error(m.GetRoutine("nowhere", int(number))) == -329
+    assert client.error(m.GetRoutine(database, 999_999)) == -674
+    assert client.error(m.GetRoutine(database, 0)) == -674
+    client.command("DROP PROCEDURE r_gone")
+    assert client.error(m.GetRoutine(database, int(number))) == -674
+    assert (
+        client.error(m.ExecuteRoutine("", handle, 1, 1), m.Bind((m.NULL_VALUE,)), m.WantParameters()) == -674
+    )
+
+
+def test_a_question_about_a_routine_has_one_end_and_so_has_the_empty_group_behind_it(
+    client: RawClient,
+) -> None:
+    question = m.RoutineQuestion("stores_demo", 77)
+    end, number = m.EndOfTurn(), m.Prepare(0, "SELECT 1 FROM systables")
+    for sent, groups in (
+        ((question, end, end, number, end), 2),
+        ((question, end, number, end, end), 3),
+        ((question, end, question, end, end, end), 3),
+    ):
+        client.send(*sent)
+        replies = client.receive_groups(groups)
+        assert replies[0] == []
+        assert client.number("SELECT FIRST 1 7::INT FROM systables") == 7  # nothing came behind
 
 
 # ---- our own client ----------------------------------------------------------------------------------------

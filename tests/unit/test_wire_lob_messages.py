@@ -71,6 +71,45 @@ def test_routine_results_give_their_values() -> None:
     assert created in results
 
 
+def test_what_jdbc_sent_to_call_a_routine_with_out_parameters_is_read_and_written_byte_for_byte() -> None:
+    name = "000b73746f7265735f64656d6f00"
+    for sent, messages in (
+        (f"008301{name}0000004d", [m.RoutineQuestion("stores_demo", 77)]),
+        ("0065010000000b73746f7265735f64656d6f000000004d0001", [m.GetRoutine("stores_demo", 77)]),
+        (
+            f"0066{name}0000000500020001"
+            + "000500020002 00000a0000000005 0002ffff0000"
+            + f"00680001{'00' * 12}01",
+            [
+                m.ExecuteRoutine("stores_demo", 5, 2, 1),
+                m.Bind((m.BoundValue(2, b"\0\0\0\5", 0x0A00), m.BoundValue(2, None, 0, -1))),
+                m.WantParameters(),
+            ],
+        ),
+    ):
+        data = bytes.fromhex(sent)
+        assert m.parse_group(data, MODERN, client=True) == messages
+        assert b"".join(message.encode(MODERN) for message in messages) == data
+
+
+@walked(
+    ("hexes", "client"),
+    [
+        ("0083 00 0001 61 00 00000001", True),
+        (f"0068 0001 {'00' * 12} 02", True),
+        (f"0068 0002 {'00' * 12} 01", True),
+        (f"0068 0001 {'00' * 30} 01 0000 0000 0000", False),
+        (f"0068 0001 {'00' * 31} ffff 0000 0000", False),
+        (f"0068 0001 {'00' * 31} 0001 0002 {'00' * 12} 01 0000 0000", False),
+        (f"0068 0001 {'00' * 31} 0000 ffff 0000", False),
+        (f"0068 0001 {'00' * 31} 0000 0000 0001", False),
+    ],
+)
+def test_other_layouts_of_what_only_jdbc_has_shown_are_refused(hexes: str, client: bool) -> None:
+    with pytest.raises(ProtocolError):
+        m.parse_group(bytes.fromhex(hexes), MODERN, client=client)
+
+
 def test_a_get_routine_has_its_lone_zero_byte_and_pads_by_the_length_of_its_text() -> None:
     odd = m.GetRoutine("function informix.ifx_lo_close(integer)")
     assert odd.encode(MODERN).hex() == "006500" + "00000027" + odd.signature.encode().hex() + "00" + "0000"

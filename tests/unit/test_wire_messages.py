@@ -67,6 +67,8 @@ CLIENT_MESSAGES: list[m.Message] = [
     m.GeneratedKeys(),
     m.GeneratedKeys(3, ("id", "other")),
     m.GetRoutine("function informix.ifx_lo_close(integer)"),
+    m.GetRoutine("odd", 100),
+    m.GetRoutine("even", -1),
     m.Hold(),
     m.Id(7),
     m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),
@@ -91,11 +93,14 @@ CLIENT_MESSAGES: list[m.Message] = [
     m.RetType(1, (ColumnType.varchar(20), ColumnType.from_word(45, 1, 0, "informix", "boolean"))),
     m.Rollback(),
     m.RollbackToSavepoint("sp1"),
+    m.RoutineQuestion("odd", 77),
+    m.RoutineQuestion("even", 77),
     m.Scroll(),
     m.ScrollFetch(m.ScrollFetch.ABSOLUTE, 12),
     m.SetSavepoint("sp1", unique=True),
     m.Version(),
     m.WantDone(),
+    m.WantParameters(),
 ]
 SERVER_MESSAGES: list[m.Message] = [
     m.Accept(),
@@ -127,6 +132,8 @@ SERVER_MESSAGES: list[m.Message] = [
     m.LoDataReply(2, 64003),
     m.Protocols(bytes(9)),
     m.RoutineHandle("stores", 101),
+    m.RoutineParameters((), ()),
+    m.RoutineParameters((2, 15), (m.RoutineParameter(2, False), m.RoutineParameter(5, True))),
     m.RoutineResult(
         (
             m.BoundValue(2, b"\0\0\0\3"),
@@ -299,8 +306,8 @@ def test_an_insert_describes_columns_but_gives_no_rows() -> None:
 
 
 def test_an_unknown_tag_is_named_and_ends_the_conversation() -> None:
-    with pytest.raises(ProtocolError, match=r"SQ_FPARAM \(104\) at offset 2"):
-        m.parse_client_message(Reader(b"\0\0\0\x68", 2), MODERN)
+    with pytest.raises(ProtocolError, match=r"SQ_FPROUTINE \(103\) at offset 2"):
+        m.parse_client_message(Reader(b"\0\0\0\x67", 2), MODERN)
     with pytest.raises(ProtocolError, match=r"SQ_FILE_READ \(106\)"):  # two layouts: parse_file_answer
         m.parse_client_message(Reader(b"\0\x6a\0\0\0\0"), MODERN)
     with pytest.raises(ProtocolError, match="message 999"):

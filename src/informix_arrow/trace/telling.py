@@ -206,7 +206,10 @@ _TELLERS: dict[type[object], Callable[[Telling, Any], Facts]] = {
     m.GeneratedKeys: lambda telling, message: {
         "names": [telling.hiding.text(name) for name in message.names]
     },
-    m.GetRoutine: lambda telling, message: {"signature": telling.hiding.statement(message.signature)},
+    m.GetRoutine: lambda telling, message: {
+        "signature": telling.hiding.statement(message.signature),
+        "number": message.number,
+    },
     m.Id: lambda _, message: {"id": message.statement_id},
     m.Info: lambda telling, message: {"environment": telling.hiding.environment(message.environment)},
     m.LoData: _lo_data,
@@ -222,6 +225,10 @@ _TELLERS: dict[type[object], Callable[[Telling, Any], Facts]] = {
         "types": [type_of(each) for each in message.types],
     },
     m.RollbackToSavepoint: lambda telling, message: {"name": telling.hiding.text(message.name)},
+    m.RoutineQuestion: lambda telling, message: {
+        "database": telling.hiding.text(message.database),
+        "number": message.number,
+    },
     m.ScrollFetch: lambda _, message: {"how": message.how, "target": message.target, "size": message.size},
     m.SetSavepoint: lambda telling, message: {"name": telling.hiding.text(message.name)},
     # of a server
@@ -246,6 +253,10 @@ _TELLERS: dict[type[object], Callable[[Telling, Any], Facts]] = {
     m.RoutineHandle: lambda telling, message: {
         "database": telling.hiding.text(message.database),
         "handle": message.handle,
+    },
+    m.RoutineParameters: lambda _, message: {
+        "returned": list(message.returned),
+        "arguments": [{"type": each.type, "out": each.out} for each in message.arguments],
     },
     m.RoutineResult: lambda telling, message: {"values": telling.bound(message.values)},
     m.Tuple: lambda telling, message: telling.row(message.payload),

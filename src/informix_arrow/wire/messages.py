@@ -15,7 +15,6 @@ from .describe import Describe, InputDescribe, KeysDescribe
 from .errors import ProtocolError
 from .message_base import Message, tag_name
 from .messages_lob import (
-    ExecuteRoutine,
     FileAnswer,
     FileOp,
     FileRead,
@@ -26,12 +25,20 @@ from .messages_lob import (
     LoData,
     LoDataReply,
     LoOp,
-    RoutineHandle,
-    RoutineResult,
     Whence,
     expect_tag,
     parse_as,
     parse_file_answer,
+)
+from .messages_routine import (
+    ExecuteRoutine,
+    GetRoutine,
+    RoutineHandle,
+    RoutineParameter,
+    RoutineParameters,
+    RoutineQuestion,
+    RoutineResult,
+    WantParameters,
 )
 from .messages_server import (
     Accept,
@@ -75,7 +82,6 @@ from .messages_statement import (
     Fetch,
     FetchBlob,
     GeneratedKeys,
-    GetRoutine,
     Hold,
     Id,
     InputDescribeRequest,
@@ -152,6 +158,9 @@ __all__ = [
     "Rollback",
     "RollbackToSavepoint",
     "RoutineHandle",
+    "RoutineParameter",
+    "RoutineParameters",
+    "RoutineQuestion",
     "RoutineResult",
     "Scroll",
     "ScrollFetch",
@@ -160,6 +169,7 @@ __all__ = [
     "TupleId",
     "Version",
     "WantDone",
+    "WantParameters",
     "Whence",
     "XactStat",
     "expect_tag",
@@ -212,11 +222,13 @@ _CLIENT = _by_tag(
     RetType,
     Rollback,
     RollbackToSavepoint,
+    RoutineQuestion,
     Scroll,
     ScrollFetch,
     SetSavepoint,
     Version,
     WantDone,
+    WantParameters,
 )
 _SERVER = _by_tag(
     *_BOTH,
@@ -235,6 +247,7 @@ _SERVER = _by_tag(
     KeysTuple,
     LoDataReply,
     RoutineHandle,
+    RoutineParameters,
     RoutineResult,
     Tuple,
     TupleId,

@@ -1,10 +1,8 @@
-"""Messages of smart large objects, of files on the client's side and of the fast path (SQLI sections 15 and 16,
-JDBC section 11).
+"""Messages of smart large objects and of files on the client's side (SQLI section 15, JDBC section 11).
 
-Three of their tags mean different things by direction or by what was asked before:
+Some of their tags mean different things by direction or by what was asked before:
 
 * 97 is :class:`LoData` from a client and :class:`LoDataReply` from a server.
-* 101 is ``GetRoutine`` from a client and :class:`RoutineHandle` from a server.
 * 106 and 107 carry the two halves of a file transfer. A server sends 107 with a piece to write
   (:class:`FileWrite`) and the client answers 107 with the number of bytes written (:class:`FileWritten`). A client
   answers a read with 106 and the total (:class:`FileTotal`), then 106 with each piece (:class:`FileRead`): the same
@@ -17,7 +15,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from .binds import BoundValue, encode_result_value, parse_result_value
 from .capabilities import Framing
 from .errors import ProtocolError
 from .message_base import Message, parse_name, tag_name
@@ -307,72 +304,6 @@ def parse_file_answer(op: int, reader: Reader, framing: Framing) -> FileAnswer:
         raise ValueError(f"an answer to SQ_FILE with the unknown operation {op}")
     expect_tag(_END_OF_TURN, reader)
     return answer
-
-
-@dataclass(frozen=True, slots=True)
-class RoutineHandle(Message):
-    """SQ_GETROUTINE of a server: the handle of a routine (SQLI section 16). Wire: ``PSTR database, int handle``."""
-
-    TAG: ClassVar[int] = 101
-    database: str
-    handle: int
-
-    def encode(self, framing: Framing) -> bytes:
-        name = encode_text(self.database, framing.encoding, "a database name")
-        return Writer().short(self.TAG).pstr(name, "a database name").int(self.handle).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing), reader.int())
-
-
-@dataclass(frozen=True, slots=True)
-class ExecuteRoutine(Message):
-    """SQ_EXFPROUTINE: call a routine by its handle; its arguments follow as a Bind (SQLI section 16).
-
-    Wire: ``PSTR database, int handle, short number of arguments, short 0``. JDBC leaves the database empty from
-    the second call of a routine on (JDBC section 11).
-    """
-
-    TAG: ClassVar[int] = 102
-    database: str
-    handle: int
-    nparams: int
-    fparam: int = 0
-
-    def encode(self, framing: Framing) -> bytes:
-        name = encode_text(self.database, framing.encoding, "a database name")
-        w = Writer().short(self.TAG).pstr(name, "a database name").int(self.handle)
-        return w.short(self.nparams).short(self.fparam).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing), reader.int(), reader.short(), reader.short())
-
-
-@dataclass(frozen=True, slots=True)
-class RoutineResult(Message):
-    """SQ_FPROUTINE: what a routine returned (SQLI section 16).
-
-    Wire: ``short n``, then per value what SQ_BIND has per parameter: ``short type, [PSTR owner, PSTR type name:
-    type > 18 and not 52, 53, or distinct], short indicator, short precision, data``, padded to even.
-    """
-
-    TAG: ClassVar[int] = 103
-    values: tuple[BoundValue, ...]
-
-    def encode(self, framing: Framing) -> bytes:
-        w = Writer().short(self.TAG).short(len(self.values))
-        for value in self.values:
-            w.raw(encode_result_value(value, framing))
-        return w.getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        count = reader.short()
-        if count < 0:
-            raise ProtocolError(f"SQ_FPROUTINE: {count} values")
-        return cls(tuple(reader.parts(lambda: parse_result_value(reader, framing), count)))
 
 
 _M = TypeVar("_M", bound=Message)

@@ -333,30 +333,6 @@ class RetType(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class GetRoutine(Message):
-    """SQ_GETROUTINE: look up a routine for the fast path (SQLI section 16).
-
-    Wire: ``byte 0, int length (short: without bit 62), signature, pad if its length is odd, short 0``. The
-    single byte leaves the rest of the group on an odd offset; a server without the fast path answers SQ_ERR
-    -674.
-    """
-
-    TAG: ClassVar[int] = 101
-    signature: str
-
-    def encode(self, framing: Framing) -> bytes:
-        text = encode_text(self.signature, framing.encoding, "the signature")
-        return Writer().short(self.TAG).byte(0).lstr(text, framing.no_64k_limit).short(0).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        reader.byte()
-        signature = decode_text(reader.lstr(framing.no_64k_limit, "signature"), framing.encoding)
-        reader.short()
-        return cls(signature)
-
-
-@dataclass(frozen=True, slots=True)
 class AutoFree(Bare):
     """SQ_AUTOFREE: release the statement when its cursor closes."""
 

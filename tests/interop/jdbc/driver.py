@@ -95,6 +95,18 @@ class Jdbc:
         )
         return answer["columns"], answer["rows"]
 
+    def call(
+        self,
+        sql: str,
+        out: Sequence[tuple[int, str, str]],
+        *given: Sequence[tuple[int, str, str | None]],
+    ) -> list[tuple[list[list[str | None]], list[str | None]]]:
+        """One CallableStatement, executed once for each of `given` (number, setter, value; a NULL has a name of
+        java.sql.Types for its setter): the rows that it returned and the OUT parameters of `out` (number, a name of
+        java.sql.Types, getter)."""
+        answers = self.ask("call", sql=sql, out=out, rows=given)["answers"]
+        return [(answer["rows"], answer["out"]) for answer in answers]
+
     def metadata(self, call: str, *arguments: str) -> list[dict[str, str | None]]:
         """A call of DatabaseMetaData, ``metadata("getColumns", "orders")``: its rows, texts stripped of blanks."""
         return list(self.ask("metadata", call=call, arguments=arguments)["rows"])

@@ -140,6 +140,7 @@ class Conversation:
             m.DbClose: database.close,
             m.DbList: database.list_all,
             m.GetRoutine: fast_path.get_routine,
+            m.RoutineQuestion: fast_path.question,
             m.ExecuteRoutine: fast_path.execute_routine,
             m.LoData: smart_objects.lo_data,
             m.BlobBind: large_objects.blob_bind,
@@ -150,6 +151,7 @@ class Conversation:
             m.Info: _nothing,
             m.NDescribe: _nothing,
             m.WantDone: _nothing,
+            m.WantParameters: _nothing,
             m.Version: _nothing,
             m.Ack: _nothing,
         }
@@ -177,6 +179,8 @@ class Conversation:
             agenda.at = at
             message = messages[at]
             kind = type(message)
+            if self._fast_path.spare_end and kind is not m.EndOfTurn:
+                self._fast_path.spare_end = False
             if self._dialogue is not None and kind not in (m.Protocols, m.EndOfTurn, m.Exit):
                 self._ask_user(self._dialogue, message)
                 at += 1
@@ -185,8 +189,8 @@ class Conversation:
                 replies.guarded(puts.flush, message)
             if kind is m.EndOfTurn:
                 replies.failed = False
-                self._fast_path.end_group()
-                replies.reply(message)
+                if self._fast_path.end_group():
+                    replies.reply(message)
             elif kind is m.Execute and not replies.failed and self._executions.gathers():
                 at = self._executions.execute_run(messages, at)
                 continue

@@ -68,11 +68,18 @@ class FastPath:
         self._objects = objects
         self._smart_objects = smart_objects
         self._users: list[UserRoutine] = []  # routines of SQL that have handles, in their order
+        # handles of routines whose parameters a client has not been told of since it asked for the handle
+        self._undescribed: set[int] = set()
         self._calling: Routine | None = None  # its arguments are the SQ_BIND that follows
         self._expected = 0
+        self._asked = False
+        self.spare_end = False  # whether an SQ_EOT, were it to come now, is the one too many of a question
 
     def get_routine(self, message: m.GetRoutine) -> None:
         """Give a handle for a signature, whose spelling differs from client to client in blanks and case."""
+        if message.number is not None:
+            self._undescribed.add(self._give(UserRoutine(message.signature, None, message.number)))
+            return
         found = _SIGNATURE.fullmatch(message.signature)
         if found is None:
             raise SqlError(NO_ROUTINE, near=message.signature)
@@ -83,35 +90,58 @@ class FastPath:
         spelled = f"{name}({','.join(_SYNONYMS.get(word, word) for word in words)})"
         number = _NUMBERS.get(spelled)
         if number is None:
-            user = UserRoutine(name, None if listed is None else tuple(map(_type, words)))
-            self._engine.require_routine(user)
-            if user not in self._users:
-                self._users.append(user)
-            number = _FIRST_USER_HANDLE + self._users.index(user)
+            self._give(UserRoutine(name, None if listed is None else tuple(map(_type, words))))
+            return
         self._replies.reply(m.RoutineHandle(self._engine.database or "", number))
+
+    def _give(self, user: UserRoutine) -> int:
+        """A handle for a routine of SQL."""
+        self._engine.require_routine(user)
+        if user not in self._users:
+            self._users.append(user)
+        number = _FIRST_USER_HANDLE + self._users.index(user)
+        self._replies.reply(m.RoutineHandle(self._engine.database or "", number))
+        return number
+
+    def question(self, message: m.RoutineQuestion) -> None:
+        """The SQ_EOT behind it is the whole answer, and the one that JDBC sends alone after that has none."""
+        self._asked = True
 
     def execute_routine(self, message: m.ExecuteRoutine) -> None:
         """The database's name is empty from a routine's second call on."""
         if 0 <= message.handle - _FIRST_USER_HANDLE < len(self._users):
             user = self._users[message.handle - _FIRST_USER_HANDLE]
-            self._calling = partial(FastPath._call_user, user=user)
+            handle = message.handle if message.fparam else None
+            self._calling = partial(FastPath._call_user, user=user, outs_of=handle)
         elif 0 <= message.handle - _FIRST_HANDLE < len(_TABLE):
             self._calling = _TABLE[message.handle - _FIRST_HANDLE][1]
         else:
             raise SqlError(NO_ROUTINE, near=str(message.handle))
         self._expected = message.nparams
 
-    def _call_user(self, arguments: Sequence[BoundValue], user: UserRoutine) -> Sequence[BoundValue]:
-        """A routine of SQL: its one row."""
+    def _call_user(
+        self, arguments: Sequence[BoundValue], user: UserRoutine, *, outs_of: int | None
+    ) -> Sequence[BoundValue]:
+        """A routine of SQL: its one row; for the handle `outs_of`, what its OUT parameters have in front of it. JDBC
+        keeps what it is told of a routine's parameters with the first such call, and takes it no second time."""
         encoding = self._layout.framing.encoding
         try:
             given = [bound_to_python(value, encoding) for value in arguments]
         except (Error, ValueError, ArithmeticError) as problem:
             raise SqlError(-415, detail=str(problem)) from problem
-        return [
-            BoundValue(t.code, None) if value is None else bind_value(value, encoding, t)
-            for t, value in self._engine.call_routine(user, given)
-        ]
+        answer = self._engine.call_routine(user, given)
+        values = answer.returned
+        if outs_of is not None:
+            values = answer.given + values
+        if outs_of in self._undescribed:
+            self._undescribed.discard(outs_of)
+            self._replies.reply(
+                m.RoutineParameters(
+                    tuple(int(t.code) for t, _ in answer.returned),
+                    tuple(m.RoutineParameter(int(t.code), out) for t, out in answer.arguments),
+                )
+            )
+        return [_returned(value, t, encoding) for t, value in values]
 
     def take_arguments(self, arguments: Sequence[BoundValue]) -> bool:
         """Call the routine that waits for its arguments with these values of an SQ_BIND; False when none does."""
@@ -125,9 +155,12 @@ class FastPath:
         self._replies.reply(m.RoutineResult(tuple(values)))
         return True
 
-    def end_group(self) -> None:
-        """No arguments will come any more."""
+    def end_group(self) -> bool:
+        """No arguments will come any more. Whether the SQ_EOT that says so is answered."""
         self._calling = None
+        answered = not self.spare_end
+        self.spare_end, self._asked = self._asked, False
+        return answered
 
     # ---- the routines --------------------------------------------------------------------------------------
 
@@ -229,6 +262,17 @@ def _arguments(values: Sequence[BoundValue], count: int) -> Sequence[BoundValue]
     if len(values) != count:
         raise SqlError(WRONG_ARGUMENTS)
     return values
+
+
+def _returned(value: object, t: ColumnType, encoding: str) -> BoundValue:
+    """A value of SQL as a routine gives it; one of CHAR has its blanks."""
+    if value is None:
+        return BoundValue(t.code, None)
+    bound = bind_value(value, encoding, t)
+    if t.code not in (TypeCode.CHAR, TypeCode.NCHAR) or bound.data is None:
+        return bound
+    text = bound.data[2:].ljust(t.encoded_length)
+    return bound._replace(data=len(text).to_bytes(2, "big") + text)
 
 
 def _number(value: BoundValue) -> int:

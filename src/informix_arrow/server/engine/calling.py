@@ -42,10 +42,22 @@ def registered(
 
 @dataclass(frozen=True, slots=True)
 class UserRoutine:
-    """What a signature names: `types` are those of its arguments (None: not known), None when it gives none."""
+    """What a signature names: `types` are those of its arguments (None: not known), None when it gives none. Or the
+    routine of a `number` in a database, whose name stands in place of the routine's."""
 
     name: str
     types: tuple[ColumnType | None, ...] | None
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineAnswer:
+    """One row of a call without SQL, as types and values: what OUT and INOUT parameters have at its end, and what the
+    routine returned. `arguments` are the types of those that were given, and whether each is OUT or INOUT."""
+
+    arguments: tuple[tuple[ColumnType, bool], ...]
+    given: tuple[tuple[ColumnType, object], ...]
+    returned: tuple[tuple[ColumnType, object], ...]
 
 
 class RoutineCalls(UserRoutines, Protocol):
@@ -104,6 +116,6 @@ class SessionRoutines(RoutineCalls, RoutineAnswers, TriggerActions, Protocol):
     def require(self, wanted: UserRoutine) -> None:
         """-674 when there is no such routine, and for a bare name that several have."""
 
-    def call_named(self, wanted: UserRoutine, arguments: Sequence[object]) -> list[tuple[ColumnType, object]]:
-        """Call a routine that returns at most one row; its values with their types. -664 for a wrong number of
-        arguments, -686 for several rows."""
+    def call_named(self, wanted: UserRoutine, arguments: Sequence[object]) -> RoutineAnswer:
+        """Call a routine that returns at most one row. -664 for a wrong number of arguments, -686 for several
+        rows."""

@@ -24,7 +24,7 @@ from ..schema.catalog import TableInfo
 from ..types.result_cast import cast_table, result_type
 from ..types.row_values import RowValues
 from .appending import Appender, BatchOutcome
-from .calling import Registered, UserRoutine
+from .calling import Registered, RoutineAnswer, UserRoutine
 from .capture_calls import CaptureCalls
 from .controls import Controls
 from .current_database import CurrentDatabase
@@ -292,11 +292,9 @@ class EngineSession:
         self.current.require()
         self.routines.require(wanted)
 
-    def call_routine(
-        self, wanted: UserRoutine, arguments: Sequence[object]
-    ) -> list[tuple[ColumnType, object]]:
-        """Call a routine that returns at most one row; its values with their types. -664 for a wrong number of
-        arguments, -686 for several rows."""
+    def call_routine(self, wanted: UserRoutine, arguments: Sequence[object]) -> RoutineAnswer:
+        """Call a routine that returns at most one row. -664 for a wrong number of arguments, -686 for several
+        rows."""
         self.start_statement()
         self.transaction.begin_implicitly()
         self.current.require()

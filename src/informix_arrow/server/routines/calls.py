@@ -13,7 +13,7 @@ from ..engine.parts import SessionParts
 from ..engine.prepared import Outcome, QueryResult
 from ..engine.spool import Spool
 from ..engine.streamed_result import batch_rows, whole_result
-from ..errors import ISAM_LOCK_TIMEOUT, SqlError, is_conflict, not_supported
+from ..errors import ISAM_LOCK_TIMEOUT, SqlError, is_conflict
 from ..grammar.spl import codes
 from ..grammar.spl.nodes import ExecuteRoutine
 from ..planning.nodes.calls import is_builtin
@@ -32,6 +32,13 @@ class RoutinePlan(CallPlan):
 
     callee: Callee
     arguments: Arguments
+
+
+def _wanted(argument: exp.Expression) -> tuple[str, ...]:
+    """The modes of parameters whose values at the end of a call are waited for by whoever gives them this argument."""
+    if isinstance(argument, exp.EQ):  # by name
+        argument = argument.expression
+    return ("OUT", "INOUT") if isinstance(argument, exp.Placeholder) else ("OUT",)
 
 
 class ClientCalls:
@@ -58,8 +65,12 @@ class ClientCalls:
         callee, arguments = Reader(self._parts, self._registry, {}, places).arguments(
             name, items, statement.database
         )
-        if any(parameter.mode == "OUT" for parameter in callee.parameters):
-            raise not_supported("OUT parameters in a call by a client")
+        if any(
+            callee.parameters[i].mode in _wanted(item)
+            for i, item in zip(arguments.places, items, strict=True)
+        ):
+            # a client that knows the code calls it by the fast path, by this number
+            raise SqlError(codes.BY_FAST_PATH, 0, 0, f"{callee.database}:{callee.procid}:", "OUT parameters")
         columns = tuple(Column(name, t) for name, t in callee.returns)
         known = arguments.parameters()
         if len(known) < places:

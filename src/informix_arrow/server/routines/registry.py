@@ -112,6 +112,16 @@ class Registry:
             self._found[place, name] = found
         return found
 
+    def numbered(self, database: str, procid: int) -> Callee:
+        """The routine of a number in a database. -674 when there is none."""
+        with elsewhere(self._parts, database):
+            transaction = self._parts.transaction
+            name = transaction.read(lambda: stored_routines.name(transaction.con, database, procid))
+        for callee in self.named(name, database) if name else ():
+            if callee.procid == procid:
+                return callee
+        raise SqlError(codes.NO_ROUTINE, 0, 0, str(procid))
+
     def _load(self, name: str) -> list[Callee]:
         database, transaction = self._parts.current.name, self._parts.transaction
         if database is None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import duckdb
 
 from ...wire.types import ColumnType
-from ..engine.calling import UserRoutine
+from ..engine.calling import RoutineAnswer, UserRoutine
 from ..engine.parts import SessionParts
 from ..engine.prepared import Outcome, QueryResult
 from ..grammar.spl.nodes import DropRoutine, ExecuteRoutine, Routine
@@ -119,6 +119,6 @@ class Routines:
         """-674 when there is no such routine, and for a bare name that several have."""
         find_routine(self._registry, wanted)
 
-    def call_named(self, wanted: UserRoutine, arguments: Sequence[object]) -> list[tuple[ColumnType, object]]:
-        """Call a routine that returns at most one row; its values with their types."""
+    def call_named(self, wanted: UserRoutine, arguments: Sequence[object]) -> RoutineAnswer:
+        """Call a routine that returns at most one row."""
         return call_routine(self._parts, find_routine(self._registry, wanted), self._caller, arguments)

@@ -70,6 +70,14 @@ def texts(con: Writer, database: str, name: str) -> list[tuple[int, str, bool, s
     ]
 
 
+def name(con: Writer, database: str, procid: int) -> str | None:
+    """The name of the routine of a number."""
+    row = first_row(
+        con, f"SELECT procname FROM {attached(database)}._ifx.procedures WHERE procid = ?", [procid]
+    )
+    return str(row[0]) if row else None
+
+
 def of_specific(con: Writer, database: str, name: str) -> tuple[int, str] | None:
     """Number and owner of the routine of a specific name."""
     row = first_row(

@@ -26,6 +26,8 @@ SERIAL_VARIABLE = -670
 TWICE_NAMED = -671
 SAME_SIGNATURE = -673
 NO_ROUTINE = -674
+BY_FAST_PATH = -9752
+"""A call with OUT parameters in SQL: the client is to make it by the fast path (docs/protocol/CORRECTIONS.md)."""
 ILLEGAL_STATEMENT = -675
 NO_RANGE = -683
 TOO_MANY_VALUES = -684
