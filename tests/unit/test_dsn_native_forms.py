@@ -197,3 +197,24 @@ def test_session_variables_of_the_environment_are_sent_unless_env_names_them() -
     p = resolve("informix://h?env.DBDATE=Y4MD-", environment)
     assert dict(p.env) == {"DBDATE": "Y4MD-", "DELIMIDENT": "y"}
     assert resolve("informix://h", {"INFORMIXCONTIME": "60"}).connect_timeout == 60.0
+
+
+@pytest.mark.parametrize("others", [0, 300])
+def test_a_variable_that_is_set_or_changed_between_two_connects_counts(
+    monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    """However large the environment is, and without a process that begins anew."""
+    for number in range(others):
+        monkeypatch.setenv(f"SOMEBODY_ELSES_{number}", "x")
+    for name in ("GL_DATE", "INFORMIXCONTIME"):
+        monkeypatch.delenv(name, raising=False)
+    before = resolve("informix://h")
+    assert ("GL_DATE" in before.env, before.connect_timeout) == (False, 15.0)
+    for form, seconds in (("%Y", "60"), ("%d", "70")):
+        monkeypatch.setenv("GL_DATE", form)
+        monkeypatch.setenv("INFORMIXCONTIME", seconds)
+        now = resolve("informix://h")
+        assert (now.env["GL_DATE"], now.connect_timeout) == (form, float(seconds))
+    monkeypatch.delenv("GL_DATE")
+    monkeypatch.setenv("INFORMIXCONTIME", "")
+    assert resolve("informix://h") == before

@@ -104,7 +104,7 @@ KNOWN = replace(PARAMETERS, db_locale="en_US.utf8")
 def state(session: Session) -> dict[str, object]:
     """What a login has found out; not the buffer, nor objects without equality."""
     found = {field.name: getattr(session, field.name) for field in fields(session)}
-    for name in ("buffer", "statements", "files", "round_trip", "clock"):
+    for name in ("buffer", "statements", "round_trip", "clock"):
         del found[name]
     return found
 

@@ -210,7 +210,7 @@ def test_a_file_that_was_left_open_cannot_be_read_once_it_is_withdrawn() -> None
     for name, value in (("in", b"secret"), ("out", dict[str, bytes]())):
         files = ClientFiles()
         files.register({name: value}, "latin-1")
-        session = new_session(files=files)
+        session = new_session(client_files=files)
         arrived(session, m.EndOfTurn())
         FilePeer([], lambda group: None).run(answer(session, m.FileRequest(m.FileOp.OPEN, name)))
         assert files.opened is not None

@@ -49,6 +49,9 @@ SESSION_VARIABLES = (
     "PDQPRIORITY",
 )
 
+_ASKED_FOR = frozenset((*ENVIRONMENT.values(), *SESSION_VARIABLES))
+_MANY = 128  # variables: with more it takes longer to go through them than to ask for each of ours
+
 _ADVICE = "write informix://user:password@host:9088/database?server=..."
 
 
@@ -98,10 +101,12 @@ def resolve(
     for key, value in keywords.items():
         if value is not None:
             given[key if key in CHECKS else known(key, "connect()")] = value
-    for key, name in ENVIRONMENT.items():
-        if key not in given and (text := env.get(name)):
-            given[key] = _within_limits(text) if key == "fetch_buffer_size" else text
-    session = {name: text for name in SESSION_VARIABLES if (text := env.get(name))}
+    session, there = {}, _ASKED_FOR.intersection(env) if len(env) < _MANY else _ASKED_FOR
+    if there:
+        for key, name in ENVIRONMENT.items():
+            if name in there and key not in given and (text := env.get(name)):
+                given[key] = _within_limits(text) if key == "fetch_buffer_size" else text
+        session = {name: text for name in SESSION_VARIABLES if name in there and (text := env.get(name))}
     checked = {key: CHECKS[key](key, value) for key, value in given.items()}
     if session:
         checked["env"] = CHECKS["env"]("env", {**session, **checked.get("env", {})})

@@ -65,7 +65,9 @@ def take_refusal(session: Session, *, failed: bool) -> Error | None:
     What the server left open is closed; a file of which it did not say that it is whole is no result, unless the
     reply was an error (``failed``), which says more.
     """
-    files = session.files
+    files = session.client_files
+    if files is None:
+        return None
     error, files.refused = files.refused, None
     opened, files.opened = files.opened, None
     if error is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 
@@ -28,7 +28,7 @@ from ..wire.errors import (
     ProtocolError,
     database_error,
 )
-from ..wire.login import CAP_1, ConnectReply, ConnectRequest, packet_length
+from ..wire.login import CAP_1, ConnectFrame, ConnectReply, ConnectRequest, packet_length
 from ..wire.primitives import NeedMoreData
 from . import known_servers
 from .buffer import ReceiveBuffer
@@ -216,7 +216,7 @@ def _log_in(
         own_encoding=bool(parameters.encoding),
     )
     # Refused before anything is connected to. In no variable as it is: a debugger shows those, with the password.
-    packet = iter((_encoded(_request(parameters, client_locale, db_locale)),))
+    packet = iter((_packet(parameters, client_locale, db_locale),))
     yield Connect(parameters.host, parameters.port, parameters.tls)
     # Not every port is a listener of SQLI: whoever waits for us to go on speaking is not waited for for ever.
     limit = parameters.connect_timeout
@@ -244,23 +244,37 @@ def _framing(encoding: str) -> Framing:
     return Framing(encoding=encoding)
 
 
-def _request(parameters: Parameters, client_locale: str, db_locale: str) -> ConnectRequest:
-    return ConnectRequest(
-        user=parameters.user,
-        password=parameters.password,
-        server=parameters.server,
-        environment=_environment(client_locale, db_locale, tuple(parameters.env.items())),
-        application=parameters.application,
-        pid=os.getpid(),
-        host=platform.node(),
-        cwd=_working_directory(),
-    )
+def _packet(parameters: Parameters, client_locale: str, db_locale: str) -> bytes:
+    """The connection request. Nothing that holds the password is kept."""
+    p = parameters
+    try:
+        frame = _frame(
+            p.user,
+            p.server,
+            p.application,
+            _working_directory(),
+            client_locale,
+            db_locale,
+            tuple(p.env.items()),
+        )
+        return frame.packet(p.password, os.getpid())
+    except ValueError as error:
+        raise InterfaceError(f"the login request cannot be sent: {error}") from None
 
 
 @lru_cache(maxsize=16)
-def _environment(client_locale: str, db_locale: str, own: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """The variables of a login, the user's ``own`` last."""
-    return {
+def _frame(
+    user: str,
+    server: str,
+    application: str,
+    cwd: str,
+    client_locale: str,
+    db_locale: str,
+    own: tuple[tuple[str, str], ...],
+) -> ConnectFrame:
+    """What is the same in most logins of a process; ``own`` are the user's variables, behind ours. Raises as
+    :meth:`.ConnectRequest.frame`."""
+    environment = {
         "DBPATH": ".",
         "CLIENT_LOCALE": client_locale,
         **({"DB_LOCALE": db_locale} if db_locale else {}),
@@ -270,13 +284,16 @@ def _environment(client_locale: str, db_locale: str, own: tuple[tuple[str, str],
         "NODEFDAC": "no",
         **dict(own),
     }
-
-
-def _encoded(request: ConnectRequest) -> bytes:
-    try:
-        return request.encode()
-    except ValueError as error:
-        raise InterfaceError(f"the login request cannot be sent: {error}") from None
+    request = ConnectRequest(
+        user=user,
+        password="",
+        server=server,
+        environment=environment,
+        application=application,
+        host=platform.node(),
+        cwd=cwd,
+    )
+    return request.frame()
 
 
 def _working_directory() -> str:

@@ -143,12 +143,19 @@ class Session:
         default_factory=dict
     )  # handles of the fast path, by signature
     lob_window: int = 4 << 20  # bytes of large objects asked for or sent ahead of answers; 0 = step by step
-    files: ClientFiles = field(default_factory=ClientFiles)  # what SQ_FILE may be answered from
+    client_files: ClientFiles | None = None  # None = nobody has asked for :attr:`files` yet
     clock: Callable[[], float] = time.monotonic  # seconds; how long replies take is learnt by it
     round_trip: float = math.inf  # the shortest that was seen, seconds
     patience: float | None = None  # seconds of silence borne now; None = as the user said
     call: Call | None = None  # the call that runs, between exchanges the last one
     passed_on: BaseException | None = None  # an error of the caller's own, handed back in good order
+
+    @property
+    def files(self) -> ClientFiles:
+        """What SQ_FILE may be answered from."""
+        if self.client_files is None:
+            self.client_files = ClientFiles()
+        return self.client_files
 
     def usable_after(self, error: BaseException) -> bool:
         """Whether the conversation is still in step after ``error`` left an exchange.

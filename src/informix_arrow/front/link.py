@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ..dsn.parameters import check_value
@@ -88,6 +89,12 @@ _OTHER_LOOP = (
 )
 
 
+@lru_cache(maxsize=16)
+def _target(host: str, port: int, server: str, user: str) -> Target:
+    """The same for most connections of a process."""
+    return Target(host, port, server, user)
+
+
 class LinkState:
     """What both links remember: whether they can be used, and why not."""
 
@@ -97,7 +104,7 @@ class LinkState:
         self._closed = True  # until the session stands
         self._why_closed = ""  # why it was lost; "" when it was closed on purpose
         self._call_timeout = parameters.call_timeout
-        target = Target(parameters.host, parameters.port, parameters.server, parameters.user)
+        target = _target(parameters.host, parameters.port, parameters.server, parameters.user)
         self.observers = Observers(target, parameters.log_parameters)
         self._trace = _trace(parameters) if parameters.trace else None
         self.session: Session

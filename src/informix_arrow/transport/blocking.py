@@ -67,7 +67,7 @@ class BlockingTransport:
         self._connect_timeout = connect_timeout
         self._read_timeout = read_timeout
         self._keepalive = keepalive
-        self._tls = tls or TlsSettings()
+        self._tls = tls
         self._socket: socket.socket | None = None
         self._readiness: Readiness | None = None
         self._limits: Limits | None = None  # of the run; made when it has to wait for long
@@ -105,8 +105,9 @@ class BlockingTransport:
             result: T = stop.value
             return result
         finally:
-            with self._urgency:
-                self._call = None  # from here on nobody sends a byte for it
+            if call is not None:
+                with self._urgency:
+                    self._call = None  # from here on nobody sends a byte for it
             exchange.close()
 
     def interrupt(self) -> None:
@@ -300,23 +301,28 @@ class BlockingTransport:
     # ---- connecting ------------------------------------------------------------------------------------------
 
     def _connect(self, step: Connect) -> None:
-        self.close()
-        context = self._tls.make_context() if step.tls else None  # first: its files may be missing
-        limit = self._connect_timeout
-        ends = math.inf if limit is None else time.monotonic() + limit
-        now = time.monotonic()
+        if self._socket is not None:
+            self.close()
+        context, name = None, step.host
+        if step.tls:  # first: its files may be missing
+            tls = self._tls or TlsSettings()
+            context, name = tls.make_context(), tls.hostname or step.host
+        limit, now = self._connect_timeout, time.monotonic()
+        ends = math.inf if limit is None else now + limit
         addresses = look_up(step.host, step.port, min(ends - now, self._limit().left(now, math.inf)))
         for number, (family, kind, protocol, address) in enumerate(addresses):
             link = socket.socket(family, kind, protocol)
             self._socket, self._readiness = link, Readiness(link)
-            now = time.monotonic()
-            # Each address gets its share of the time, so that a dead one does not use up that of the next.
-            share = now + (ends - now) / (len(addresses) - number)
+            share = ends
+            if number + 1 < len(addresses):
+                # Each address gets its share of the time, so that a dead one does not use up that of the next.
+                now = time.monotonic()
+                share = now + (ends - now) / (len(addresses) - number)
             try:
                 self._reach(link, address, share)
                 set_up(link, self._keepalive)
                 if context is not None:
-                    self._handshake(link, context, step, ends)
+                    self._handshake(link, context, name, step, ends)
                 return
             except ConnectionLost:
                 self.close()
@@ -346,8 +352,9 @@ class BlockingTransport:
         if code:
             raise OSError(code, os.strerror(code))
 
-    def _handshake(self, link: socket.socket, context: ssl.SSLContext, step: Connect, ends: float) -> None:
-        name = self._tls.hostname or step.host
+    def _handshake(
+        self, link: socket.socket, context: ssl.SSLContext, name: str, step: Connect, ends: float
+    ) -> None:
         try:
             wrapped = context.wrap_socket(link, server_hostname=name, do_handshake_on_connect=False)
             self._socket, self._readiness = wrapped, Readiness(wrapped)

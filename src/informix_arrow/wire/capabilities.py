@@ -97,6 +97,10 @@ class Framing:
     pam: bool = False
     encoding: str = "latin-1"  # Python codec of all text on this connection
 
+    def __hash__(self) -> int:
+        # What differs within a process, as a rule: all fields would take ten times as long.
+        return hash(self.encoding)
+
     @classmethod
     @lru_cache(maxsize=64)
     def negotiate(cls, offer: bytes, answer: bytes, encoding: str = "latin-1") -> Framing:

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from .capabilities import codec_of_locale
 from .errors import ProtocolError
@@ -45,8 +45,7 @@ def packet_length(first_two_bytes: bytes | bytearray | memoryview) -> int:
     return length
 
 
-# Not frozen, for what that costs each login; nobody changes one.
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ConnectRequest:
     """CONREQ (SQLI section 3.2). ``environment`` keeps its order; ``CLIENT_LOCALE`` in it decides the code
     set of all strings here (latin-1 without it). The database slot stays empty: the database is opened
@@ -72,23 +71,19 @@ class ConnectRequest:
 
     def encode(self) -> bytes:
         """The whole packet with its header; ``ValueError`` for fields too long for it."""
+        return self.frame().packet(self.password, self.pid, self.thread_id)
+
+    def frame(self) -> ConnectFrame:
+        """The packet without the password and the numbers of process and thread, which is the same in most logins of a
+        process; ``ValueError`` for fields too long for it."""
         codec = _codec(self.environment)
-        parts = (
-            _client(
-                self.version,
-                self.serial,
-                self.application_id,
-                (self.cap1, self.cap2, self.cap3, 1),
-                self.user,
-                codec,
-            ),
-            # Absent: a trusted host. Made anew each time: nothing that is kept here holds a password.
-            _astr(_text(self.password, codec, "password"), "password") if self.password else b"\0\0",
+        caps = self.cap1, self.cap2, self.cap3, 1
+        return ConnectFrame(
+            codec,
+            _client(self.version, self.serial, self.application_id, caps, self.user, codec),
             _wanted(self.options, self.server, self.database, tuple(self.environment.items()), codec),
-            _packed(_PROCESS, _PINFO, 0, self.pid, self.thread_id),
             _origin(self.host, self.cwd, self.application, codec),
         )
-        return _packet(_CONREQ, 0, b"".join(parts))
 
     @classmethod
     def parse(cls, data: bytes) -> ConnectRequest:
@@ -98,6 +93,27 @@ class ConnectRequest:
         if kind != _CONREQ:
             raise ProtocolError(f"login packet: kind {kind} where a connection request ({_CONREQ}) belongs")
         return _whole(_parse_request, reader)
+
+
+class ConnectFrame(NamedTuple):
+    """What stands in a connection request around the password and the process."""
+
+    codec: str  # of all text
+    client: bytes
+    wanted: bytes
+    origin: bytes
+
+    def packet(self, password: str, pid: int, thread_id: int = 0) -> bytes:
+        """The whole packet with its header; ``ValueError`` for fields too long for it."""
+        parts = (
+            self.client,
+            # Absent: a trusted host.
+            _astr(_text(password, self.codec, "password"), "password") if password else b"\0\0",
+            self.wanted,
+            _packed(_PROCESS, _PINFO, 0, pid, thread_id),
+            self.origin,
+        )
+        return _packet(_CONREQ, 0, b"".join(parts))
 
 
 _BEGIN = (
@@ -133,22 +149,20 @@ def _packed(layout: struct.Struct, *values: int) -> bytes:
         raise ValueError(f"login packet: {error}") from None
 
 
-@lru_cache(maxsize=16)
 def _client(
     version: str, serial: str, application_id: str, caps: tuple[int, int, int, int], user: str, codec: str
 ) -> bytes:
-    """The packet's beginning, the same in most logins of a process."""
+    """The packet's beginning."""
     w = Writer().raw(_BEGIN)
     for value in (version, serial, application_id):
         w.astr(_text(value, codec, "client identification"))
     return w.raw(_packed(_CAPS, *caps)).astr(_text(user, codec, "user name"), "user name").getvalue()
 
 
-@lru_cache(maxsize=16)
 def _wanted(
     options: int, server: str, database: str, pairs: tuple[tuple[str, str], ...], codec: str
 ) -> bytes:
-    """What is to be talked to, and the block of variables, the same in most logins of a process."""
+    """What is to be talked to, and the block of variables."""
     w = Writer().raw(_TRANSPORT).int(options)
     w.astr(_text(server, codec, "server name"), "server name")
     _optional(w, _text(database, codec, "database name")).raw(bytes(8)).short(_ENV).short(len(pairs))
@@ -157,9 +171,8 @@ def _wanted(
     return w.getvalue()
 
 
-@lru_cache(maxsize=16)
 def _origin(host: str, cwd: str, application: str, codec: str) -> bytes:
-    """Who talks to it, and the packet's end, the same in most logins of a process."""
+    """Who talks to it, and the packet's end."""
     w = _optional(Writer(), _text(host, codec, "host name")).short(0)
     _optional(w, _text(cwd, codec, "working directory"))
     name = _text(application, codec, "application name")
