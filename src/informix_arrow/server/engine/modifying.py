@@ -156,8 +156,7 @@ class Modifier:
         if keys.num_rows == 1:
             one = {name: keys.column(name)[0].as_py() for name in keys.column_names}
             return self._changed(plan.head + single(plan.info, plan.alias), {**values, **one})
-        rest = among(plan.info, plan.alias, " FROM" if plan.columns else " USING")
-        return self._changed_over(plan.head + rest, keys, values)
+        return self._changed_over(plan.head + among(plan.info, plan.alias), keys, values)
 
     def _check_new_indexes(self, plan: ModifyPlan) -> None:
         """-239 for a repeated key. DuckDB does not hold rows of a transaction against an index that the same
@@ -255,7 +254,7 @@ class Modifier:
 
     def _delete(self, plan: ModifyPlan, rows: pa.Table) -> int:
         """Delete rows that were found by `_made`."""
-        count = self._changed_each(plan.head + among(plan.info, plan.alias, " USING"), rows)
+        count = self._changed_each(plan.head + among(plan.info, plan.alias), rows)
         if plan.info.full_rows:
             self._transaction.changes.deleted(plan.info, _as_it_was(plan.info, rows))
         return count
@@ -274,7 +273,7 @@ class Modifier:
 
     def _made(self, plan: ModifyPlan, query: str, keys: Any, values: dict[str, object]) -> pa.Table:
         """The rows of `plan.made` or `plan.rows` that have these identities."""
-        text = self._runner.answers.answered(query + among(plan.info, plan.alias, ","))
+        text = self._runner.answers.answered(query + among(plan.info, plan.alias))
         rows: pa.Table = self._transaction.writer.table_with(text, keys, values_in(text, values))
         return rows
 

@@ -162,7 +162,7 @@ class References:
         if keys is None:
             self._transaction.writer.execute(plan.sql)
         elif keys.num_rows:
-            self._transaction.writer.execute_over(head + among(child, child.name, " USING"), keys)
+            self._transaction.writer.execute_over(head + among(child, child.name), keys)
         self.settle(plan)
 
     def require_unused(self, info: TableInfo) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
 
 from sqlglot import exp
 
@@ -36,16 +35,12 @@ def touched(info: TableInfo, alias: str, where: str) -> str:
     return f"SELECT {items} FROM {info.duck} AS {quote(alias)}{where}"
 
 
-def among(info: TableInfo, alias: str, word: Literal[" FROM", " USING", ","]) -> str:
-    """The rest of a statement for the rows whose identities are in the Arrow table `_ifx_rows`, each once; `word` is
-    what its kind (UPDATE, DELETE, SELECT) has before another table.
-
-    No IN: where DuckDB takes more rows to be named than the table has, it makes a RIGHT_SEMI join of that, whose rows
-    come out of the hash table. That is where DuckDB 2.0 lost rows, and where it crashed (docs/server.md)."""
+def among(info: TableInfo, alias: str) -> str:
+    """The condition for the rows whose identities are in the Arrow table `_ifx_rows`."""
     names = columns(info, alias)
-    keys = ", ".join(f"k{i} AS _ifx_k{i}" for i in range(len(names)))
-    match = " AND ".join(f"{name} = _ifx_named._ifx_k{i}" for i, name in enumerate(names))
-    return f"{word} (SELECT {keys} FROM _ifx_rows) AS _ifx_named WHERE {match}"
+    keys = ", ".join(f"k{i}" for i in range(len(names)))
+    left = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    return f" WHERE {left} IN (SELECT {keys} FROM _ifx_rows)"
 
 
 def values_made(info: TableInfo, alias: str, made: Sequence[str], kept: Sequence[str]) -> str:
