@@ -706,7 +706,7 @@ def test_a_log_that_cannot_be_written_fails_the_statement(db: Db, monkeypatch: p
 def test_rows_that_duckdb_leaves_out_of_a_write_are_changed_all_the_same(
     db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A parallel hash join of DuckDB 2.0 lost rows that were named to a DELETE: the log had them, the table kept them.
+    """An optimizer of DuckDB 2.0 lost rows that were named to a DELETE: the log had them, the table kept them.
     Here every fourth of such writes loses one, when it is run first and when it is repeated."""
     db.run("create table t (id int, n int)")
     db.run("create table p (id int primary key, n int)")

@@ -145,8 +145,8 @@ class Recorder:
 
 
 def require_count(count: int, wanted: int) -> None:
-    """Differs when DuckDB has not found, or changed, as many rows as were named to it. Seen once, in some ten thousand
-    transactions beside other sessions' (a parallel hash join of DuckDB 2.0 is suspected: docs/server.md)."""
+    """Differs when DuckDB has not found, or changed, as many rows as were named to it. Seen once,
+    before `Instance` did without the optimizer that lost rows: what the log of changes is told does not rest on it."""
     if count != wanted:
         log.error("DuckDB has found %d of %d rows that were named to it", count, wanted)
         raise Differs
