@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
+import itertools
 import json
 import os
 import signal
@@ -28,14 +30,27 @@ class Forked:
         What follows ``informix-arrow`` on the command line.
     environment
         Variables that are added to those of this process.
+    dies
+        Where it kills itself: a function as ``module:name``, ``before`` or ``after`` it, and at which of its calls.
     """
 
-    def __init__(self, *words: str, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *words: str,
+        environment: dict[str, str] | None = None,
+        dies: tuple[str, str, int] | None = None,
+    ) -> None:
         self.returncode: int | None = None
         reading, writing = os.pipe()
         try:
             self.pid: int = _parent().ask(
-                {"words": words, "environment": environment or {}, "directory": os.getcwd()}, writing
+                {
+                    "words": words,
+                    "environment": environment or {},
+                    "directory": os.getcwd(),
+                    "dies": dies,
+                },
+                writing,
             )
         except BaseException:
             os.close(reading)
@@ -140,9 +155,32 @@ def _serve(requests: socket.socket) -> None:
                 os.dup2(descriptors[0], 1)
                 os.chdir(question["directory"])
                 os.environ.update(question["environment"])
+                if question["dies"]:
+                    _die_at(*question["dies"])
                 _run(cli.main, question["words"])
             os.close(descriptors[0])
         requests.send(json.dumps(answer).encode())
+
+
+def _die_at(place: str, moment: str, call: int) -> None:
+    """Let this process kill itself before or after a call of a function."""
+    module, _, path = place.partition(":")
+    *outer, name = path.split(".")
+    owner: Any = importlib.import_module(module)
+    for part in outer:
+        owner = getattr(owner, part)
+    function, calls = getattr(owner, name), itertools.count(1)
+
+    def dying(*arguments: Any, **named: Any) -> Any:
+        mine = next(calls) == call
+        if mine and moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = function(*arguments, **named)
+        if mine:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+
+    setattr(owner, name, dying)
 
 
 def _run(main: Any, words: list[str]) -> None:

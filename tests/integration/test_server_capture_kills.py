@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import random
+import signal
 import threading
 from pathlib import Path
 from typing import cast
 
 import pytest
 from tests.change_follower import Follower, Row, records
-from tests.soaking import rounds
+from tests.soaking import SECONDS, any_seed, rounds
 
 import informix_arrow
 from informix_arrow.server import Server
@@ -105,25 +106,46 @@ def transact(connection: informix_arrow.Connection, chance: random.Random) -> No
                 ("delete from b where id = ?", (i,)),
             ]
         )
+        undone = chance.random() < 0.15
+        if undone:
+            cursor.execute("savepoint s")
         with contextlib.suppress(informix_arrow.IntegrityError):
             cursor.execute(statement, parameters)
+        if undone:
+            cursor.execute("rollback to savepoint s")
     (connection.rollback if chance.random() < 0.2 else connection.commit)()
+
+
+def make_tables(server: Process, copy: Copy) -> None:
+    with informix_arrow.connect(url(server), autocommit=True) as connection:
+        cursor = connection.cursor()
+        cursor.execute("create table a (id integer primary key, n integer, name varchar(20))")
+        cursor.execute("create table b (id integer, n integer, name varchar(20))")
+    with capturing(server, copy) as client:
+        copy.follow(client, None)
+
+
+def require_same(server: Process, copy: Copy, what: object) -> None:
+    with capturing(server, copy) as client:
+        copy.follow(client, None)
+    with informix_arrow.connect(url(server)) as connection, connection.cursor() as cursor:
+        for table in LABELS.values():
+            rows = [tuple(row) for row in cursor.execute(f"select id, n, name from {table}").fetchall()]
+            assert copy.tables[table] == sorted(rows, key=repr), (what, table)
 
 
 @pytest.mark.soak
 def test_a_copy_equals_its_source_when_the_server_was_killed(tmp_path: Path) -> None:
-    copy, chance, problems = Copy(), random.Random(18), list[object]()
-    with serving(tmp_path) as server, informix_arrow.connect(url(server), autocommit=True) as connection:
-        cursor = connection.cursor()
-        cursor.execute("create table a (id integer primary key, n integer, name varchar(20))")
-        cursor.execute("create table b (id integer, n integer, name varchar(20))")
-        with capturing(server, copy) as client:
-            copy.follow(client, None)
-    for number in rounds(3):
+    copy, seed, problems = Copy(), any_seed() if SECONDS else 18, list[object]()
+    print(f"seed {seed}")  # shown when it fails
+    chance = random.Random(seed)
+    with serving(tmp_path) as server:
+        make_tables(server, copy)
+    for _ in rounds(3):
         with serving(tmp_path) as server:
             threads = [
-                threading.Thread(target=write, args=(server, number * WRITERS + writer, problems))
-                for writer in range(WRITERS)
+                threading.Thread(target=write, args=(server, chance.randrange(1 << 32), problems))
+                for _ in range(WRITERS)
             ]
             for thread in threads:
                 thread.start()
@@ -133,11 +155,55 @@ def test_a_copy_equals_its_source_when_the_server_was_killed(tmp_path: Path) -> 
             for thread in threads:
                 thread.join()
         assert problems == []
-    with serving(tmp_path) as server, informix_arrow.connect(url(server)) as connection:
-        with capturing(server, copy) as client:
-            copy.follow(client, None)
-        cursor = connection.cursor()
-        for table in LABELS.values():
-            rows = [tuple(row) for row in cursor.execute(f"select id, n, name from {table}").fetchall()]
-            assert copy.tables[table] == sorted(rows, key=repr)
+    with serving(tmp_path) as server:
+        require_same(server, copy, seed)
     assert copy.last
+
+
+_SERVER = "informix_arrow.server."
+STEPS = [
+    f"{_SERVER}{step}"
+    for step in (
+        "engine.duck_transaction:DuckTransaction.commit",
+        "changes.log:ChangeLog.committed",
+        "changes.log:ChangeLog.begin",
+        "changes.log:ChangeLog.changes",
+        "schema.logged_commits:note",
+        "changes.log:ChangeLog.sync",
+        "changes.log:ChangeLog.rolled_back",
+        "changes.log:ChangeLog.discard",
+        "changes.log:ChangeLog._next_file",
+    )
+]
+"""Of a COMMIT, and of what comes before it."""
+
+AT_START = [f"{_SERVER}{step}" for step in ("changes.log:ChangeLog.recover", "schema.logged_commits:forget")]
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SECONDS, reason="kills a hundred servers: make soak")
+def test_a_copy_equals_its_source_wherever_a_commit_was_cut_short(tmp_path: Path) -> None:
+    """Three write at once; the server dies before or after a step of a COMMIT, then once more while it recovers."""
+    copy, problems = Copy(), list[object]()
+    with serving(tmp_path) as server:
+        make_tables(server, copy)
+    moments = [(step, moment) for step in STEPS for moment in ("before", "after")]
+    for number in rounds(1):
+        for step, moment in moments:
+            call = 1 if step.endswith("_next_file") else 3 + number % 7
+            with serving(tmp_path, dies=(step, moment, call)) as server:
+                threads = [
+                    threading.Thread(target=write, args=(server, number * WRITERS + writer, problems))
+                    for writer in range(WRITERS)
+                ]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                assert server.process.wait(60) == -signal.SIGKILL, (step, moment)
+            for again in AT_START:
+                with contextlib.suppress(AssertionError), serving(tmp_path, dies=(again, moment, 1)):
+                    pass
+            assert problems == []
+            with serving(tmp_path) as server:
+                require_same(server, copy, (number, step, moment))

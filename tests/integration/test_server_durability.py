@@ -53,9 +53,10 @@ class Process:
 
 
 @contextmanager
-def serving(directory: Path, *arguments: str) -> Iterator[Process]:
+def serving(directory: Path, *arguments: str, dies: tuple[str, str, int] | None = None) -> Iterator[Process]:
+    """A server on a directory; `dies` as in Forked."""
     words = ["serve", "--port", "0", "--directory", str(directory), *arguments]
-    with Forked(*words, environment={"INFORMIX_ARROW_PASSWORD": "in4mix"}) as process:
+    with Forked(*words, environment={"INFORMIX_ARROW_PASSWORD": "in4mix"}, dies=dies) as process:
         try:
             line = process.stdout.readline()
             assert line.startswith("listening on "), line
