@@ -221,3 +221,26 @@ def test_committed_work_survives_in_a_directory(tmp_path: Path) -> None:
     assert [(row[0], row[2], row[3]) for row in db.rows("select * from t")] == [(1, "0." + "0" * 19 + "1", 7)]
     assert db.run("insert into t (tail) values (9)").serial == 2
     again.close()
+
+
+def test_rows_that_the_transaction_has_added_have_row_ids(db: Db) -> None:
+    db.run("create table numbered (n int, tail int)")
+    db.run("insert into numbered values (1, 7)")
+    db.session.begin()
+    db.run("insert into numbered values (2, 7)")
+    db.run("insert into numbered values (3, 7)")
+    added = [2**31 - 1, 2**31 - 2]
+    assert db.rows("select rowid, n, tail from numbered order by n") == [
+        (257, 1, 7),
+        (added[0], 2, 7),
+        (added[1], 3, 7),
+    ]
+    assert db.rows("select n, tail from numbered where rowid = ?", 257) == [(1, 7)]
+    assert db.run(f"update numbered set n = 33 where rowid = {added[1]}").rows == 1
+    assert db.run("delete from numbered where rowid = ?", added[0]).rows == 1
+    assert db.rows("select n, tail from numbered where rowid in (select rowid from numbered) order by n") == [
+        (1, 7),
+        (33, 7),
+    ]
+    db.session.commit()
+    assert db.rows("select rowid, n from numbered order by n") == [(257, 1), (258, 33)]

@@ -19,6 +19,9 @@ EXPRESSION = "(expression)"
 
 _DIGITS = 32
 
+_FIRST_OWN_ROW = 36028797018960000
+"""DuckDB's row id of the first row that a transaction has added to a table, until COMMIT; the next ones follow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ex:
@@ -124,7 +127,11 @@ class Scope:
                     if tables[0].table is not None and tables[0].table.storage.strategy:
                         raise SqlError(-857, 0, offset)
                     # a row id is page and slot; the first row of a table is page 1, slot 1
-                    sql = f"CAST({tables[0].duck}.rowid + 257 AS INTEGER)"
+                    row = f"{tables[0].duck}.rowid"
+                    sql = (
+                        f"CAST(CASE WHEN {row} < {_FIRST_OWN_ROW} THEN {row} + 257"
+                        f" ELSE {_FIRST_OWN_ROW + 2**31 - 1} - {row} END AS INTEGER)"
+                    )
                     return Ex(sql, ColumnType.integer(), "rowid")
             scope = scope.parent
         raise no_column(name, offset) if known else SqlError(-522, 0, offset, qualifier)
