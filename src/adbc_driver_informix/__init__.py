@@ -28,7 +28,7 @@ def choose(own: type[Any]) -> type[Any] | None:
     """What ``connect()`` makes instead of ``own``: our class when the driver manager is installed and a library that
     asks for its classes was imported, else None.
     """
-    if own is not informix_arrow.Connection or not any(name in sys.modules for name in CONSUMERS):
+    if own is not informix_arrow.Connection or sys.modules.keys().isdisjoint(CONSUMERS):
         return None
     if find_spec("adbc_driver_manager") is None:
         return None

@@ -126,36 +126,34 @@ def _place(parameters: Parameters) -> known_servers.Place:
 def _begin(session: Session, parameters: Parameters, locale: str, expected: bytes) -> Exchange[str]:
     """What comes behind a login: variables, and the database, whose locale is returned, "" without one. In front of
     them goes the offer, where an answer to it is ``expected``."""
-    if not expected:
-        return (yield from _open(session, parameters, locale, send_asking))
+    send: Sender = partial(_offering, expected) if expected else send_asking
     try:
-        return (yield from _open(session, parameters, locale, partial(_offering, expected)))
+        if parameters.database:
+            return (
+                yield from open_database(
+                    session, parameters.database, before=_SETTINGS, known=locale, send=send
+                )
+            )
+        yield from send(session, _SETTINGS)
+        for _ in _SETTINGS:
+            yield from read_reply(session)
     except (ConnectionLost, ProtocolError):
+        if not expected:
+            raise
         raise _Unexpected from None
-
-
-def _open(session: Session, parameters: Parameters, locale: str, send: Sender) -> Exchange[str]:
-    if parameters.database:
-        return (
-            yield from open_database(session, parameters.database, before=_SETTINGS, known=locale, send=send)
-        )
-    yield from send(session, _SETTINGS)
-    for _ in _SETTINGS:
-        yield from read_reply(session)
     return ""
 
 
 def _offering(expected: bytes, session: Session, groups: Sequence[bytes]) -> Exchange[bytes]:
     """:func:`send_asking` with the offer in front, and its answer read."""
-    before, agreed = _framing(session.framing.encoding), session.framing
-    began = session.clock()
+    agreed, began = session.framing, session.clock()
     answer = yield from send_asking(session, (_OFFER, *groups))
     session.round_trip = min(session.round_trip, session.clock() - began)
     if answer.startswith(expected):
         session.buffer.start += len(expected)
         session.own -= 1
         return answer[len(expected) :]
-    session.framing = before
+    session.framing = _framing(agreed.encoding)
     try:
         found = yield from _read_agreed(session)
     except Error:  # also one that the server says: to the offer alone it said none
@@ -207,30 +205,32 @@ def _log_in(
 ) -> Exchange[tuple[Session, bytes]]:
     """Log in and negotiate; or, ``ahead``, take a known server's word of last time for what is agreed on, and return
     that: its answer is still to be asked for."""
-    size = min(max(parameters.fetch_buffer_size, 4 * SLACK), MAX_BUFFER) + SLACK
-    session = Session(
-        ReceiveBuffer(size, parameters.max_reply_bytes),
-        _framing(_codec(parameters, client_locale)),
-        autocommit=parameters.autocommit,
-        inexact=parameters.inexact,
-        own_encoding=bool(parameters.encoding),
-    )
+    framing = _framing(parameters.encoding or _codec(client_locale))
     # Refused before anything is connected to. In no variable as it is: a debugger shows those, with the password.
     packet = iter((_packet(parameters, client_locale, db_locale),))
     yield Connect(parameters.host, parameters.port, parameters.tls)
+    yield Send(next(packet))  # no Ask, which would be at hand, with the password, while the answer is awaited
+    # The server is at work: what is needed behind its answer is made now.
+    size = min(max(parameters.fetch_buffer_size, 4 * SLACK), MAX_BUFFER) + SLACK
+    session = Session(
+        ReceiveBuffer(size, parameters.max_reply_bytes),
+        framing,
+        autocommit=parameters.autocommit,
+        inexact=parameters.inexact,
+        own_encoding=bool(parameters.encoding),
+        own=1,
+    )
+    expected = known_servers.expected(_place(parameters)) if ahead else b""
+    agreed = _agreed(expected, framing.encoding) if expected else None
     # Not every port is a listener of SQLI: whoever waits for us to go on speaking is not waited for for ever.
     limit = parameters.connect_timeout
     if limit is not None and (parameters.read_timeout is None or limit < parameters.read_timeout):
         session.patience = limit
-    session.own += 1
-    yield Send(next(packet))  # no Ask, which would be at hand, with the password, while the answer is awaited
     reply = yield from _login_reply(session, parameters.tls)
     session.own -= 1
     session.patience = None
     _check(reply, parameters)
     session.server_name, session.server_version = reply.server_name, reply.version
-    expected = known_servers.expected(_place(parameters)) if ahead else b""
-    agreed = _agreed(expected, session.framing.encoding) if expected else None
     if agreed is not None:
         session.framing = agreed
         return session, expected
@@ -303,9 +303,7 @@ def _working_directory() -> str:
         return ""
 
 
-def _codec(parameters: Parameters, locale: str) -> str:
-    if parameters.encoding:
-        return parameters.encoding
+def _codec(locale: str) -> str:
     try:
         return codec_of_locale(locale)
     except ValueError as error:
@@ -315,7 +313,7 @@ def _codec(parameters: Parameters, locale: str) -> str:
 def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
     """Read the one packet that has a length in front (SQLI section 4)."""
     buffer = session.buffer
-    while len(buffer) < 2:
+    while buffer.end - buffer.start < 2:
         try:
             yield from receive(session)
         except ConnectionLost as error:
@@ -326,8 +324,8 @@ def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
         raise ConnectionLost(
             "the listener speaks TLS, and this connection does not: use informixs:// or tls=True, or its plain port"
         )
-    length = packet_length(bytes(buffer.data[buffer.start : buffer.start + 2]))
-    while len(buffer) < length:
+    length = packet_length(buffer.data[buffer.start : buffer.start + 2])
+    while buffer.end - buffer.start < length:
         yield from receive(session)
     answer = bytes(buffer.data[buffer.start : buffer.start + length])
     buffer.start += length

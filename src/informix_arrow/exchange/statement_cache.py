@@ -156,6 +156,8 @@ class StatementCache:
         """Forget all; those in use are not kept when they come back. Returned are the ids to be released."""
         self.generation += 1
         self.changed = False
+        if not (self.tables or self._idle):
+            return []
         self.tables.clear()
         ids = [prepared.statement_id for prepared in self._idle.values()]
         self._idle.clear()
