@@ -255,7 +255,7 @@ def _packet(parameters: Parameters, client_locale: str, db_locale: str) -> bytes
             _working_directory(),
             client_locale,
             db_locale,
-            tuple(p.env.items()),
+            tuple(p.env.items()) if p.env else (),
         )
         return frame.packet(p.password, os.getpid())
     except ValueError as error:

@@ -146,11 +146,11 @@ class BlockingTransport:
         if link is None:
             raise ConnectionLost("the connection is closed")
         try:
+            if isinstance(step, Ask):
+                return self._ask(link, step)
             if isinstance(step, Receive):
                 return self._receive(link, step)
-            if isinstance(step, Send):
-                return self._send(link, step)
-            return self._ask(link, step)
+            return self._send(link, step)
         except ssl.SSLError as error:
             raise ConnectionLost(
                 f"the connection broke: {explain(error, 'the server', established=True)}"
@@ -212,13 +212,13 @@ class BlockingTransport:
 
     def _send(self, link: socket.socket, step: Send) -> int:
         """Send all of ``step.data``; whenever that would wait, take in what has arrived."""
-        data, into, received = memoryview(step.data), step.into, 0
         try:  # as a rule all of it leaves at once
-            data = data[link.send(data) :]
-            if not data:
-                return 0
+            sent = link.send(step.data)
         except _NOT_NOW:
-            pass
+            sent = 0
+        if sent == len(step.data):
+            return 0
+        data, into, received = memoryview(step.data)[sent:], step.into, 0
         began = time.monotonic()
         while data:
             reading = writing = False
@@ -245,7 +245,8 @@ class BlockingTransport:
 
     def _comes(self, began: float, patience: float | None) -> bool:
         """In a login or a goodbye, which nothing interrupts: wait for half a second at most; whether something came."""
-        readiness, left = self._readiness, self._limit().left(began, patience)
+        readiness, limits = self._readiness, self._limits or self._limit()
+        left = limits.left(began, patience)
         return readiness is not None and readiness.wait(True, False, left if left < WAKE else WAKE)
 
     def _wait(self, reading: bool, writing: bool, began: float, patience: float | None) -> None:

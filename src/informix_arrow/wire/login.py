@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from .capabilities import codec_of_locale
 from .errors import ProtocolError
-from .primitives import NeedMoreData, Reader, Writer
+from .primitives import NeedMoreData, Reader, Writer, astr
 
 _T = TypeVar("_T")
 
@@ -105,15 +105,10 @@ class ConnectFrame(NamedTuple):
 
     def packet(self, password: str, pid: int, thread_id: int = 0) -> bytes:
         """The whole packet with its header; ``ValueError`` for fields too long for it."""
-        parts = (
-            self.client,
-            # Absent: a trusted host.
-            _astr(_text(password, self.codec, "password"), "password") if password else b"\0\0",
-            self.wanted,
-            _packed(_PROCESS, _PINFO, 0, pid, thread_id),
-            self.origin,
-        )
-        return _packet(_CONREQ, 0, b"".join(parts))
+        # Absent: a trusted host.
+        secret = astr(_text(password, self.codec, "password"), "password") if password else b"\0\0"
+        process = _packed(_PROCESS, _PINFO, 0, pid, thread_id)
+        return _packet(_CONREQ, 0, b"".join((self.client, secret, self.wanted, process, self.origin)))
 
 
 _BEGIN = (
@@ -178,10 +173,6 @@ def _origin(host: str, cwd: str, application: str, codec: str) -> bytes:
     name = _text(application, codec, "application name")
     w.raw(_packed(_APPLICATION, _MISC, 10 + len(name) + 1, 0, 0)).astr(name, "application name")
     return w.short(_END).getvalue()
-
-
-def _astr(data: bytes, what: str) -> bytes:
-    return Writer().astr(data, what).getvalue()
 
 
 def _text(value: str, codec: str, what: str) -> bytes:

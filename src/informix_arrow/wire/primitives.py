@@ -173,6 +173,16 @@ def _too_large(layout: struct.Struct, value: int) -> ValueError:
     return ValueError(f"{value!r} does not fit a {layout.size}-byte field ({layout.format})")
 
 
+def astr(data: bytes, what: str = "string") -> bytes:
+    """What :meth:`Writer.astr` writes."""
+    size = len(data) + 1
+    if size > PSTR_MAX:
+        raise ValueError(f"{what}: {size - 1} bytes, but its length field ends at {PSTR_MAX - 1}")
+    if b"\0" in data:
+        raise ValueError(f"{what} holds a NUL byte")
+    return b"".join((_PACK_SHORT(size), data, b"\0"))
+
+
 class Writer:
     """Collects the bytes of messages. Values outside a field's range are refused with ``ValueError``."""
 
@@ -242,12 +252,7 @@ class Writer:
 
     def astr(self, data: bytes, what: str = "string") -> Writer:
         """ASTR (login only): at most 32766 bytes, a closing NUL is added and counted."""
-        size = len(data) + 1
-        if size > PSTR_MAX:
-            raise ValueError(f"{what}: {size - 1} bytes, but its length field ends at {PSTR_MAX - 1}")
-        if b"\0" in data:
-            raise ValueError(f"{what} holds a NUL byte")
-        self._buffer += b"".join((_PACK_SHORT(size), data, b"\0"))
+        self._buffer += astr(data, what)
         return self
 
     def lstr(self, data: bytes, wide: bool, what: str = "text") -> Writer:
