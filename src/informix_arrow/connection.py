@@ -73,10 +73,7 @@ class Connection(Metadata):
     """
 
     _link: Link
-
-    def __init__(self, parameters: Parameters, link: Link) -> None:
-        super().__init__(parameters, link)
-        self._parallel: weakref.WeakSet[Readers | Loaders] = weakref.WeakSet()
+    _parallel: weakref.WeakSet[Readers | Loaders] | tuple[()] = ()  # who works by others of its kind
 
     def read_arrow(
         self,
@@ -122,7 +119,7 @@ class Connection(Metadata):
             ordered=True,
             timeout=timeout,
             options=like(self, options),
-            known=self._parallel.add,
+            known=self._remember,
         )
         with result:
             return result.read_all()
@@ -341,7 +338,7 @@ class Connection(Metadata):
                 connections=connections,
                 timeout=self._link.limit(timeout),
                 options=options,
-                known=self._parallel.add,
+                known=self._remember,
             )
         with writing(self._session, table, data, self._parameters.delimident, options) as load:
             return self._run(load.run(), timeout)
@@ -583,8 +580,14 @@ class Connection(Metadata):
         other = object.__new__(type(self))
         link = self._link.hand_on()
         other.__dict__.update(self.__dict__)
-        other._link, other._parallel = link, weakref.WeakSet()
+        other._link = link
+        other.__dict__.pop("_parallel", None)
         return other
+
+    def _remember(self, several: Readers | Loaders) -> None:
+        """Let :meth:`cancel` reach them."""
+        # In one step, for threads that begin such work at the same time; few connections ever have any.
+        self.__dict__.setdefault("_parallel", weakref.WeakSet()).add(several)
 
     def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
         return self._link.run(exchange, timeout=timeout)

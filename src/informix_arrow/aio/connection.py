@@ -96,10 +96,9 @@ class AsyncConnection(AsyncMetadata):
     # both:
 
     _link: AsyncLink
-
-    def __init__(self, parameters: Parameters, link: AsyncLink) -> None:
-        super().__init__(parameters, link)
-        self._parallel: weakref.WeakSet[AsyncReaders | AsyncLoaders] = weakref.WeakSet()
+    _parallel: (
+        weakref.WeakSet[AsyncReaders | AsyncLoaders] | tuple[()]
+    ) = ()  # who works by others of its kind
 
     async def read_arrow(
         self,
@@ -145,7 +144,7 @@ class AsyncConnection(AsyncMetadata):
             ordered=True,
             timeout=timeout,
             options=like(self, options),
-            known=self._parallel.add,
+            known=self._remember,
         )
         async with result:
             return await result.read_all()
@@ -383,7 +382,7 @@ class AsyncConnection(AsyncMetadata):
                 connections=connections,
                 timeout=self._link.limit(timeout),
                 options=options,
-                known=self._parallel.add,
+                known=self._remember,
             )
         with writing(self._session, table, data, self._parameters.delimident, options) as load:
             # asyncio only:
@@ -692,8 +691,14 @@ class AsyncConnection(AsyncMetadata):
         other = object.__new__(type(self))
         link = await self._link.hand_on()
         other.__dict__.update(self.__dict__)
-        other._link, other._parallel = link, weakref.WeakSet()
+        other._link = link
+        other.__dict__.pop("_parallel", None)
         return other
+
+    def _remember(self, several: AsyncReaders | AsyncLoaders) -> None:
+        """Let :meth:`cancel` reach them."""
+        # In one step, for threads that begin such work at the same time; few connections ever have any.
+        self.__dict__.setdefault("_parallel", weakref.WeakSet()).add(several)
 
     async def _run(self, exchange: Exchange[T], timeout: float | None = None) -> T:
         return await self._link.run(exchange, timeout=timeout)

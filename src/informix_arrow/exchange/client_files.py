@@ -211,8 +211,9 @@ def _end(session: Session) -> Exchange[None]:
 _FUNCTION = re.compile(r"(?:filetoblob|filetoclob|lotofile)\b", re.IGNORECASE)
 
 
-def refuse_unregistered(sql: str, files: ClientFiles) -> None:
-    """Refuse a statement that would make the server ask for files nobody registered, before it is sent.
+def refuse_unregistered(sql: str, files: ClientFiles | None) -> None:
+    """Refuse a statement that would make the server ask for files nobody registered, before it is sent. ``files`` are
+    those of the session, None where there never were any.
 
     Raises ``NotSupportedError`` with advice.
     """

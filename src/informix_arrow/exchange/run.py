@@ -99,7 +99,7 @@ def _begun(
     few: bool,
 ) -> Exchange[Outcome | ServerCursor | Few]:
     """What is done at the call; the exchange."""
-    refuse_unregistered(statement.sql, session.files)
+    refuse_unregistered(statement.sql, session.client_files)
     chosen = session.inexact if inexact is None else inexact
     bound = None
     if not values:
