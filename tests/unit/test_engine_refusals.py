@@ -35,7 +35,7 @@ SELECTS = [
     ("sqrt(-1)", -1223), ("sqrt(-f * f)", -1223), ("ln(0)", -1223), ("logn(-f)", -1223), ("log10(0)", -1223),
     ("acos(2)", -1223), ("asin(-2)", -1223), ("acosh(0)", -1223), ("atanh(1)", -1223), ("exp(1000)", -1223),
     ("pow(0, -1)", -1223), ("pow(-8, 0.5)", -1223), ("power(10, 400)", -1223), ("root(-8, 2)", -1223),
-    ("1e40::smallfloat", -1222), ("1e400", -204),
+    ("1e40::smallfloat", -1222), ("1e400", -204), ("1e", -204), ("1.5E||t", -204), ("1e x", -204),
     # texts that a number does not fit
     ("123456::char(3)", -1207), ("(-1.5)::char(1)", -1207), ("1e20::char(4)", -1207),
     # days before the year 1 and behind 9999
@@ -56,6 +56,10 @@ def test_what_has_no_value_is_refused(db: Db, what: str, code: int) -> None:
 
 STATEMENTS = [
     ("select t from n where sum(t) > 1", -595),
+    ("select t from n where t = 1e and i = 1", -204),
+    ("insert into n (t, i) values (7, 1e)", -204),
+    ("create table exponents (c char(1e), tail int)", -204),
+    ("set lock mode to wait 1e", -204),
     ("select t from n order by 2", -251),
     ("select t, count(*) from n group by 3", -251),
     ("select t from n union select t, i from n", -317),

@@ -18,6 +18,7 @@ from sqlglot import exp, generator, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokens import Token, TokenType
 
+from ..errors import SqlError
 from .dialect_nodes import (
     CollectionLiteral,
     CurrentDatetime,
@@ -73,6 +74,8 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
                     and after != TokenType.L_PAREN
                 ):
                     token.token_type = TokenType.DISTINCT
+            elif token.token_type == TokenType.NUMBER and token.text[-1] in "eE":
+                raise SqlError(-204, 0, token.start + 1, "", f"no digits in the exponent of {token.text}")
         return found
 
 
