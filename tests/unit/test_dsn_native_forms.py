@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import UserDict
 from pathlib import Path
 
 import pytest
@@ -218,3 +220,14 @@ def test_a_variable_that_is_set_or_changed_between_two_connects_counts(
     monkeypatch.delenv("GL_DATE")
     monkeypatch.setenv("INFORMIXCONTIME", "")
     assert resolve("informix://h") == before
+
+
+@pytest.mark.parametrize("replaced", ["by another mapping", "by one that keeps its names elsewhere"])
+def test_an_environment_that_was_replaced_counts(monkeypatch: pytest.MonkeyPatch, replaced: str) -> None:
+    class Elsewhere(UserDict[str, str]):
+        _data: dict[str, str] = {}  # noqa: RUF012
+
+    make = Elsewhere if replaced.endswith("elsewhere") else dict
+    monkeypatch.setattr(os, "environ", make({"GL_DATE": "%Y", "INFORMIXCONTIME": "60"}))
+    now = resolve("informix://h")
+    assert (now.env["GL_DATE"], now.connect_timeout) == ("%Y", 60.0)
