@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from informix_arrow.server.engine import preparing
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.session import EngineSession
+from informix_arrow.server.engine.prepared import Prepared
+from informix_arrow.server.engine.preparing import described
+from informix_arrow.server.engine.statement_planner import StatementPlanner
 
 from .engine_support import Db, connect
 
@@ -33,13 +36,12 @@ def db(fresh_engine: Engine) -> Iterator[Db]:
 def planned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that were read by a parser, each time."""
     planned: list[str] = []
-    plan = EngineSession._planned
 
-    def noted(self: EngineSession, sql: str) -> object:
+    def noted(sql: str, planner: StatementPlanner) -> Prepared:
         planned.append(sql)
-        return plan(self, sql)
+        return described(sql, planner)
 
-    monkeypatch.setattr(EngineSession, "_planned", noted)
+    monkeypatch.setattr(preparing, "described", noted)
     return planned
 
 
@@ -53,7 +55,7 @@ def test_a_plan_with_another_name_is_that_of_the_text(db: Db, planned: list[str]
         planned.clear()
         found = db.session.prepare(sql)
         assert planned == []
-        anew = db.session._planned(sql)
+        anew = described(sql, db.session.planner)
         assert (found.sql, found.plan, found.columns, found.own) == (sql, anew.plan, anew.columns, anew.own)
         assert (found.values is None) == (anew.values is None)
 

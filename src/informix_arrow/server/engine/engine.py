@@ -33,7 +33,7 @@ from .instance import Instance, Memory
 from .locks import Claim, Locks, Mode
 from .numbers import Numbers
 from .parts import RoutineLibrary
-from .plan_cache import PlanCache
+from .plan_cache import SharedPlans
 from .revival import Revival
 from .row_changes import recover
 from .schema_changes import SchemaVersion
@@ -98,10 +98,7 @@ class Engine:
         self._lock = threading.Lock()
         self._session_ids = itertools.count(21)
         self.schema_version = SchemaVersion()
-        self.plans = PlanCache()  # for all sessions
-        self.fixed_plans = (
-            PlanCache()
-        )  # those of the catalogue, which a change of the schema leaves as they are
+        self.plans = SharedPlans(self.schema_version)
         self.catalogue_rows = CatalogueRows(self.connect, self._catalogue_version)
         self.serials = Serials()
         self.locks = Locks()

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 
 from .prepared import Prepared
+from .schema_changes import SchemaVersion
 
 KEPT = 256
 LONGEST_TEXT = 1 << 16
@@ -44,3 +45,23 @@ class PlanCache:
             self._kept.move_to_end(key)
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+
+
+class SharedPlans:
+    """Statements that all sessions of an engine may run.
+
+    Attributes
+    ----------
+    version
+        That of the schema, as of which `by_text` holds.
+    by_text
+        Statements about stored tables, and nothing of one session.
+    fixed
+        Queries of the catalogue alone, which a change of the schema leaves as they are: they hold until databases come
+        or go.
+    """
+
+    def __init__(self, version: SchemaVersion) -> None:
+        self.version = version
+        self.by_text = PlanCache()
+        self.fixed = PlanCache()

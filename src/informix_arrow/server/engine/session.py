@@ -6,23 +6,18 @@ import contextlib
 import datetime as dt
 import threading
 import time
-from collections.abc import Hashable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary, proxy
 
 import duckdb
-import pyarrow as pa
 
-from ...wire.describe import Column
-from ...wire.types import ColumnType
 from ..errors import SqlError
 from ..grammar.classify import Control
 from ..grammar.spl.nodes import DropRoutine, Routine
-from ..planning.plans import ROUTINE_CALL, CallPlan, InsertPlan, ModifyPlan, Plan, SelectPlan, StatementPlan
+from ..planning.plans import CallPlan, InsertPlan, ModifyPlan, Plan, SelectPlan, StatementPlan
 from ..schema.catalog import TableInfo
-from ..types.result_cast import cast_table, result_type
-from ..types.row_values import RowValues
 from .appending import Appender, BatchOutcome
 from .calling import Registered, RoutineAnswer, UserRoutine
 from .capture_calls import CaptureCalls
@@ -36,29 +31,27 @@ from .duck_transaction import DuckTransaction
 from .engine import Engine
 from .environment import Environment
 from .isolation import Isolation
-from .literal_rows import literal_row
-from .lob_calls import CallingResult, ObjectCalls
+from .lob_calls import ObjectCalls
 from .lobs import LargeObjects
 from .lock_owner import LockOwner
 from .modifying import Modifier
 from .one_row import OneRow
 from .opening import Opening
-from .plan_cache import LONGEST_TEXT, PlanCache
 from .positioned import Positioned, UpdateRows
-from .prepared import FewRows, Outcome, PlainRows, Prepared, QueryResult
+from .prepared import Outcome, Prepared, QueryResult
+from .preparing import Preparing
+from .querying import Queries
 from .reading import TextReader
 from .references import References
 from .refused_objects import RefusedObjects
-from .renamed_plans import RenamedPlans, about
 from .rights import Rights
 from .row_changes import RowChanges
 from .row_inserts import Inserts, python_rows, takes_batches
-from .running import Runner, plain_table, values_in
+from .running import Runner
 from .schema_changes import SchemaChanges
 from .session_tables import SessionTables
 from .session_values import SessionValues
 from .statement_planner import StatementPlanner
-from .streamed_result import StreamedResult, batch_rows, whole_result
 from .transaction import Transaction
 from .triggers import Triggers
 from .user_types import UserTypes
@@ -94,9 +87,6 @@ class EngineSession:
         self.closed = False
         self.interrupted = threading.Event()
         self.cursors: MutableMapping[str, Positioned] = WeakValueDictionary()
-        self._plans = PlanCache()  # this session's, its own and shared ones
-        self._renamed = RenamedPlans()
-        self._latest: tuple[Prepared | None, object] = None, None  # what was prepared last, and as of what
 
         # who it is, and what it has open
         self.environment = Environment(user, environment, session_id, engine.server_name, engine.version)
@@ -137,6 +127,15 @@ class EngineSession:
             self.routines,
             self.rights,
         )
+        self._preparing = Preparing(
+            self.environment,
+            self.current,
+            self.schema,
+            self.transaction,
+            self.rights,
+            self.planner,
+            engine.plans,
+        )
         self.runner = Runner(
             self.environment,
             self.values,
@@ -148,6 +147,16 @@ class EngineSession:
         )
         self.isolation = Isolation(
             self.owner, self.transaction, self.current, self.schema, self.tables, self.runner
+        )
+        self._queries = Queries(
+            self.environment,
+            self.current,
+            self.schema,
+            self.transaction,
+            self.isolation,
+            self.runner,
+            self.objects,
+            engine.catalogue_rows,
         )
         references = References(self.transaction, self.tables, self.owner, self.isolation)
         appender = Appender(self.values, engine.serials, self.transaction, self.isolation)
@@ -306,98 +315,7 @@ class EngineSession:
         here."""
         self.start_statement()
         self.reader.check_newlines(sql)
-        state = self._state()
-        prepared = self._read(sql)
-        self._latest = prepared, state
-        return prepared
-
-    def _state(self) -> tuple[int, int]:
-        """What plans that the session has hold for, as others leave it just now."""
-        if self.current.name is not None:
-            self.schema.look()
-        return self.schema.stamp, self.current.databases.changes
-
-    def _read(self, sql: str) -> Prepared:
-        row = literal_row(sql)
-        key: Hashable = sql if row is None else row.pattern
-        kept = self._plans.get((self.current.name, key), self.schema.stamp)
-        if kept is not None:
-            return kept if row is None else row.filled(kept, sql)
-        fixed, databases = self._text_key(key), self.current.databases.changes
-        subject = about(sql, row, self.schema.temp_tables)
-        alike = None if subject is None else self._text_key(subject.pattern)
-        prepared = None if subject is None else self._renamed.get(alike, subject.table, sql)
-        if prepared is not None:
-            self._plans.put((self.current.name, key), self.schema.stamp, prepared)
-            return prepared if row is None else row.filled(prepared, sql)
-        prepared = self.engine.fixed_plans.get(fixed, databases)
-        if prepared is not None and self.schema.temp_tables.keys().isdisjoint(
-            t.name for t in prepared.plan.tables
-        ):
-            return prepared
-        shared = fixed if self._shared(sql) else None
-        version = self.engine.schema_version.number
-        prepared = self.engine.plans.get(shared, version) if shared else None
-        if prepared is None:
-            prepared = self._planned(sql)
-            if row is not None and not row.is_of(prepared):
-                return prepared
-            # Of a change of the schema in the meantime nobody knows which side of it was seen.
-            if shared and not prepared.own and version == self.engine.schema_version.number:
-                self.engine.plans.put(shared, version, prepared)
-            if subject is not None:
-                self._renamed.put(alike, subject.table, prepared)
-        if len(sql) <= LONGEST_TEXT:
-            if isinstance(prepared.plan, SelectPlan) and prepared.plan.fixed:
-                self.engine.fixed_plans.put(fixed, databases, prepared)
-            if not isinstance(prepared.plan, StatementPlan):
-                self._plans.put((self.current.name, key), self.schema.stamp, prepared)
-        return prepared if row is None else row.filled(prepared, sql)
-
-    def _shared(self, sql: str) -> bool:
-        """Whether the plan of a text may be other sessions', too: this one sees the same schema as they do, and no old
-        one."""
-        return not self.schema.temp_tables and self.transaction.untouched and len(sql) <= LONGEST_TEXT
-
-    def _text_key(self, text: Hashable) -> tuple[object, ...]:
-        """What a text's plan depends on besides what it names."""
-        environment = self.environment
-        return (
-            self.current.name,
-            environment.user,
-            self.rights.role,
-            environment.dbdate,
-            environment.delimident,
-            environment.codec,
-            text,
-        )
-
-    def _planned(self, sql: str) -> Prepared:
-        kind, plan, own = self.planner.plan_typed(sql)
-        columns: tuple[Column, ...] = ()
-        parameters: tuple[ColumnType, ...] = ()
-        if not isinstance(plan, StatementPlan):
-            parameters = tuple(t for t in plan.needs.params if t is not None)
-        if isinstance(plan, SelectPlan):
-            columns = () if plan.into else plan.columns
-        elif isinstance(plan, CallPlan):
-            columns = plan.columns
-        elif isinstance(plan, InsertPlan):
-            columns = _insert_columns(plan)
-        elif isinstance(plan, ModifyPlan):
-            columns = () if plan.merges else plan.columns
-        returns_rows = (isinstance(plan, SelectPlan) and plan.into is None) or (
-            isinstance(plan, CallPlan) and bool(columns)
-        )
-        for_update = isinstance(plan, SelectPlan) and plan.for_update
-        values = None
-        if (
-            isinstance(plan, SelectPlan)
-            and not (plan.into or plan.shown or any(plan.calls))
-            and (plan.few or plan.fixed or (plan.tables and all(table.temporary for table in plan.tables)))
-        ):
-            values = RowValues.of(columns, plan.packed)
-        return Prepared(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own, values)
+        return self._preparing.prepare(sql)
 
     def _current(self, prepared: Prepared, params: Sequence[object]) -> Prepared:
         """The statement as it must be run now: planned again when the schema has changed since."""
@@ -410,8 +328,7 @@ class EngineSession:
             return prepared
         self.transaction.begin_implicitly()
         self.start_statement()
-        latest, state = self._latest
-        if prepared is latest and state == self._state():
+        if self._preparing.holds(prepared):
             return prepared
         current = self.prepare(prepared.sql, len(prepared.parameters))
         # Rows would not be what the client was told.
@@ -429,120 +346,7 @@ class EngineSession:
         if isinstance(plan, CallPlan):
             return self.transaction.write(lambda: self.routines.query(plan, params))
         assert isinstance(plan, SelectPlan)
-        values = self.runner.bind(plan.needs, params)
-        if plan.for_update:
-            self.isolation.lock_all(plan, values)
-        self.isolation.before_query(plan, values)
-        sql, codec = plan.shown or plan.sql, self.environment.codec
-        if plan.fixed and sql == plan.sql:
-            found = self._few_of_kept(prepared, plan, values)
-            if found is None:
-                found = self._few_fixed(prepared, plan, sql, values)
-            if found is not None:
-                return found
-        objects = prepared.values  # another session may run the same
-        if objects is not None and ROUTINE_CALL not in sql:
-            few = self._late(prepared, objects, plan)
-            if few is None:
-                few = self._few(prepared, objects, plan, sql, values)
-            if few is not None:
-                return few
-        if not any(plan.calls):
-            rows = self.runner.stream(sql, values, batch_rows(prepared.columns))
-            if rows is None:
-                spool = self.runner.spooled(sql, values, batch_rows(prepared.columns))
-                return whole_result(prepared.columns, spool, codec, plan.packed)
-            table = rows.whole()
-            prepared.ran(table, plan)
-            if table is None:
-                return StreamedResult(prepared.columns, rows, codec, plan.packed)
-            return QueryResult(prepared.columns, cast_table(table, prepared.columns, codec, plan.packed))
-        table = self._whole(sql, values)
-        kept = cast_table(table, prepared.columns, codec, plan.packed, plan.calls)
-        schema = pa.schema([(c.name, result_type(c.type)) for c in prepared.columns])
-        return CallingResult(prepared.columns, kept, schema, plan.calls, self.objects.call)
-
-    def _late(self, prepared: Prepared, objects: RowValues, plan: SelectPlan) -> QueryResult | None:
-        """The rows of a query of a temporary table that DuckDB has not been told of; None for any other."""
-        rows = None if plan.plain is None else self.transaction.late_rows(plan.tables[0].duck)
-        if rows is None or plan.plain is None:
-            return None
-        return self._of_objects(prepared, objects, plan.plain.of(rows))
-
-    def _of_objects(
-        self, prepared: Prepared, objects: RowValues, rows: Sequence[Sequence[Any]]
-    ) -> QueryResult | None:
-        """Few rows as a result; None where they have to be taken as others are."""
-        codec = self.environment.codec
-        if objects.plain(rows, codec):
-            return PlainRows(prepared.columns, rows, objects, codec)
-        batch = objects.batch(rows, codec)
-        return None if batch is None else FewRows(prepared.columns, batch)
-
-    def _few(
-        self, prepared: Prepared, objects: RowValues, plan: SelectPlan, sql: str, values: dict[str, object]
-    ) -> QueryResult | None:
-        """The rows of a query that has few; None where they have to be taken as others are."""
-        named = values_in(sql, values)
-        if plan.few:
-            return self._of_objects(prepared, objects, self.transaction.rows(sql, named))
-        most = prepared.most_objects
-        if not prepared.few and not 0 <= self.schema.most_rows(plan.tables) < most:
-            return None
-        _, rows = self.transaction.first_rows(sql, named, most)
-        few = None if len(rows) == most else self._of_objects(prepared, objects, rows)
-        if few is None:  # not tried again: it was run in vain
-            prepared.few, prepared.values = False, None
-        return few
-
-    def _few_of_kept(
-        self, prepared: Prepared, plan: SelectPlan, values: dict[str, object]
-    ) -> QueryResult | None:
-        """The rows of a query of the catalogue from rows that are kept; None where it must be run as it is."""
-        if plan.kept is None or not self.transaction.untouched:
-            return None
-        of_schema = {f"s_{name}": values[f"s_{name}"] for name in plan.needs.uses}
-        found = self.engine.catalogue_rows.query(plan.kept, self.current.name, of_schema, values)
-        if found is None:
-            return None
-        objects = prepared.values
-        if found.chosen is not None and objects is not None:
-            few = self._of_objects(prepared, objects, found.chosen)
-            if few is not None:
-                return few
-        try:
-            _, places = self.runner.at_once(found.places, values) if found.places and objects else ([], None)
-            if places is not None and objects is not None:
-                few = self._of_objects(prepared, objects, [found.rows[place] for (place,) in places])
-                if few is not None:
-                    return few
-            return self._few_fixed(prepared, plan, found.sql, values)
-        except SqlError as problem:
-            if problem.sqlcode == -213:
-                raise
-            return (
-                None  # the schema has changed in this moment, and they are gone; or the query says it itself
-            )
-
-    def _few_fixed(
-        self, prepared: Prepared, plan: SelectPlan, sql: str, values: dict[str, object]
-    ) -> QueryResult | None:
-        """The rows of a query of the catalogue; None where they are many, or of types that have to be taken as others
-        are."""
-        names, rows = self.runner.at_once(sql, values)
-        if rows is None:
-            return None
-        codec, objects = self.environment.codec, prepared.values
-        few = None if objects is None else self._of_objects(prepared, objects, rows)
-        if few is not None:
-            return few
-        small = plain_table(names, rows)
-        if small is None:
-            return None
-        return QueryResult(prepared.columns, cast_table(small, prepared.columns, codec, plan.packed))
-
-    def _whole(self, sql: str, values: dict[str, object]) -> pa.Table:
-        return self.transaction.read(lambda: self.runner.arrow(sql, values))
+        return self._queries.run(prepared, plan, params)
 
     def open_for_update(self, prepared: Prepared, params: Sequence[object]) -> UpdateRows:
         """Open a cursor on a SELECT ... FOR UPDATE: -398 without a transaction. Who gives it a name puts it into
@@ -735,12 +539,3 @@ class EngineSession:
 def open_session(engine: Engine, user: str, environment: Mapping[str, str]) -> EngineSession:
     """Begin a session; `environment` is that of the login (DBDATE, DB_LOCALE, DELIMIDENT)."""
     return engine.adopt(EngineSession(engine, user, environment, engine.new_session_id()))
-
-
-def _insert_columns(plan: InsertPlan) -> tuple[Column, ...]:
-    found = []
-    for name in plan.targets:
-        column = plan.info.column(name)
-        if column is not None:
-            found.append(Column(name, column.type))
-    return tuple(found)
