@@ -546,6 +546,126 @@ def test_a_committed_read_of_a_whole_table_meets_uncommitted_rows(db: Db, other:
         assert len(other.rows(f"select id from {table}")) == 4
 
 
+READING = {
+    "insert into r (id, tail) select id + 10, tail from t": ("select tail from r where id > 10", [71]),
+    "insert into r (id, tail) values (99, (select max(tail) from t))": (
+        "select tail from r where id = 99",
+        [71],
+    ),
+    "insert into r (id, b) values (99, (select max(b) || '!' from t)::char(2))": (
+        "select b from r where id = 99",
+        ["x!"],
+    ),
+    "update r set tail = (select max(tail) from t)": ("select unique tail from r", [71]),
+    "update r set tail = 0 where tail in (select tail from t)": (
+        "select tail from r where tail > 0 order by 1",
+        [72, 73, 74],
+    ),
+    "delete from r where tail in (select tail from t)": ("select tail from r order by 1", [72, 73, 74]),
+    "merge into r using t on r.id = t.id when matched then update set r.b = t.b": (
+        "select b from r where id < 3 order by id",
+        ["x", "b"],
+    ),
+    "merge into r using t on r.id = t.id + 10 when not matched then insert (tail) values (t.tail)": (
+        "select tail from r where id is null",
+        [71],
+    ),
+    "select tail from t into temp found with no log": ("select tail from found", [71]),
+}
+"""Statements that write what they read from `t`; then a query for what they have written, when `t` has but the row
+(1, 'x', 71), and its answer."""
+
+
+@pytest.mark.parametrize("text", READING)
+def test_what_a_change_reads_is_read_at_the_isolation_level(
+    engine: Engine, db: Db, other: Db, text: str
+) -> None:
+    db.run("begin work")
+    db.run("update t set tail = 700 where id = 2")
+    with pytest.raises(SqlError) as caught:
+        other.run(text)
+    assert codes(caught.value) == (-244, -107, "t")
+    other.run("set isolation to committed read last committed")
+    other.run("begin work")
+    other.run(text)
+    other.run("rollback work")
+    other.run("set isolation to committed read")
+    other.run("set lock mode to wait 30")
+    job = Job(lambda: other.run(text))
+    waits(engine, other)
+    db.run("commit work")
+    job.result()
+    assert not engine.locks._tables
+
+
+def test_an_insert_waits_for_the_rows_alone_that_it_selects(db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("update t set tail = 700 where id = 2")
+    other.run("insert into r (id, tail) select id + 10, tail from t where id = 3")
+    other.run("insert into r (id, b, tail) select id + 10, tail, tail from t where id = 4")
+    with pytest.raises(SqlError) as caught:
+        other.run("insert into r (id, b, tail) select id + 10, tail, tail from t where id = 2")
+    assert codes(caught.value) == (-244, -107, "t")
+
+
+@pytest.mark.parametrize("text", READING)
+def test_a_change_in_a_transaction_sees_what_others_have_committed_to_what_it_reads(
+    db: Db, other: Db, text: str
+) -> None:
+    """DuckDB's snapshot is that of the transaction's first statement."""
+    db.run("begin work")
+    db.run("update r set b = 'mine' where id = 3")
+    other.run("delete from t where id > 1")
+    other.run("update t set b = 'x'")
+    db.run(text)
+    query, wanted = READING[text]
+    assert db.rows(query) == [(value,) for value in wanted]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "define v int; let v = (select max(tail) from t); return v;",
+        "return (select max(tail) from t);",
+        "if exists (select 1 from t where tail = 700) then return 700; end if; return 0;",
+    ],
+)
+def test_expressions_of_a_routine_read_as_its_statements_do(db: Db, other: Db, body: str) -> None:
+    db.run(f"create function f() returning int; {body} end function")
+    db.run("begin work")
+    db.run("update r set b = 'mine' where id = 1")
+    other.run("begin work")
+    other.run("update t set tail = 700 where id = 2")
+    with pytest.raises(SqlError) as caught:
+        db.rows("execute function f()")
+    assert codes(caught.value) == (-244, -107, "t")
+    other.run("commit work")
+    assert db.rows("execute function f()") == [(700,)]
+
+
+def test_repeatable_changes_lock_what_they_read(db: Db, other: Db) -> None:
+    db.run("set isolation to repeatable read")
+    db.run("begin work")
+    db.run("insert into r (id, tail) select id + 10, tail from t where id = 3")
+    with pytest.raises(SqlError) as caught:
+        other.run("update t set tail = 0 where id = 1")
+    assert codes(caught.value) == (-244, -113, "t")
+    db.run("commit work")
+    other.run("update t set tail = 0 where id = 1")
+
+
+def test_a_change_of_a_view_waits_for_its_rows_alone(db: Db, other: Db) -> None:
+    db.run("create view v as select id, tail from t")
+    db.run("begin work")
+    db.run("update t set tail = 700 where id = 2")
+    other.run("update v set tail = 1 where id = 3")
+    other.run("delete from v where id = 3")
+    other.run("insert into v (id, tail) values (9, 9)")
+    with pytest.raises(SqlError) as caught:
+        other.run("delete from v where tail = (select max(tail) from t)")
+    assert codes(caught.value) == (-244, -107, "t")
+
+
 def test_repeatable_reads_lock_what_they_read(engine: Engine, db: Db, other: Db) -> None:
     db.run("set isolation to repeatable read")
     db.run("begin work")

@@ -12,7 +12,7 @@ waits and never fails, as on a real server, but does not see what may be rolled 
 row is decided by the rows that it returns where it filters one table, else by its tables: a real server meets locks
 wherever its access path leads.
 
-Inside an UPDATE, DELETE or INSERT ... SELECT the tables that are only read are read as last committed.
+So it is with what an INSERT ... SELECT, a subquery of an UPDATE or DELETE and the source of a MERGE read.
 """
 
 from __future__ import annotations
@@ -138,9 +138,19 @@ class Isolation:
 
     # ---- reading ------------------------------------------------------------------------------------
     def before_query(self, plan: SelectPlan, values: Mapping[str, object]) -> None:
-        """Make sure that a query may read what it is about to read, and sees it. SqlError -244 where it may not."""
+        """Make sure that a query may read what it is about to read, and sees it. SqlError -244 where it may not; Stale
+        inside `Transaction.write` where it would not see it."""
+        if plan.keyed and plan.filtered:
+            self.before_reading(plan.tables, lambda info: _keys(self._keys(plan, values), info))
+        else:
+            self.before_reading(plan.tables)
+
+    def before_reading(
+        self, read: Iterable[TableInfo], wanted: Callable[[TableInfo], list[Key]] | None = None
+    ) -> None:
+        """As `before_query`, of whole tables, or of the rows of one that are `wanted`."""
         owner, locks = self._owner, self._locks
-        tables = [info for info in plan.tables if info.kind == "T" and not info.temporary]
+        tables = [info for info in read if info.kind == "T" and not info.temporary]
         level = self.level if tables else DIRTY
         if level not in (DIRTY, LAST_COMMITTED):
             claim = owner.claim(CANNOT_READ)
@@ -149,9 +159,7 @@ class Isolation:
                 if level == REPEATABLE and self._transaction.active:
                     locks.lock_table(claim, table, Mode.SHARE)
                 while locks.is_written(owner, table):
-                    keys = None
-                    if plan.keyed and plan.filtered:
-                        keys = _keys(self._keys(plan, values), info)
+                    keys = wanted(info) if wanted is not None else None
                     if not locks.await_readable(claim, table, keys):
                         break
         self._transaction.refresh(map(table_of, tables))

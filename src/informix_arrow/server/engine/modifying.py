@@ -76,6 +76,8 @@ class Modifier:
 
         def changed() -> Outcome:
             try:
+                if plan.read:
+                    self._isolation.before_reading(plan.read)
                 if plan.info.kind == "V" and change is not None:
                     return Outcome(rows=self._instead(plan, values, change), warnings=plan.warnings)
                 new = self._unmatched(plan, values)

@@ -24,6 +24,7 @@ from ..types.result_cast import cast_column, numbers_of_keys
 from ..types.result_types import INTEGERS, LONGS, is_character, is_floating_decimal
 from .appending import Appender, BatchOutcome, flat
 from .environment import Environment
+from .isolation import Isolation
 from .one_row import OneRow
 from .prepared import Outcome, Prepared
 from .running import Runner, values_in
@@ -73,6 +74,7 @@ class Inserts:
         transaction: Transaction,
         appender: Appender,
         one_row: OneRow,
+        isolation: Isolation,
         triggers: Triggers,
     ) -> None:
         self._environment = environment
@@ -80,6 +82,7 @@ class Inserts:
         self._transaction = transaction
         self._appender = appender
         self._one_row = one_row
+        self._isolation = isolation
         self._triggers = triggers
 
     def run(self, plan: InsertPlan, params: Sequence[object]) -> Outcome:
@@ -143,6 +146,7 @@ class Inserts:
         """The plan with the values that have to be made beforehand, as constants."""
         if not plan.by_row or plan.values is None:
             return plan
+        self._isolation.before_reading(plan.read)
         self._runner.load_files(plan.needs, params)
         wanted = [sql for kind, sql in plan.values if kind == "stored"]
         values = self._runner.bind(plan.needs, params)
@@ -205,6 +209,7 @@ class Inserts:
     def table(self, plan: InsertPlan, values: dict[str, object], firing: Firing | None = None) -> Outcome:
         """INSERT ... SELECT, inside `Transaction.write`: all rows or none."""
         assert plan.select is not None
+        self._isolation.before_query(plan.select, values)
         return self.found(plan, self._runner.arrow(plan.select.sql, values), firing)
 
     def found(self, plan: InsertPlan, table: pa.Table, firing: Firing | None = None) -> Outcome:
@@ -258,6 +263,7 @@ class Inserts:
         places = [i for i, (kind, _) in enumerate(plan.values) if kind == "expr"]
         if not places:
             return {}
+        self._isolation.before_reading(plan.read)
         sql = "SELECT " + ", ".join(str(plan.values[i][1]) for i in places)
         found: list[tuple[Any, ...]] = []
         same = not plan.needs.used and _NEXT_NUMBER not in sql

@@ -171,7 +171,9 @@ class EngineSession:
             partial(engine.sessions.temp_tables, beside=session_id),
             partial(engine.sessions.busy, beside=session_id),
         )
-        self._inserts = Inserts(self.environment, self.runner, self.transaction, appender, one_row, triggers)
+        self._inserts = Inserts(
+            self.environment, self.runner, self.transaction, appender, one_row, self.isolation, triggers
+        )
         self._modifier = Modifier(
             self.runner,
             self.values,

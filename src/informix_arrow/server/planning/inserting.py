@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -34,6 +35,7 @@ def insert(work: Translation, tree: exp.Insert) -> InsertPlan:
         names = node.expressions
         node = node.this
     info = work.changed(tree, node)
+    work.ctx.tables.clear()  # those that are found from here on are read
     work.require(info, "i")
     if work.checks:
         alias = quote(info.name) + "."
@@ -77,6 +79,7 @@ def insert(work: Translation, tree: exp.Insert) -> InsertPlan:
             None,
             work.ctx.needs(),
             None if work.view else _one_row(info, targets, values),
+            tuple(work.ctx.tables.values()),
         )
     if not isinstance(source, (exp.Query, exp.Subquery)):
         raise SqlError(-201, 0, 1)
@@ -167,4 +170,4 @@ def _as_targets(work: Translation, select: SelectPlan, targets: Sequence[ColumnI
     keys = tuple(
         was and old is new for was, old, new in zip(select.packed, select.columns, columns, strict=True)
     )
-    return SelectPlan(sql, tuple(columns), select.needs, select.into, keys)
+    return replace(select, sql=sql, columns=tuple(columns), packed=keys)

@@ -158,7 +158,8 @@ def rows_seen(info: TableInfo, alias: str, made: list[str], fired: Iterable[Trig
 def modify(work: Translation, sql: str, info: TableInfo, columns: tuple[Column, ...]) -> ModifyPlan:
     """The plan of a text that changes rows, with what its translation needs."""
     plan = ModifyPlan(sql, info, work.ctx.needs(), columns, WARN_CUT if work.ctx.literal_cut else 0)
-    plan.tables = tuple(work.ctx.tables.values())
+    plan.read = tuple(work.ctx.tables.values())
+    plan.tables = (info, *(table for table in plan.read if table.duck != info.duck))
     return plan
 
 

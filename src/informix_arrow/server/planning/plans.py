@@ -136,7 +136,8 @@ class RowPlan:
 class InsertPlan:
     """INSERT. `values` has one entry per target: ("param", number), ("const", Python value), ("expr", SQL) or
     ("stored", SQL of the value in the column's storage: the engine makes a const of it for each row, see
-    engine.py); None when the rows come from `select`. `row` is for one row that needs nothing else."""
+    engine.py); None when the rows come from `select`. `row` is for one row that needs nothing else. `read` are the
+    tables that expressions read."""
 
     info: TableInfo
     targets: tuple[str, ...]
@@ -144,6 +145,7 @@ class InsertPlan:
     select: SelectPlan | None
     needs: Needs
     row: RowPlan | None = None
+    read: tuple[TableInfo, ...] = ()
 
     @property
     def by_row(self) -> bool:
@@ -171,6 +173,8 @@ class ModifyPlan:
 
     `rekeys` tells that an UPDATE changes columns of a key; `made` has all columns of such keys then. `whole` tells that
     the table is locked and not its rows.
+
+    `tables` are all that the statement meets, `read` those of its subqueries and of the source of a MERGE.
     """
 
     sql: str
@@ -187,6 +191,7 @@ class ModifyPlan:
     cursor: str = ""
     whole: bool = True
     tables: tuple[TableInfo, ...] = ()
+    read: tuple[TableInfo, ...] = ()
     probe: str = ""
     looks: bool = False
     rekeys: bool = False

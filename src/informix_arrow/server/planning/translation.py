@@ -111,6 +111,7 @@ class Translation:
         info = self.queries.table(node, node.catalog or None, node.name)
         if info.kind != "T":
             raise not_supported(f"changing rows of the view {info.name}", -274 if info.kind == "S" else -201)
+        self.ctx.tables.pop(info.duck, None)  # the tables that are found from here on are read
         return info
 
     def scope(self, info: TableInfo, alias: str) -> Scope:

@@ -61,7 +61,7 @@ class Step:
 @dataclass(slots=True)
 class Row:
     """Some values by one DuckDB query without FROM. `types` are those of the values; a row with a `constant` needs no
-    query."""
+    query. `read` are the tables of subqueries."""
 
     sql: str
     needs: Needs
@@ -71,6 +71,7 @@ class Row:
     constant: tuple[object, ...] | None = None
     simple: bool = False
     plain: Compute | None = None
+    read: tuple[TableInfo, ...] = ()
 
     def values(
         self, parts: SessionParts, value: Value, invoke: Invoke, params: Sequence[object] = ()
@@ -89,6 +90,8 @@ class Row:
             made[step.name] = invoke(step.callee, arguments)[0]
         stored = [Stored(made[name] if name in made else value(name)) for name in self.names]
         bound = parts.runner.bind(self.needs, [*params, *stored])
+        if self.read:
+            parts.isolation.before_reading(self.read)
         found = _first(parts, self.sql, bound)
         if self.simple:
             self.constant = found
@@ -215,7 +218,8 @@ class Reader:
         ctx.require_read()
         plain = None if steps or self._placeholders else compile_row(holder.expressions, targets)
         text = f"SELECT {', '.join(sqls)}"
-        return Row(text, ctx.needs(), names, steps, tuple(types), None, simple, plain)
+        read = tuple(ctx.tables.values())
+        return Row(text, ctx.needs(), names, steps, tuple(types), None, simple, plain, read)
 
     def _translator(self, tree: exp.Expression) -> tuple[ExpressionTranslator, list[str]]:
         """A translator for a tree whose variables it has put in."""
@@ -265,8 +269,9 @@ class Reader:
         sql = translator.condition(holder.expressions[0], Scope())
         translator.ctx.require_read()
         plain = None if steps else compile_condition(holder.expressions[0])
-        needs = translator.ctx.needs()
-        return Row(f"SELECT {sql}", needs, names, steps, (ColumnType.boolean(),), None, False, plain)
+        ctx = translator.ctx
+        needs, read = ctx.needs(), tuple(ctx.tables.values())
+        return Row(f"SELECT {sql}", needs, names, steps, (ColumnType.boolean(),), None, False, plain, read)
 
     # ---- calls --------------------------------------------------------------------------------
     def call_of(self, node: exp.Expression) -> exp.Anonymous | None:
