@@ -286,3 +286,40 @@ def test_an_expression_that_grows_in_translation_is_refused_before_it_takes_all_
 
 def test_sums_of_days_do_not_grow(db: Db) -> None:
     assert db.value(f"select made {'+ 1 ' * 60} from n") == dt.date(2024, 3, 31)
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["autocommit", "transaction"])
+@pytest.mark.parametrize(
+    ("text", "code", "key"),
+    [
+        ("update keyed set a = 7", -268, "informix.key_a"),
+        ("update keyed set b = 7 where a > 1", -268, "informix.key_b"),
+        ("update keyed set c = 7, d = 'x'", -268, "informix.key_cd"),
+        ("update keyed set d = 'x'", -239, "informix.index_d"),
+        ("update keyed set b = 1 where a = 2", -268, "informix.key_b"),
+        ("update keyed set a = null", -391, "a"),
+        ("merge into keyed using (select 7 n from systables where tabid = 1) s on a > 1"
+         " when matched then update set b = s.n", -268, "informix.key_b"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["", "temp"])
+def test_an_update_that_repeats_a_key_says_which(
+    db: Db, kind: str, text: str, code: int, key: str, inside: bool
+) -> None:
+    """DuckDB does not, where the rows of one statement have got it."""
+    db.run(
+        f"create {kind} table keyed (a int primary key constraint key_a, b int, c int, d char(1),"
+        " unique (b) constraint key_b, unique (c, d) constraint key_cd)"
+    )
+    try:
+        db.run("create unique index index_d on keyed (d)")
+        db.many("insert into keyed values (?, ?, ?, ?)", [(1, 1, 1, "a"), (2, 2, 2, "b"), (3, 3, 3, "c")])
+        if inside:
+            db.run("begin work")
+        found = db.fails(text)
+        if inside:
+            db.run("rollback work")
+        assert (found.sqlcode, found.near) == (code, key)
+        assert db.rows("select a, b, c, d from keyed order by a")[2] == (3, 3, 3, "c")
+    finally:
+        db.run("drop table keyed")

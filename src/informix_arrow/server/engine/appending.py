@@ -7,7 +7,7 @@ but for rows that something is wrong with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -400,13 +400,16 @@ def _codes(column: Any) -> tuple[Integers, Mask]:
     return codes, valid
 
 
-def constraint_error(info: TableInfo, error: duckdb.Error) -> SqlError:
-    """The Informix error for a constraint that only DuckDB saw (two sessions, UPDATE)."""
+def constraint_error(
+    info: TableInfo, error: duckdb.Error, changed: Collection[str] | None = None
+) -> SqlError:
+    """The Informix error for a constraint that only DuckDB saw (two sessions, UPDATE of the columns `changed`)."""
     found = from_duckdb(error)
     if found.sqlcode == -268:
         message = str(error)
-        for unique in info.keys:
-            if all(f"{c}: " in message for c in unique.columns) or len(info.keys) == 1:
+        keys = [key for key in info.keys if changed is None or not set(key.columns).isdisjoint(changed)]
+        for unique in keys:
+            if all(f"{c}: " in message for c in unique.columns) or len(keys) == 1:
                 return duplicate(unique.kind, unique.name)
     elif found.sqlcode == -530 and info.checks:
         message = str(error)

@@ -16,6 +16,8 @@ from .rights import Rights
 from .session_tables import SessionTables
 from .transaction import Transaction
 
+_NO_INDEX, _NO_CONSTRAINT = -319, -623
+
 
 class Controls:
     """Runs those of one session."""
@@ -70,6 +72,8 @@ class Controls:
             self._lock_table(name, control.options)
         elif verb == "constraints":
             self._references.defer(control.options, deferred=name == "deferred")
+        elif verb == "enable":
+            self._require_enabled(name, control.options)
         elif verb == "allow newline":
             self._reader.newlines = name == "t"
         elif verb == "role":
@@ -86,6 +90,17 @@ class Controls:
         elif verb == "rename database":
             self._opening.rename(name, control.options[0])
         return Outcome()
+
+    def _require_enabled(self, table: str, named: tuple[str, ...]) -> None:
+        """SET CONSTRAINTS and INDEXES .. ENABLED, as all of them are: -206, -623 or -319 for what does not exist."""
+        if table and self._tables.find(None, table) is None:
+            raise no_table(table)
+        kind, *names = named or ("",)
+        for name in names:
+            if kind == "indexes" and self._tables.index_owner(name) is None:
+                raise SqlError(_NO_INDEX, 0, 0, name)
+            if kind == "constraints" and name not in self._tables.constraints([name]):
+                raise SqlError(_NO_CONSTRAINT, 0, 0, name)
 
     def _lock_table(self, name: str, mode: tuple[str, ...]) -> None:
         info = self._tables.find(None, name)

@@ -17,7 +17,7 @@ from .appending import constraint_error
 from .isolation import Isolation
 from .journal import require_count
 from .locks import Key
-from .null_keys import duplicate, refuse_repeated
+from .null_keys import duplicate, refuse_repeated, refuse_same
 from .positioned import Positioned
 from .prepared import Outcome
 from .references import References
@@ -96,7 +96,7 @@ class Modifier:
                     return inserted
             except duckdb.ConstraintException as e:
                 self._isolation.require_fresh(plan.info)
-                raise constraint_error(plan.info, e) from e
+                raise constraint_error(plan.info, e, columns) from e
             return Outcome(rows=rows, warnings=plan.warnings | (WARN_CUT if self._runner.cut else 0))
 
         if firings:
@@ -138,7 +138,8 @@ class Modifier:
         keys = self._isolation.lock_touched(plan, values)
         self._transaction.changes.require_current(plan.info)
         by_row = keys is not None
-        if keys is None and plan.touched and (plan.looks or plan.rows):
+        own = plan.rekeys and plan.info.temporary  # few of its keys are changed, and an error says which
+        if keys is None and plan.touched and (plan.looks or plan.rows or own):
             keys = self._runner.arrow(plan.touched, values)
         if keys is not None and not keys.num_rows:
             return 0
@@ -282,9 +283,11 @@ class Modifier:
     def _write(self, plan: ModifyPlan, rows: pa.Table, *, rekeys: bool) -> int:
         """Write new values, found by `_made`, into their rows."""
         made = {column.name: rows.column(f"m{i}") for i, column in enumerate(plan.columns)}
-        if rekeys:
+        if plan.rekeys:
             kept = {n[1:]: rows.column(n) for n in rows.column_names if n.startswith("_")}
-            self._isolation.lock_rekeyed(plan.info, set(made), {**kept, **made})
+            if rekeys:
+                self._isolation.lock_rekeyed(plan.info, set(made), {**kept, **made})
+            refuse_same(plan.info, set(made), {**kept, **made})
         for foreign in plan.info.foreigns:
             if not made.keys().isdisjoint(foreign.columns):
                 parts = [made[name] if name in made else rows.column(f"_{name}") for name in foreign.columns]

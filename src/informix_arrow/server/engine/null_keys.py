@@ -1,11 +1,15 @@
-"""Keys with a NULL in them: to Informix NULL is one value of a key, to DuckDB never the same one.
+"""What DuckDB's own constraints do not find, or do not name.
 
-DuckDB's own constraints see to keys without NULL. What is here costs those nothing.
+To Informix NULL is one value of a key, to DuckDB never the same one: keys with a NULL in them are looked at here, which
+costs others nothing. And DuckDB does not say which key several rows of one UPDATE have got together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pyarrow as pa
 
 from ..errors import ISAM_DUPLICATE, SqlError
 from ..schema.catalog import TableInfo, first_row, nullable_columns
@@ -33,4 +37,18 @@ def refuse_repeated(
         group = ", ".join(map(quote, key.columns))
         query = f"SELECT 1 FROM {info.duck} WHERE {missing} GROUP BY {group} HAVING count(*) > 1 LIMIT 1"
         if first_row(transaction.con, query):
+            raise duplicate(key.kind, key.name)
+
+
+def refuse_same(info: TableInfo, changed: Collection[str], columns: Mapping[str, Any]) -> None:
+    """-268 or -239 where an UPDATE gives several of its rows one key: `columns` are all columns, as Arrow's, of the
+    keys of which some are `changed`. DuckDB refuses them, too, but does not say which key it was."""
+    for key in info.keys:
+        if set(key.columns).isdisjoint(changed):
+            continue
+        nullable = nullable_columns(info, key.columns)
+        if any(columns[name].null_count for name in key.columns if name not in nullable):
+            continue  # that is what is wrong with them
+        rows = pa.table([columns[name] for name in key.columns], list(key.columns))
+        if rows.num_rows > 1 and rows.group_by(list(key.columns)).aggregate([]).num_rows < rows.num_rows:
             raise duplicate(key.kind, key.name)

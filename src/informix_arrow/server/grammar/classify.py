@@ -39,8 +39,8 @@ from .statistics import read_statistics
 class Control:
     """A statement about the session: `verb` begin, commit, rollback, savepoint, release, rollback to,
     database, create database, drop database, rename database, close database, isolation, transaction, retain update
-    locks, lock mode, lock table, unlock table, constraints, allow newline, role ("" for none, DEFAULT), or accept (no
-    effect)."""
+    locks, lock mode, lock table, unlock table, constraints, enable (what is on a table, or the constraints or indexes
+    named), allow newline, role ("" for none, DEFAULT), or accept (no effect)."""
 
     verb: str
     name: str = ""
@@ -318,7 +318,7 @@ def _set(p: DdlParser) -> tuple[int, Statement]:
     triggers = _set_triggers(p)
     if triggers is not None:
         return _SET[word], triggers
-    if word == "CONSTRAINTS":
+    if word in ("CONSTRAINTS", "INDEXES"):
         return _SET[word], _set_constraints(p)
     if p.at + 1 >= len(p.tokens) and word not in _ALONE:
         raise syntax_error(len(p.sql))
@@ -326,27 +326,36 @@ def _set(p: DdlParser) -> tuple[int, Statement]:
 
 
 def _set_constraints(p: DdlParser) -> Control:
-    """SET CONSTRAINTS of all, of those named, or FOR a table."""
+    """SET CONSTRAINTS of all, SET CONSTRAINTS or INDEXES of those named, or a list of both FOR a table."""
     start = p.token.start + 1
+    kind = p.word
     p.at += 1
+    while p.accept(","):
+        kind = p.word if p.word in _KINDS else ""
+        p.at += 1
     table = ""
     names: list[str] = []
+    constraints = kind == "CONSTRAINTS"
     if p.accept("FOR"):
         table = p.object_name()
-    elif not (p.word == "ALL" and p.peek() in ("DEFERRED", "IMMEDIATE") and p.accept("ALL")):
+    elif not (constraints and p.word == "ALL" and p.peek() in ("DEFERRED", "IMMEDIATE") and p.accept("ALL")):
         names.append(p.object_name())
         while p.accept(","):
             names.append(p.object_name())
     mode = p.word
     if mode in ("DISABLED", "FILTERING"):
-        raise not_supported(f"SET CONSTRAINTS {mode}", -201, start)
-    if mode != "ENABLED" and (mode not in ("DEFERRED", "IMMEDIATE") or table):
+        raise not_supported(f"SET {kind} {mode}", -201, start)
+    if not kind or (
+        mode != "ENABLED" and (mode not in ("DEFERRED", "IMMEDIATE") or table or not constraints)
+    ):
         raise p.fail()
     p.at += 1
     if mode == "ENABLED":
         p.accept("NOVALIDATE")
     p.finish()
-    return Control("accept") if mode == "ENABLED" else Control("constraints", mode.lower(), tuple(names))
+    if mode != "ENABLED":
+        return Control("constraints", mode.lower(), tuple(names))
+    return Control("enable", table, () if table else (kind.lower(), *names))
 
 
 _KINDS = frozenset({"CONSTRAINTS", "INDEXES", "TRIGGERS"})
@@ -375,10 +384,8 @@ def _set_triggers(p: DdlParser) -> SetTriggers | None:
     enabled = p.accept("ENABLED")
     if not (enabled or p.accept("DISABLED")):
         raise p.fail()
-    if "CONSTRAINTS" in kinds and not enabled:
-        raise not_supported(
-            "SET CONSTRAINTS other than IMMEDIATE and ENABLED", -201, p.tokens[start].start + 1
-        )
+    if len(kinds) > 1 and not enabled:
+        raise not_supported("DISABLED of CONSTRAINTS and INDEXES", -201, p.tokens[start].start + 1)
     p.finish()
     return SetTriggers(enabled, tuple(names), table)
 
