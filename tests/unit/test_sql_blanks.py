@@ -67,9 +67,29 @@ def db(engine: Engine) -> Iterator[Db]:
         ("select n, z from t where v = 'x' order by v desc, n", [(1, 7), (2, 7), (6, 7)]),
         ("select v, count(*) from t where v > 'x' group by v", [("y", 1)]),
         ("select count(*) from t a, t b where a.v = b.v and a.n = 1", [(3,)]),
-        # a subquery or a window beside GROUP BY sees the keys as they are
+        # a subquery beside GROUP BY sees the keys as they are
         ("select v, (select max(z) from t b where b.v = t.v) from t where v = 'y' group by v", [("y", 7)]),
-        ("select v, rank() over (order by v) from t where v = 'y' group by v", [("y", 1)]),
+        # keys of ORDER BY that another one follows
+        ("select v, n from t where v = 'x' union all select v, n from t where n = 3 order by v, n desc", [
+            ("x  ", 6), ("x ", 2), ("x", 1), ("y", 3)
+        ]),
+        ("select v a, n b from t where v = 'x' union select v, n from t where n = 1 order by 1 desc, b desc", [
+            ("x  ", 6), ("x ", 2), ("x", 1)
+        ]),
+        ("select first 2 * from (select v, n from t where v = 'x' union all select l, n from t where n = 1) q"
+         " order by v desc, n", [("x", 1), ("x ", 2)]),
+        ("select distinct v, n from t where v = 'x' order by v, n desc", [("x  ", 6), ("x ", 2), ("x", 1)]),
+        # windows
+        ("select n, rank() over (order by v), row_number() over (order by v, n desc) from t where v > 'w' order by n", [
+            (1, 1, 3), (2, 1, 2), (3, 4, 4), (6, 1, 1)
+        ]),
+        ("select n, sum(n) over (order by v) from t where v >= 'x' order by n", [(1, 9), (2, 9), (3, 12), (6, 9)]),
+        ("select v, rank() over (order by v desc), sum(count(*)) over () from t where v >= 'x' group by v order by v", [
+            ("x", 2, 4), ("y", 1, 4)
+        ]),
+        ("select v, max(v) over (), rank() over (order by max(n)) from t where v >= 'x' group by v order by v", [
+            ("x", "y", 2), ("y", "y", 1)
+        ]),
     ],
 )  # fmt: skip
 def test_blanks_behind_a_text_decide_nothing(db: Db, query: str, found: list[tuple[Any, ...]]) -> None:

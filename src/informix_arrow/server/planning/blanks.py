@@ -36,13 +36,13 @@ def text_groups(tr: Translator, node: exp.Select, scope: Scope) -> dict[int, str
     """By their places in GROUP BY, the keys that are texts, without the blanks behind them. In what is translated with
     the scope after that, a value of the group stands for each.
 
-    None where a subquery or a window function may need the keys as they are.
+    None where a subquery may need the keys as they are.
     """
     group = node.args.get("group")
     if group is None:
         return {}
     others = (*node.expressions, node.args.get("having"), node.args.get("order"))
-    if any(other is not None and other.find(exp.Query, exp.Window) is not None for other in others):
+    if any(other is not None and other.find(exp.Query) is not None for other in others):
         return {}
     keys: dict[int, str] = {}
     groups: dict[str, str] = {}
@@ -93,6 +93,20 @@ def distinct_set(word: str, left: str, right: str, outputs: Sequence[Output], *,
     there = f"EXISTS (SELECT 1 FROM ({right}) AS _ifx_r({columns}) WHERE {same})"
     kept = there if word == "INTERSECT" else f"NOT {there}"
     return distinct_rows(f"SELECT * FROM ({left}) AS _ifx_l({columns}) WHERE {kept}", outputs, top=top)
+
+
+def ordered_rows(
+    sql: str, outputs: Sequence[Output], places: Sequence[str], *, top: bool
+) -> tuple[str, list[str]]:
+    """A query that is ordered by its own columns, at these places from 1, and the keys to order it by: of texts that
+    another key follows, what is before their blanks."""
+    columns = [int(place) - 1 for place in places]
+    if not any(_is_text(outputs[column]) for column in columns[:-1]):
+        return sql, list(places)
+    names = ", ".join(f"k{i}" for i in range(len(outputs)))
+    items = ", ".join(f"k{i} AS {f'c{i}' if top else quote(output.name)}" for i, output in enumerate(outputs))
+    keys = [_key(f"k{column}", outputs[column]) for column in columns[:-1]] + [f"k{columns[-1]}"]
+    return f"SELECT {items} FROM ({sql}) AS _ifx_o({names})", keys
 
 
 def _is_text(output: Output) -> bool:

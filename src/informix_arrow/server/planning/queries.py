@@ -13,7 +13,7 @@ from ..schema.catalog import TableInfo, attached
 from ..schema.system_views import system_table
 from ..types.names import quote
 from ..types.result_types import common, from_duck, has_own_storage, is_character, plain
-from .blanks import distinct_rows, distinct_set, has_blanks, text_groups, without_blanks
+from .blanks import distinct_rows, distinct_set, has_blanks, ordered_rows, text_groups, without_blanks
 from .context import Context
 from .expressions import ExpressionTranslator
 from .nodes import user_routines
@@ -117,9 +117,9 @@ class QueryTranslator:
             sql = f"({left}) {word} ({right})"
         order = node.args.get("order")
         if order is not None:
-            sql += " ORDER BY " + ", ".join(
-                self._order_item(o, self._union_position(o.this, outputs)) for o in order.expressions
-            )
+            places = [self._union_position(o.this, outputs) for o in order.expressions]
+            sql, keys = ordered_rows(sql, outputs, places, top=top)
+            sql += " ORDER BY " + ", ".join(map(self._order_item, order.expressions, keys))
         sql += self._limit(node, scope)
         return prefix + sql, tuple(outputs)
 
@@ -193,6 +193,8 @@ class QueryTranslator:
                 )
                 if unselected is not None:
                     raise SqlError(-309, 0, 0, unselected.this.name)
+            if padded:
+                sql, keys = ordered_rows(sql, outputs, keys, top=top)
             sql += " ORDER BY " + ", ".join(map(self._order_item, order.expressions, keys))
         sql += self._limit(node, scope)
         return prefix + sql, outputs

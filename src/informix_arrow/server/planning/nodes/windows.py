@@ -9,6 +9,7 @@ from sqlglot import exp
 from ....wire.types import ColumnType
 from ...errors import SqlError, not_supported
 from ...types.result_types import is_character, plain
+from ..blanks import has_blanks, without_blanks
 from ..scope import Ex, Scope, offset_of
 from ..translator import Nodes, Translator
 from .aggregates import SPREADS, aggregated
@@ -90,7 +91,11 @@ def _over(tr: Translator, node: exp.Expression, scope: Scope) -> str:
             explicit = item.args.get("nulls_first")
             first = not descending if explicit is None else bool(explicit)
             way = f"{'DESC' if descending else 'ASC'} NULLS {'FIRST' if first else 'LAST'}"
-            items.append(f"{tr.expr(item.this, scope).sql} {way}")
+            ex = tr.expr(item.this, scope)
+            key = (
+                without_blanks(ex.sql) if has_blanks(tr.values, ex) else ex.sql
+            )  # texts that are equal share a rank
+            items.append(f"{key} {way}")
         parts.append("ORDER BY " + ", ".join(items))
     spec = node.args.get("spec")
     if spec is not None:
