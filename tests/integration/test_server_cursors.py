@@ -250,13 +250,24 @@ def test_a_character_that_the_code_set_lacks_ends_the_rows_with_an_error(server:
     assert not cursor.exhausted
 
 
-def test_a_value_that_cannot_be_sent_leaves_the_session_usable(client: RawClient) -> None:
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("k - 2147483647 - 1", -1215),
+        ("(k - 32768)::smallint", -1214),
+        ("(k - 9223372036854775808)::bigint", -1284),
+        ("(k - 9223372036854775808)::int8", -1284),
+    ],
+)
+def test_a_value_that_cannot_be_sent_leaves_the_session_usable(
+    client: RawClient, value: str, code: int
+) -> None:
     """INTEGER's smallest value stands for NULL on the wire: it is an error, never a NULL that nobody
     stored.
     """
-    query = client.prepare("SELECT k - 2147483647 - 1, tail FROM t_rows WHERE k = 0").statement_id
+    query = client.prepare(f"SELECT {value}, tail FROM t_rows WHERE k = 0").statement_id
     client.open_cursor(query)
-    assert client.error(m.Id(query), m.Fetch(4096)) == -415
+    assert client.error(m.Id(query), m.Fetch(4096)) == code
     assert client.number("SELECT COUNT(*)::INT FROM t_rows") == ROWS
 
 

@@ -102,6 +102,9 @@ def check_columns(columns: Sequence[Column]) -> None:
 
 # What the encoder's complaints begin with -> SQLCODE (SERVER-BEHAVIOUR section 1).
 _COMPLAINTS = (
+    ("-32768 cannot be stored", -1214),  # the pattern of NULL, one too low
+    ("-2147483648 cannot be stored", -1215),
+    ("-9223372036854775808 cannot be stored", -1284),
     ("the database's code set has no character", -23103),
     ("text of", -1279),
     ("the number", -1226),
@@ -118,7 +121,7 @@ def refusal(problem: DataError | NotSupportedError) -> SqlError:
 
     -9628 with the column for a type that is not supported; for a value the code of its kind: -23103 a
     character that the database's code set lacks, -1279 a text that is too long, -1226 a number that is too
-    large, -415 the rest. The token is the column.
+    large, -1214, -1215 or -1284 a whole one, -415 the rest. The token is the column.
     """
     text = str(problem)
     if isinstance(problem, NotSupportedError):

@@ -228,14 +228,17 @@ def add_sql(moment: str, span: str, qualifier: Qualifier, op: str) -> str:
     than 1 to 9999."""
     if qualifier.is_year_month:
         found = f"({moment} {op} to_months(CAST({span} AS INTEGER)))"
-        wrong = f"day({found}) <> day({moment}) OR "
+        wrong, most = f"day({found}) <> day({moment}) OR ", 9999 * 12
     else:
         found = (
             f"({moment} {op} (to_days(CAST({span} // {DAY} AS INTEGER)) + "
             f"to_microseconds(({span} % {DAY}) * 10)))"
         )
-        wrong = ""
-    return f"(CASE WHEN {wrong}year({found}) NOT BETWEEN 1 AND 9999 THEN error('IFX-1267') ELSE {found} END)"
+        wrong, most = "", 9999 * 366 * DAY
+    return (
+        f"(CASE WHEN abs({span}) > {most} THEN error('IFX-1267') "  # what DuckDB may have no number for
+        f"WHEN {wrong}year({found}) NOT BETWEEN 1 AND 9999 THEN error('IFX-1267') ELSE {found} END)"
+    )
 
 
 __all__ = [
