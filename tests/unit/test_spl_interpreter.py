@@ -549,6 +549,27 @@ def test_temporary_tables_and_other_ddl_in_a_routine(db: Db) -> None:
     assert db.fails("select * from w").sqlcode == -206
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "set isolation to dirty read", "set transaction isolation level read uncommitted",
+        "execute immediate 'set isolation to dirty read'",
+    ],
+)  # fmt: skip
+def test_a_routine_sets_the_isolation_level_of_its_session(
+    db: Db, engine: Engine, statement: str
+) -> None:
+    other = connect(engine)
+    other.run("begin work")
+    other.run("update t set b = 'new' where id = 1")
+    db.run("set lock mode to not wait")
+    assert db.fails("select b from t where id = 1").sqlcode == -244
+    procedure(db, f"{statement};", "")
+    db.run("execute procedure p()")
+    assert db.value("select b from t where id = 1") == "one"
+    other.run("rollback work")
+
+
 def test_execute_immediate(db: Db) -> None:
     body = """define s varchar(100); let s = 'insert into t values (' || 3; execute immediate s || ', "imm", 1)';
     execute immediate 'create table made (a int)'; return 1;"""
@@ -660,6 +681,28 @@ def test_a_function_in_every_part_of_a_query(db: Db) -> None:
     assert db.types("select dbl(id), id from t") == [("(expression)", "INTEGER"), ("id", "INTEGER")]
     assert db.rows("select t.id from t, (select dbl(id) as d from t) u where u.d = t.id") == [(2,)]
     assert db.value("select max(dbl(?)) from t", 21) == 42
+
+
+def test_an_insert_takes_the_rows_of_a_routine(db: Db) -> None:
+    db.run("create table k (id integer, b varchar(10))")
+    procedure(
+        db,
+        "define i int; define s varchar(10); "
+        "foreach select id, b into i, s from t order by id return i, s with resume; end foreach;",
+        "int, varchar(10)",
+    )
+    procedure(db, "return x + 1;", "int", "x int", "one")
+    procedure(db, "insert into t values (9, 'nine', 0); return 1;", name="changes")
+    assert db.run("insert into k execute procedure p()").rows == 2
+    assert db.run("insert into k (id) execute function informix.one(?)", 6).rows == 1
+    procedure(db, "insert into k (b, id) execute function p2();", "", name="inside")
+    procedure(db, "return 'x', 8;", "varchar(10), int", name="p2")
+    db.run("execute procedure inside()")
+    assert db.rows("select * from k order by id") == [(1, "one"), (2, "two"), (7, None), (8, "x")]
+    assert db.fails("insert into k execute procedure one(1)").sqlcode == -236
+    assert db.fails("insert into k execute procedure nowhere()").sqlcode == -674
+    assert db.fails("insert into k (id) execute procedure changes()").sqlcode == -675
+    assert db.fails("insert into k (id) execute one(1)").sqlcode == -201
 
 
 def test_functions_in_changes(db: Db) -> None:

@@ -421,13 +421,27 @@ class InformixParser(StrictParser):
         """`TABLE ([FUNCTION | PROCEDURE] f(...))`, from behind the bracket."""
         if self._next and self._next.token_type != TokenType.L_PAREN:
             self._match_texts(("FUNCTION", "PROCEDURE"))
+        rows = self._parse_routine_rows()
+        self._match_r_paren()
+        return self._derived(rows)
+
+    def _parse_routine_rows(self) -> RoutineRows:
+        """`f(...)`, for its rows."""
         call = self._parse_column()
         while isinstance(call, exp.Dot):
             call = call.expression
         if not isinstance(call, exp.Anonymous):
             self.raise_error("Expected a collection or a routine")
-        self._match_r_paren()
-        return self._derived(RoutineRows(this=call))
+        return RoutineRows(this=call)
+
+    def _parse_ddl_select(self) -> Any:
+        """What an INSERT takes its rows from: a query, or `EXECUTE FUNCTION f(...)`."""
+        if not self._match_text_seq("EXECUTE"):
+            return super()._parse_ddl_select()
+        if not self._match_texts(("FUNCTION", "PROCEDURE")):
+            self.raise_error("Expected FUNCTION or PROCEDURE")
+        rows = exp.Subquery(this=self._parse_routine_rows())
+        return exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))
 
     def _parse_lambda(self, alias: bool = False) -> exp.Expression | None:
         """An argument of a call: also `name # type`, a variable of the statement."""

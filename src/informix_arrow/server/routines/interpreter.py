@@ -451,6 +451,9 @@ class Interpreter:
             "constraints",
             "role",
             "lock mode",
+            "isolation",
+            "transaction",
+            "retain update locks",
             "lock table",
             "unlock table",
         ):
