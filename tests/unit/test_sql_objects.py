@@ -45,6 +45,32 @@ def test_a_foreign_key_outlives_changes_of_both_tables(db: Db, change: str) -> N
     assert db.run(f"delete from {parent}").rows == 2
 
 
+def test_a_foreign_key_with_novalidate_is_not_held_against_the_rows_that_are_there(db: Db) -> None:
+    db.run("create table late (id integer, pid integer)")
+    db.run("insert into late values (1, 99)")
+    adding = "alter table late add constraint (foreign key (pid) references par (id) constraint fk_late"
+    assert db.fails(f"{adding})").sqlcode == -525
+    db.run(f"{adding} novalidate)")
+    assert db.fails("insert into late values (2, 99)").near == "informix.fk_late"
+    assert db.run("update late set id = 5").rows == 1
+    db.run("alter table late drop constraint (fk_late)")
+    assert db.run("insert into late values (2, 99)").rows == 1
+
+
+def test_several_constraints_are_dropped_at_once_or_none(db: Db) -> None:
+    db.run("alter table chi add constraint unique (id) constraint un_chi")
+    assert db.fails("alter table chi drop constraint (fk_chi, un_chi, nothing)").sqlcode == -623
+    assert db.fails("insert into chi values (10, 99, 1)").near == "informix.un_chi"
+    db.run("alter table chi drop constraint (fk_chi, un_chi)")
+    assert db.run("insert into chi values (10, 99, 1)").rows == 1
+
+
+def test_a_default_of_sysdate_takes_a_qualifier(db: Db) -> None:
+    db.run("create table noted (id int, at datetime year to second default sysdate year to second)")
+    db.run("insert into noted (id) values (1)")
+    assert db.value("select count(*) from noted where at > current - 1 units day") == 1
+
+
 def test_dropping_a_parent_drops_the_foreign_keys_to_it(db: Db) -> None:
     db.run("drop table par")
     db.run("insert into chi values (11, 99, 1)")

@@ -225,7 +225,8 @@ def _drop(p: DdlParser) -> tuple[int, Statement]:
 
 
 def _begin(p: DdlParser) -> tuple[int, Statement]:
-    p.accept("WORK")
+    if p.accept("WORK"):
+        p.accept("WITHOUT", "REPLICATION")
     p.finish()
     return St.BEGIN_WORK, Control("begin")
 
@@ -460,6 +461,7 @@ def _truncate(p: DdlParser) -> tuple[int, Statement]:
     for word in ("DROP", "REUSE"):
         if p.accept(word):
             p.expect("STORAGE")
+    p.accept("KEEP", "STATISTICS")
     p.finish()
     return St.DELETE_ALL, Truncate(name)
 

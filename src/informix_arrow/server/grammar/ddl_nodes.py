@@ -17,7 +17,8 @@ class ColumnDef:
 
 @dataclass(slots=True)
 class ConstraintDef:
-    """P, U, C or R; `condition` is the text of a CHECK."""
+    """P, U, C or R; `condition` is the text of a CHECK. `unchecked` is NOVALIDATE: rows that are there need not hold
+    it."""
 
     kind: str
     columns: list[str]
@@ -26,6 +27,7 @@ class ConstraintDef:
     parent: str = ""
     parent_columns: list[str] = field(default_factory=list)
     cascade: bool = False
+    unchecked: bool = False
 
 
 @dataclass(slots=True)

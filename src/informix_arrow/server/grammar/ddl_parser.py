@@ -27,9 +27,12 @@ class DdlParser(TypeReader):
     """Reads one statement."""
 
     def constraint_name(self) -> str:
-        if self.accept("CONSTRAINT"):
-            return self.object_name()
-        return ""
+        """`[CONSTRAINT name] [ENABLED]`."""
+        name = self.object_name() if self.accept("CONSTRAINT") else ""
+        self.accept("ENABLED")
+        if self.word in ("DISABLED", "FILTERING"):
+            raise not_supported(f"{self.word} constraints", -201, self.token.start + 1)
+        return name
 
     def column(self, constraints: list[ConstraintDef]) -> ColumnDef:
         """One column definition; its column-level constraints go to `constraints`."""
@@ -63,7 +66,8 @@ class DdlParser(TypeReader):
         parent_columns = self.names() if self.word == "(" else []
         cascade = self.accept("ON", "DELETE", "CASCADE")
         name = self.constraint_name()
-        return ConstraintDef("R", columns, name, "", parent, parent_columns, cascade)
+        unchecked = self.accept("NOVALIDATE")
+        return ConstraintDef("R", columns, name, "", parent, parent_columns, cascade, unchecked)
 
     def table_constraint(self) -> ConstraintDef | None:
         if self.accept("PRIMARY", "KEY") or self.accept("PRIMARY KEY"):
@@ -119,25 +123,33 @@ class DdlParser(TypeReader):
                     or self.accept("AUDIT")
                 ):
                     raise self.fail()
-            elif self.accept("IN"):
-                found.fragments = [(self.identifier(), "")]
             elif self.accept("PUT"):
                 self._put()
-            elif self.accept("EXTENT", "SIZE"):
-                found.extent = self.number()
-            elif self.accept("NEXT", "SIZE"):
-                found.next = self.number()
             elif self.accept("LOCK", "MODE"):
                 found.lock = self._lock_mode()
-            elif self.accept("COMPRESSED"):
-                pass
-            elif (
-                self.accept("FRAGMENT", "BY") or self.accept("PARTITION", "BY") or self.accept("PARTITION BY")
-            ):
-                self._fragments(found)
-            else:
+            elif self.accept("STATCHANGE"):
+                if not self.accept("AUTO"):
+                    self.number()
+            elif self.accept("STATLEVEL"):
+                if not (self.accept("TABLE") or self.accept("FRAGMENT") or self.accept("AUTO")):
+                    raise self.fail()
+            elif not self._placed(found):
                 raise self.fail()
         return found
+
+    def _placed(self, found: Storage) -> bool:
+        """One of the clauses that say where a table or an index is stored; False when none stands here."""
+        if self.accept("IN"):
+            found.fragments = [(self.identifier(), "")]
+        elif self.accept("EXTENT", "SIZE"):
+            found.extent = self.number()
+        elif self.accept("NEXT", "SIZE"):
+            found.next = self.number()
+        elif self.accept("FRAGMENT", "BY") or self.accept("PARTITION", "BY") or self.accept("PARTITION BY"):
+            self._fragments(found)
+        else:
+            return self.accept("COMPRESSED")
+        return True
 
     def _lock_mode(self) -> str:
         """Behind LOCK MODE: the first letter of ROW, PAGE or TABLE."""
@@ -151,15 +163,20 @@ class DdlParser(TypeReader):
         return word[0]
 
     def _fragments(self, found: Storage) -> None:
-        """Behind FRAGMENT BY: `ROUND ROBIN IN a, b`, or expressions with the dbspace of each. Other strategies are
-        accepted and forgotten, with all that stands behind them."""
+        """Behind FRAGMENT BY: `ROUND ROBIN IN a, b`, `ROUND ROBIN PARTITION p IN a, ..`, or expressions with the
+        dbspace of each. Other strategies are accepted and forgotten, with all that stands behind them."""
         if self.accept("ROUND", "ROBIN"):
-            found.strategy = "R"
-            self.expect("IN")
-            found.fragments = [(self.identifier(), "")]
-            while self.accept(","):
+            found.strategy, found.fragments = "R", []
+            named = self.word == "PARTITION"
+            while True:
+                if named:
+                    self.expect("PARTITION")
+                    self.identifier()
+                if named or not found.fragments:
+                    self.expect("IN")
                 found.fragments.append((self.identifier(), ""))
-            return
+                if not self.accept(","):
+                    return
         if not self.accept("EXPRESSION"):
             self.at = len(self.tokens)
             return
@@ -212,15 +229,25 @@ class DdlParser(TypeReader):
             if not self.accept(","):
                 break
         self.expect(")")
-        if self.accept("USING"):
-            self.identifier()
-        if self.accept("FILLFACTOR"):
-            self.number()
-        if self.accept("IN"):
-            self.identifier()
-        self.accept("ONLINE")
-        self.finish()
+        self._index_options()
         return CreateIndex(name, table, unique, parts, exists)
+
+    def _index_options(self) -> None:
+        """How an index is stored and used, to the end: nothing here depends on it."""
+        while not self.done:
+            if self.accept("USING"):
+                self.identifier()
+            elif self.accept("FILLFACTOR"):
+                self.number()
+            elif self.accept("HASH", "ON"):
+                self.names()
+                self.expect("WITH")
+                self.number()
+                self.expect("BUCKETS")
+            elif self.word in ("DISABLED", "FILTERING"):
+                raise not_supported(f"{self.word} indexes", -201, self.token.start + 1)
+            elif not (self.accept("ENABLED") or self.accept("ONLINE") or self._placed(Storage())):
+                raise self.fail()
 
     def create_view(self) -> CreateView:
         exists = self.accept("IF", "NOT", "EXISTS")
@@ -316,6 +343,8 @@ class DdlParser(TypeReader):
             elif self.accept("DROP", "CONSTRAINT"):
                 paren = self.accept("(")
                 alter.actions.append(("drop constraint", self.object_name()))
+                while paren and self.accept(","):
+                    alter.actions.append(("drop constraint", self.object_name()))
                 if paren:
                     self.expect(")")
             elif self.accept("DROP"):
@@ -323,6 +352,8 @@ class DdlParser(TypeReader):
                     alter.actions.append(("drop", name))
             elif self.accept("NEXT", "SIZE") or self.accept("MODIFY", "NEXT", "SIZE"):
                 alter.actions.append(("storage", {"next": self.number()}))
+            elif self.accept("MODIFY", "EXTENT", "SIZE"):
+                alter.actions.append(("storage", {"extent": self.number()}))
             elif self.accept("MODIFY"):
                 paren = self.accept("(")
                 while True:

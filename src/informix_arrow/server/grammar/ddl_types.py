@@ -103,7 +103,7 @@ class TypeReader(Tokens):
             "SITENAME",
         ):
             self.at += 1
-            if word == "CURRENT" and self.word in FIELDS:
+            if word in ("CURRENT", "SYSDATE") and self.word in FIELDS:
                 self.qualifier()
             letters = {
                 "NULL": "N",

@@ -32,6 +32,7 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
     info = bench.alterable(statement.name)
     new = info
     source: dict[str, str] = {c.name: quote(c.name) for c in info.columns}
+    unchecked: set[str] = set()  # foreign keys that the rows that are there need not hold
     for action in statement.actions:
         kind = action[0]
         if kind == "add":
@@ -74,6 +75,8 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
             constraint = action[1]
             assert isinstance(constraint, ConstraintDef)
             new = add_constraint(bench, new, constraint)
+            if constraint.unchecked:
+                unchecked.add(new.foreigns[-1].name)
         elif kind == "storage":
             assert isinstance(action[1], dict)
             new = replace(new, storage=replace(new.storage, **action[1]))
@@ -116,7 +119,8 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
     for child in orphaned:
         bench.replace_description(child, child)
     try:
-        bench.references.check_children(new, [f for f in new.foreigns if f not in info.foreigns])
+        added_keys = [f for f in new.foreigns if f not in info.foreigns and f.name not in unchecked]
+        bench.references.check_children(new, added_keys)
     except SqlError as e:
         raise SqlError(_NOT_SATISFIED, e.isamcode, 0, e.near) from e
     return 0
