@@ -80,8 +80,9 @@ select a from t group by distinct a
 select a from t qualify row_number() over (order by a) = 1
 select a from t prewhere a = 1
 select sum(a) over w from t window w as (order by a)
-select a from t connect by prior a = b
-select a from t start with a = 1 connect by prior a = b
+select prior a from t
+select connect_by_root a from t
+select a from t start with a = 1
 select a from t for share
 select a from t for update nowait
 select a from t for update skip locked
@@ -266,6 +267,7 @@ update t set a += 1
 """
 
 OWN = """\
+select a from t start with a = 1 connect by nocycle prior a = c order siblings by a
 select a from t
 select skip 1 first 2 distinct t.a x, count(*) from t, u where t.a = u.a group by 1 having count(*) > 1 order by 1 desc
 select unique a from t order by a nulls last limit 3

@@ -556,9 +556,7 @@ def test_temporary_tables_and_other_ddl_in_a_routine(db: Db) -> None:
         "execute immediate 'set isolation to dirty read'",
     ],
 )  # fmt: skip
-def test_a_routine_sets_the_isolation_level_of_its_session(
-    db: Db, engine: Engine, statement: str
-) -> None:
+def test_a_routine_sets_the_isolation_level_of_its_session(db: Db, engine: Engine, statement: str) -> None:
     other = connect(engine)
     other.run("begin work")
     other.run("update t set b = 'new' where id = 1")

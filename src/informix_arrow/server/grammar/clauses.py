@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from ..errors import syntax_error
+from .dialect_nodes import ConnectByRoot
 
 _OPERANDS = frozenset({"this", "expression", "expressions"})
 """What a node has of which nothing is said below: an operator, a call, a list."""
@@ -19,7 +20,8 @@ _OPERANDS = frozenset({"this", "expression", "expressions"})
 _QUERY = frozenset({"with_", "order", "limit", "into"})
 
 READ: dict[type[exp.Expression], frozenset[str]] = {
-    exp.Select: _QUERY | {"expressions", "distinct", "from_", "joins", "where", "group", "having", "locks"},
+    exp.Select: _QUERY
+    | {"expressions", "distinct", "from_", "joins", "where", "connect", "group", "having", "locks"},
     **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), _QUERY | {"this", "expression", "distinct"}),
     exp.Subquery: frozenset({"this", "alias", "joins"}),
     exp.Lateral: frozenset({"this", "alias"}),
@@ -30,7 +32,8 @@ READ: dict[type[exp.Expression], frozenset[str]] = {
     exp.CTE: frozenset({"this", "alias"}),
     exp.Distinct: frozenset({"expressions"}),
     exp.Limit: frozenset({"expression", "offset"}),
-    exp.Order: frozenset({"expressions"}),
+    exp.Connect: frozenset({"start", "connect", "nocycle"}),
+    exp.Order: frozenset({"expressions", "siblings"}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
     exp.Group: frozenset({"expressions"}),
     exp.Lock: frozenset({"update", "expressions"}),
@@ -67,7 +70,7 @@ _WORDS = {
     "when": "a version of the past", "system_time": "a version of the past", "on": "DISTINCT ON", "pivots": "PIVOT",
     "method": "NATURAL, ASOF or POSITIONAL", "limit_options": "PERCENT or WITH TIES", "windows": "WINDOW",
     "conflict": "ON CONFLICT", "with_": "WITH", "from_": "FROM", "wait": "WAIT or SKIP LOCKED", "key": "KEY",
-    "by_source": "BY SOURCE", "kind": "AS STRUCT", "connect": "CONNECT BY", "cube": "CUBE", "rollup": "ROLLUP",
+    "by_source": "BY SOURCE", "kind": "AS STRUCT", "cube": "CUBE", "rollup": "ROLLUP",
 }  # fmt: skip
 
 
@@ -145,6 +148,19 @@ def _query(node: exp.Expression) -> Iterator[str]:
         yield "FETCH"
 
 
+def _select(node: exp.Expression) -> Iterator[str]:
+    yield from _query(node)
+    order = node.args.get("order")
+    if order is not None and order.args.get("siblings") and node.args.get("connect") is None:
+        yield "ORDER SIBLINGS BY without CONNECT BY"
+
+
+def _prior(node: exp.Expression) -> Iterator[str]:
+    around = node.find_ancestor(exp.Query)
+    if around is None or around.args.get("connect") is None:
+        yield "PRIOR and CONNECT_BY_ROOT without CONNECT BY"
+
+
 def _set_operation(node: exp.Expression) -> Iterator[str]:
     yield from _query(node)
     if not isinstance(node, exp.Union) and not node.args.get("distinct"):
@@ -196,7 +212,9 @@ def _joined(node: exp.Expression) -> Iterator[str]:
 _CHECKS = {
     exp.Join: _join,
     exp.Limit: _limit,
-    exp.Select: _query,
+    exp.Select: _select,
+    exp.Prior: _prior,
+    ConnectByRoot: _prior,
     **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), _set_operation),
     exp.Lock: _lock,
     exp.Distinct: _one_distinct,

@@ -60,6 +60,7 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
         "MATCHES": TokenType.GLOB,
         "MINUS": TokenType.EXCEPT,
         "OUTER": TokenType.OUTER,
+        "ORDER SIBLINGS BY": TokenType.ORDER_SIBLINGS_BY,
     }
 
     def tokenize(self, sql: str) -> list[Token]:

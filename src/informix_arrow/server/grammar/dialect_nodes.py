@@ -58,6 +58,12 @@ class RoutineRows(exp.Expression):  # type: ignore[misc]
     arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
 
+class ConnectByRoot(exp.Expression):  # type: ignore[misc]
+    """`CONNECT_BY_ROOT x` in a hierarchical query: the value of the root above a row."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
+
+
 class LocalVariable(exp.Expression):  # type: ignore[misc]
     """`y # INTEGER` as an argument: a variable of the statement, for what a routine gives its OUT parameter."""
 

@@ -13,6 +13,7 @@ from sqlglot.tokens import Token, TokenType
 from .dialect_nodes import (
     SERVER,
     CollectionLiteral,
+    ConnectByRoot,
     CurrentDatetime,
     CurrentOf,
     DatetimeLiteral,
@@ -74,10 +75,15 @@ class InformixParser(StrictParser):
         name: parser.Parser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("CASE", "ANY")
     }
     NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
+    QUERY_MODIFIER_PARSERS: ClassVar[dict[Any, Any]] = {
+        **parser.Parser.QUERY_MODIFIER_PARSERS,
+        TokenType.ORDER_SIBLINGS_BY: lambda self: ("order", self._parse_order()),
+    }
     PLACEHOLDER_PARSERS: ClassVar[dict[Any, Any]] = {
         TokenType.PLACEHOLDER: lambda self: _placeholder(self._prev),
     }
 
+    _connecting = False  # the condition of CONNECT BY is read
     _skip: exp.Expression | None = None
     _first: exp.Expression | None = None
 
@@ -232,9 +238,33 @@ class InformixParser(StrictParser):
             span = self._require_qualifier() if self._match(TokenType.COMMA) else None
             self._match_r_paren()
             return Extend(this=this, qualifier=span)
+        if word in ("PRIOR", "CONNECT_BY_ROOT") and self._names_operand(after):
+            self._advance()
+            kind = exp.Prior if word == "PRIOR" else ConnectByRoot
+            return kind(this=self._parse_unary())
         if after == TokenType.COLON:
             return self._parse_call_in_database()
         return None
+
+    def _names_operand(self, after: TokenType | None) -> bool:
+        """Whether PRIOR is no name of a column: what stands behind it, or where it stands, says so."""
+        return after in (TokenType.VAR, TokenType.IDENTIFIER) or (
+            self._connecting and after == TokenType.L_PAREN
+        )
+
+    def _parse_connect_with_prior(self) -> exp.Expression | None:
+        connecting, self._connecting = self._connecting, True
+        try:
+            found: exp.Expression | None = self._parse_disjunction()
+        finally:
+            self._connecting = connecting
+        return found
+
+    def _parse_table_alias(self, *args: Any, **kwargs: Any) -> Any:
+        starts = self._curr and self._curr.text.upper() == "START" and self._next
+        if starts and self._next.token_type == TokenType.WITH:
+            return None  # START WITH of a hierarchical query, no name
+        return super()._parse_table_alias(*args, **kwargs)
 
     def _parse_call_in_database(self) -> exp.Expression | None:
         """`db:[owner.]f(...)`: the call with `database` in its meta; None when something else stands here."""

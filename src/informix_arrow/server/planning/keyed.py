@@ -113,7 +113,9 @@ def keyed(tree: exp.Expression, sql: str, outputs: Sequence[Output], info: Table
     rows of one table."""
     if not isinstance(tree, exp.Select) or info is None or info.kind != "T":
         return ""
-    if any(tree.args.get(name) for name in ("with_", "distinct", "group", "having", "joins", "into")):
+    if any(
+        tree.args.get(name) for name in ("with_", "distinct", "connect", "group", "having", "joins", "into")
+    ):
         return ""
     if any(item.find(exp.AggFunc) for item in tree.expressions):
         return ""

@@ -16,6 +16,7 @@ from ..types.result_types import common, from_duck, has_own_storage, is_characte
 from .blanks import distinct_rows, distinct_set, has_blanks, ordered_rows, text_groups, without_blanks
 from .context import Context
 from .expressions import ExpressionTranslator
+from .hierarchies import in_order, sibling_keys, unfold
 from .nodes import user_routines
 from .nodes.client_files import argument, call_of, outside
 from .outer_joins import classify, names_of, two_sided
@@ -148,7 +149,13 @@ class QueryTranslator:
         scope = Scope(parent=parent)
         prefix = self._with(node, scope)
         where_parts: list[str] = []
-        from_sql, where = self._from(node, scope)
+        path = ""
+        if node.args.get("connect") is not None:
+            node = node.copy()
+            prefix, from_sql, path = self._hierarchy(node, prefix, scope)
+            where = node.args["where"].this if node.args.get("where") is not None else None
+        else:
+            from_sql, where = self._from(node, scope)
         if where is not None:
             user_routines.declare_variables(self.expressions, where, scope)
             where_parts.append(self.expressions.filter(where, scope))
@@ -196,8 +203,24 @@ class QueryTranslator:
             if padded:
                 sql, keys = ordered_rows(sql, outputs, keys, top=top)
             sql += " ORDER BY " + ", ".join(map(self._order_item, order.expressions, keys))
+        elif path and in_order(node):
+            sql += f" ORDER BY {path}"
         sql += self._limit(node, scope)
         return prefix + sql, outputs
+
+    def _hierarchy(self, node: exp.Select, prefix: str, scope: Scope) -> tuple[str, str, str]:
+        """The tree of CONNECT BY in place of the table in FROM: WITH, FROM, and the path of a row."""
+        inner = Scope(parent=scope)
+        keys = sibling_keys(node)
+        rows_sql, _ = self._from(node, inner)
+        siblings = ", ".join(
+            self._order_item(key, self.expressions.expr(key.this, inner).sql) for key in keys
+        )
+        ctes, tree, path = unfold(
+            self.expressions, node, rows_sql, f"ORDER BY {siblings}" if siblings else "", inner, scope
+        )
+        before = prefix.removeprefix("WITH ").removeprefix("RECURSIVE ").rstrip()
+        return f"WITH RECURSIVE {before}{', ' if before else ''}{ctes} ", tree, path
 
     def _projections(
         self, node: exp.Select, scope: Scope, top: bool

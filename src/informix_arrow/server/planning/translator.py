@@ -32,6 +32,9 @@ class Translator(Protocol):
     def condition(self, node: exp.Expression, scope: Scope) -> str:
         """A condition; a BOOLEAN column may stand alone."""
 
+    def filter(self, node: exp.Expression, scope: Scope) -> str:
+        """The condition of a WHERE, HAVING or ON, where unknown is as good as false."""
+
     def query(self, node: exp.Expression, scope: Scope) -> tuple[str, Output]:
         """A subquery of one column."""
 

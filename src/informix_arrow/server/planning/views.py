@@ -44,7 +44,7 @@ def query_text(view: TableInfo) -> str:
 def target(tree: exp.Expression, view: TableInfo, find_table: FindTable) -> Target:
     """Where changes of a view's rows go; -274 for a view of anything but single rows of one table."""
     refused = SqlError(_NOT_FOR_CHANGES, 0, 0, view.name)
-    parts = ("with_", "distinct", "group", "having", "joins", "limit", "offset")
+    parts = ("with_", "distinct", "group", "having", "joins", "connect", "limit", "offset")
     if not isinstance(tree, exp.Select) or any(tree.args.get(part) for part in parts):
         raise refused
     source = (tree.args.get("from_") or tree.args.get("from")).this

@@ -189,4 +189,7 @@ TABLE = """\
     Cast the value to text.
 -999 unsupported
     This feature is not implemented by the server
+-26079 data
+    The rows of a hierarchical query form a circle
+    CONNECT BY NOCYCLE leaves out the row that closes it.
 """
