@@ -107,12 +107,21 @@ VALUES: list[tuple[str, Any, str]] = [
     ("chr(97)", "a", "VARCHAR(1)"),
     ("hex(255)", "0x000000FF", "VARCHAR(10)"),
     ("hex(-1)", "0xFFFFFFFF", "VARCHAR(10)"),
+    ("hex(5000000000)", "0x000000012A05F200", "VARCHAR(18)"),
     ("hex(-1::bigint)", "0xFFFFFFFFFFFFFFFF", "VARCHAR(18)"),
     ("length('abc  ')", 3, "INTEGER"),
     ("octet_length('abc  ')", 5, "INTEGER"),
     ("char_length('abc  ')", 5, "INTEGER"),
     # numbers
     ("mod(-7, 3)", -1, "INTEGER"),
+    ("mod(17.9, 5.2)", 2, "INTEGER"),
+    ("mod(-17.9, 5)", -2, "INTEGER"),
+    ("mod(17.9::decimal(16), 5)", 2, "INTEGER"),
+    ("mod(17.9::float, 5::bigint)", 2, "BIGINT"),
+    ("mod(99999999999999999999.9, 12345678901234567890.2)", Decimal("1234568790123456879"), "DECIMAL(32,0)"),
+    ("greatest(1, 5.5, 3)", Decimal("5.5"), "DECIMAL(11,1)"),
+    ("greatest(1, null::int, 3)", None, "INTEGER"),
+    ("least('a', null, 'c')", None, "CHAR(1)"),
     ("root(8, 3)", 2.0, "FLOAT"),
     ("root(9)", 3.0, "FLOAT"),
     ("power(2, 10)", 1024.0, "FLOAT"),
@@ -232,6 +241,22 @@ def test_a_letter_that_latin_1_has_in_one_case_only_keeps_it(db: Db) -> None:
     )
 
 
+def test_the_role_that_is_set_and_the_default_one(db: Db) -> None:
+    assert db.rows(f"select current_role, default_role {ONE}") == [(None, None)]
+    for sql in (
+        "create role clerk",
+        "create role other",
+        "grant default role other to informix",
+        "set role clerk",
+    ):
+        db.run(sql)
+    asked = f"select current_role, default_role {ONE}"
+    assert [tuple(str(role).rstrip() for role in row) for row in db.rows(asked)] == [("clerk", "other")]
+    db.run("set role none")
+    assert db.rows(f"select current_role {ONE}") == [(None,)]
+    assert db.value(f"select dbinfo('cdrsession') {ONE}") == 0
+
+
 def test_a_char_column_counts_its_blanks_where_bytes_and_characters_are_counted(db: Db) -> None:
     lengths = "length(name), octet_length(name), char_length(name), length(name || '!')"
     assert db.rows(f"select {lengths} from item where id = 1") == [(5, 10, 10, 11)]
@@ -241,7 +266,7 @@ def test_a_char_column_counts_its_blanks_where_bytes_and_characters_are_counted(
     ("text", "code"),
     [
         ("mdy(13, 1, 2024)", -1205), ("mdy(2, 30, 2024)", -1206), ("mdy(1, 1, 0)", -1204), ("1 / 0", -1202),
-        ("mod(1, 0)", -1202), ("to_number('x')", -1213), ("to_date('x', '%Y')", -1277),
+        ("mod(1, 0)", -1202), ("mod(1, 0.9)", -1202), ("hex(1.5)", -1260), ("to_number('x')", -1213), ("to_date('x', '%Y')", -1277),
         ("to_char(today, 'DD-MON-YY')", -1268), ("to_char(1.5, '9.9')", -664), ("to_char(today, '%Q')", -1268),
         ("to_char(today, '%')", -1268), ("trunc(today, 'X')", -1268),
         ("next_day(today, 'nix')", -1268), ("substr('a')", -664), ("nothing(1)", -674), ("hex('a')", -1260),

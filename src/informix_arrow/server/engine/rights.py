@@ -89,10 +89,16 @@ class Rights:
     def take_default_role(self) -> None:
         """What DATABASE does: no role, or the default one."""
         database = self._database.require()
-        self.role = self._look(
-            lambda: privileges.default_role(self._transaction.con, database, self._environment.user)
-        )
+        self.role = self._default_role(database)
         self._schema.forget()
+
+    def _default_role(self, database: str) -> str:
+        user = self._environment.user
+        return self._look(lambda: privileges.default_role(self._transaction.con, database, user))
+
+    def roles(self) -> tuple[str, str]:
+        """The role that is set and the user's default one in the open database, "" for none."""
+        return self.role, self._default_role(self._database.require())
 
     def _roles_granted(self) -> dict[str, bool]:
         con, database = self._transaction.con, self._database.require()

@@ -64,6 +64,7 @@ class StatementPlanner:
         self._transaction = transaction
         self._routines = routines
         self._rights = None if rights.unlimited else rights
+        self._roles = rights.roles
         number = environment.version.partition("Version ")[2]
         major, _, rest = number.partition(".")
         minor, _, level = rest.partition(".")
@@ -94,6 +95,7 @@ class StatementPlanner:
             server_name=environment.server_name,
             user=environment.user,
             rights=self._rights,
+            roles=self._roles,
         )
 
         others, found, types = ctx.others, ctx.tables, self._types  # the context itself would hold itself

@@ -94,6 +94,7 @@ class Context:
     view_target: Callable[[TableInfo], Target] | None = None  # what a view is of
     server_name: str = ""  # DBSERVERNAME
     user: str = "informix"
+    roles: Callable[[], tuple[str, str]] = lambda: ("", "")  # the user's: that is set, and by default
     own: bool = False  # user routines are called: the text means something in this session only
     others: list[str] = field(
         default_factory=list

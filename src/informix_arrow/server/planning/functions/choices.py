@@ -38,7 +38,13 @@ def _nullif(v: Values, args: list[Ex]) -> Ex:
 
 
 def _extreme(duck: str) -> Handler:
-    return lambda v, args: v.one_of(args, lambda sqls: f"{duck}({', '.join(sqls)})")
+    """GREATEST and LEAST: NULL where one of the arguments is, which DuckDB would pass over."""
+
+    def choice(sqls: list[str]) -> str:
+        known = " AND ".join(f"{sql} IS NOT NULL" for sql in sqls)
+        return f"(CASE WHEN {known} THEN {duck}({', '.join(sqls)}) END)"
+
+    return lambda v, args: v.one_of(args, choice)
 
 
 FUNCTIONS: Functions = {

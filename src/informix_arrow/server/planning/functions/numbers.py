@@ -13,6 +13,10 @@ from ..scope import Ex
 from ..values.casting import Values
 from .handler import Functions, Handler
 
+_INTEGER = ColumnType.integer()
+_DIGITS_OF_INTEGER, _DIGITS_OF_BIGINT = 9, 18
+"""How many each certainly has room for."""
+
 _UNBOUNDED = frozenset({"exp", "sinh", "cosh", "acosh", "atanh", "degrees", "pow"})
 """What DuckDB answers with infinity or NaN; it refuses to do the other ones of a wrong number."""
 
@@ -29,15 +33,38 @@ def numeric(duck: str, result: Callable[[], ColumnType]) -> Handler:
 
 
 def mod(v: Values, args: list[Ex]) -> Ex:
-    if any(x.packed for x in args):
-        return Ex(f"_ifx_remainder({v.key(args[0])}, {v.key(args[1])})", ColumnType.decimal(32), packed=True)
-    a, b = (v.numeric(v.ctx.count(x)) for x in args)
-    t = ColumnType.integer()
-    if a.type is not None and b.type is not None:
-        t = plain(a.type if args[1].param >= 0 else common(a.type, b.type) or t)
-        if t.code == TypeCode.SMALLINT:
-            t = ColumnType.integer()
-    return Ex(f"({a.sql} % {b.sql})", t)
+    """MOD: the remainder of the whole parts of two numbers. It is nearer to 0 than the second, and no further from it
+    than the first: an INTEGER where one of them is, else of as many digits as the shorter has before the point."""
+    a, b = (_whole_part(v, x if x.packed and not x.bare else v.ctx.count(x)) for x in args)
+    sql = f"({a.sql} % {b.sql})"
+    types = [t for t in (a.type, b.type) if t is not None]
+    integers = [t for t in types if t.code in INTEGERS]
+    if len(integers) == len(types):
+        t = plain(a.type if args[1].param >= 0 and a.type is not None else common(a.type, b.type) or _INTEGER)
+        return Ex(sql, _INTEGER if t.code == TypeCode.SMALLINT else t)
+    digits = min(t.precision for t in types if t.code not in INTEGERS)
+    if integers:
+        result = ColumnType.bigint() if integers[0].code in LONGS else _INTEGER
+    elif digits <= _DIGITS_OF_BIGINT:
+        result = _INTEGER if digits <= _DIGITS_OF_INTEGER else ColumnType.bigint()
+    else:
+        return Ex(sql, ColumnType.decimal(32, 0))
+    return Ex(f"CAST({sql} AS {duck_type(result)})", result)
+
+
+def _whole_part(v: Values, ex: Ex) -> Ex:
+    """What stands before the point of a number: an integer as it is, a DECIMAL without scale else."""
+    if ex.packed:
+        whole = f"_ifx_whole({ex.sql}, 'down')"
+        return Ex(f"CAST({whole} AS DECIMAL(32,0))", ColumnType.decimal(32, 0))
+    number = v.numeric(ex)
+    t = number.type
+    if t is None or t.code in INTEGERS:
+        return number
+    digits = 32
+    if t.code in DECIMALS and t.scale is not None:
+        digits = max(1, t.precision - t.scale)
+    return Ex(f"CAST(trunc({number.sql}) AS DECIMAL({digits},0))", ColumnType.decimal(digits, 0))
 
 
 def absolute(v: Values, args: list[Ex]) -> Ex:

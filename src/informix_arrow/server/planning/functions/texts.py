@@ -7,6 +7,7 @@ from ...errors import SqlError
 from ...types.names import text
 from ...types.nested_types import is_simple_large
 from ...types.result_types import (
+    DECIMALS,
     INTEGERS,
     LONGEST_TEXT,
     LONGS,
@@ -227,8 +228,10 @@ def _chr(v: Values, args: list[Ex]) -> Ex:
 
 
 def _hex(v: Values, args: list[Ex]) -> Ex:
-    """HEX of a whole number: 8 digits, 16 for those of eight bytes."""
+    """HEX of a whole number: 8 digits, 16 for those of eight bytes, and for a DECIMAL that is none but in its type."""
     a = v.ctx.whole(args[0])
+    if a.type is not None and a.type.code in DECIMALS and a.type.scale == 0:
+        a = v.cast(a, ColumnType.bigint())
     if a.type is None or a.type.code not in INTEGERS:
         raise SqlError(-1260, 0, 0, "hex")
     digits, mask = (16, 2**64 - 1) if a.type.code in LONGS else (8, 2**32 - 1)

@@ -73,6 +73,8 @@ def _dbinfo(tr: Translator, nodes: list[exp.Expression], scope: Scope) -> Ex:
         return Ex("'GMT+0'", character(255))
     if words[0] == "coserverid":
         return Ex("1", ColumnType.integer())
+    if words[0] == "cdrsession":  # nothing is replicated here
+        return Ex("0", ColumnType.integer())
     key = ",".join(words)
     if key not in ctx.constants:
         raise SqlError(-728, 0, 0, words[-1])

@@ -20,7 +20,8 @@ from ..values.nested import Constructor, field
 from ..variables import Variable
 from .calls import call
 
-_SESSION_WORDS = frozenset({"user", "current_user", "current_role", "dbservername", "sitename"})
+_ROLES = ("current_role", "default_role")
+_SESSION_WORDS = frozenset({"user", "current_user", "dbservername", "sitename", *_ROLES})
 
 
 def _literal(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
@@ -63,8 +64,10 @@ def _session_word(tr: Translator, word: str, scope: Scope) -> Ex | None:
     except SqlError:
         if word in ("dbservername", "sitename"):
             return Ex(text(tr.ctx.server_name), ColumnType.varchar(128), CONSTANT)
-        if word == "current_role":
-            return Ex("CAST(NULL AS VARCHAR)", ColumnType.char(32), CONSTANT)
+        if word in _ROLES:
+            tr.ctx.own = True  # no other session's
+            role = tr.ctx.roles()[_ROLES.index(word)]
+            return Ex(text(role) if role else "CAST(NULL AS VARCHAR)", ColumnType.char(32), CONSTANT)
         return Ex(text(tr.ctx.user), ColumnType.char(32), CONSTANT)
     return None
 

@@ -15,7 +15,7 @@ from ..translator import Nodes, Translator
 from .aggregates import SPREADS, aggregated
 
 _NUMBERING = {
-    "row_number": ColumnType.bigint, "rank": ColumnType.bigint, "dense_rank": ColumnType.bigint,
+    "row_number": ColumnType.bigint, "rownumber": ColumnType.bigint, "rank": ColumnType.bigint, "dense_rank": ColumnType.bigint,
     "denserank": ColumnType.bigint, "ntile": ColumnType.bigint, "percent_rank": ColumnType.float_,
     "cume_dist": ColumnType.float_,
 }  # fmt: skip
@@ -44,9 +44,12 @@ def _window(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     items = list(call.expressions)
     if name in _NUMBERING:
         arguments = ", ".join(tr.ctx.count(tr.expr(i, scope)).sql for i in items)
-        word = "dense_rank" if name == "denserank" else name
+        word = {"denserank": "dense_rank", "rownumber": "row_number"}.get(name, name)
         return Ex(f"{word}({arguments}) OVER ({over})", _NUMBERING[name](), f"({name})")
     if name in _VALUES and items:
+        if isinstance(items[0], (exp.IgnoreNulls, exp.RespectNulls)):  # LAG(a IGNORE NULLS), too
+            nulls = " IGNORE NULLS" if isinstance(items[0], exp.IgnoreNulls) else ""
+            items[0] = items[0].this
         value = tr.expr(items[0], scope)
         t = plain(value.type) if value.type is not None else None
         parts = [value.sql]
