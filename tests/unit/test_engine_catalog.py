@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -379,7 +381,9 @@ def test_checks_and_views_are_kept_in_pieces_and_defaults_with_their_stored_form
         "sysfragments", "syssyntable", "sysusers", "systabauth", "syscolauth", "sysinherits", "sysattrtypes",
         "sysprocedures", "sysprocbody", "sysproccolumns", "sysmaster:sysenv", "sysmaster:syslogs",
         "sysmaster:systabnames", "sysmaster:syssessions", "systables", "syscoldepend", "syssynonyms", "systriggers",
-        "systrigbody", "sysobjstate", "sysdistrib", "sysroleauth", "sysviolations",
+        "systrigbody", "sysobjstate", "sysdistrib", "sysroleauth", "sysviolations", "sysblobs", "sysams",
+        "sysroutinelangs", "syscasts", "sysaggregates", "sysxtddesc", "sysprocplan", "sysfragauth", "sysdirectives",
+        "sysmaster:sysdbspaces", "sysmaster:syschunks", "sysmaster:sysconfig", "sysmaster:syslocks",
     ],
 )  # fmt: skip
 def test_every_catalogue_table_can_be_read_whole(db: Db, table: str) -> None:
@@ -586,6 +590,42 @@ def test_a_star_gets_all_columns_of_systables(db: Db) -> None:
     assert [name for name, _ in db.types("select t.* from systables t where tabid = 1")] == names
     assert {"tabname", "rowsize", "ncols", "nindexes", "statlevel"} <= set(names)
     assert len(db.rows("select * from systables")) == int(db.value("select count(*) from systables"))
+
+
+def test_syslocks_tells_who_holds_and_who_waits_for_what(engine: Engine, db: Db) -> None:
+    db.run("create table held (a integer primary key, b integer)")
+    db.run("insert into held values (1, 1)")
+    holder, waiter = connect(engine), connect(engine)
+    holder.run("begin work")
+    holder.run("update held set b = 2 where a = 1")
+    asked = "select type, rowidlk, owner, waiter from sysmaster:syslocks where tabname = 'held' order by type"
+    mine = holder.session.session_id
+    assert db.rows(asked) == [("IX", 0, mine, None), ("X", None, mine, None)]
+    waiter.run("set lock mode to wait 60")
+    waiting = threading.Thread(target=waiter.run, args=("update held set b = 3 where a = 1",))
+    waiting.start()
+    end = time.monotonic() + 30
+    while not (found := db.rows(f"select waiter from ({asked.partition(' order')[0]}) l where waiter > 0")):
+        assert time.monotonic() < end
+    holder.run("rollback work")
+    waiting.join(60)
+    assert {w for (w,) in found} == {waiter.session.session_id}
+    assert db.rows(asked) == []
+
+
+def test_the_space_of_the_databases_and_the_configuration(engine: Engine, db: Db) -> None:
+    assert db.rows(
+        "select trim(d.name), c.chknum from sysmaster:sysdbspaces d, sysmaster:syschunks c where c.dbsnum = d.dbsnum"
+    ) == [("rootdbs", 1)]
+    asked = "select trim(cf_effective) from sysmaster:sysconfig where cf_name = 'DBSERVERNAME'"
+    assert db.value(asked) == engine.server_name
+    db.run("create table papers (a integer, b text, c byte)")
+    assert db.rows(
+        "select b.colno, b.type from sysblobs b, systables t where t.tabid = b.tabid order by 1"
+    ) == [
+        (2, "M"),
+        (3, "M"),
+    ]
 
 
 def test_sysenv_names_the_server(engine: Engine) -> None:

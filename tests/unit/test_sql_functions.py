@@ -266,7 +266,8 @@ def test_a_char_column_counts_its_blanks_where_bytes_and_characters_are_counted(
     ("text", "code"),
     [
         ("mdy(13, 1, 2024)", -1205), ("mdy(2, 30, 2024)", -1206), ("mdy(1, 1, 0)", -1204), ("1 / 0", -1202),
-        ("mod(1, 0)", -1202), ("mod(1, 0.9)", -1202), ("hex(1.5)", -1260), ("to_number('x')", -1213), ("to_date('x', '%Y')", -1277),
+        ("mod(1, 0)", -1202), ("mod(1, 0.9)", -1202), ("hex(1.5)", -1260), ("to_number('x')", -1213),
+        ("to_date('x', '%Y')", -1277),
         ("to_char(today, 'DD-MON-YY')", -1268), ("to_char(1.5, '9.9')", -664), ("to_char(today, '%Q')", -1268),
         ("to_char(today, '%')", -1268), ("trunc(today, 'X')", -1268),
         ("next_day(today, 'nix')", -1268), ("substr('a')", -664), ("nothing(1)", -674), ("hex('a')", -1260),

@@ -87,6 +87,7 @@ class Engine:
         system_catalog.install_functions(
             root,
             self.sessions.rows,
+            lambda: self.sessions.lock_rows(self.locks.held()),
             server_name,
             directory,
             self.changes.files,

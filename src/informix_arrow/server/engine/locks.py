@@ -81,6 +81,17 @@ class Claim:
     sqlcode: int
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One lock, of a row (`of_row`) or of a table, and one of those who wait for its owner there."""
+
+    table: Table
+    of_row: bool
+    mode: Mode
+    owner: Owner
+    waiter: Owner | None
+
+
 class _Inserted:
     """Keys of rows that one transaction has inserted, by the name of the constraint or index. They are kept as
     the Arrow columns that were inserted, and looked at when another session inserts into the same table."""
@@ -134,9 +145,27 @@ class Locks:
         self._tables: dict[Table, _State] = {}
         self._mine: dict[Owner, dict[Table, set[Key]]] = {}  # where an owner has locks, and on which rows
         self._waiting: dict[Owner, Callable[[], set[Owner]]] = {}
+        self._wanted: dict[Owner, Table] = {}  # where they wait
         self._committed: dict[Table, int] = {}
         self.sequence = 0
         """Number of the last commit; `committed_at` tells that of a table."""
+
+    # ---- looking ----------------------------------------------------------------------------------
+    def held(self) -> list[Held]:
+        """What is locked now."""
+        found = []
+        with self._lock:
+            for table, state in self._tables.items():
+                waiting: dict[Owner, Owner] = {}
+                for waiter, wanted in self._wanted.items():
+                    if wanted == table:
+                        waiting.update(dict.fromkeys(self._waiting[waiter](), waiter))
+                for owner, modes in state.modes.items():
+                    found += [Held(table, False, mode, owner, waiting.get(owner)) for mode in modes]
+                for holders in state.rows.values():
+                    for owner, mode in holders.items():
+                        found.append(Held(table, True, mode, owner, waiting.get(owner)))
+        return found
 
     # ---- taking ---------------------------------------------------------------------------------
     def lock_table(self, claim: Claim, table: Table, mode: Mode) -> bool:
@@ -406,7 +435,7 @@ class Locks:
         if not blockers():
             return False
         deadline = time.monotonic() + claim.wait
-        self._waiting[claim.owner] = blockers
+        self._waiting[claim.owner], self._wanted[claim.owner] = blockers, table
         state.waiting += 1
         try:
             while blockers():
@@ -421,7 +450,7 @@ class Locks:
                     raise SqlError(claim.sqlcode, ISAM_LOCK_TIMEOUT, 0, table[1])
                 self._changed.wait(min(left, _LOOK_AGAIN))
         finally:
-            del self._waiting[claim.owner]
+            del self._waiting[claim.owner], self._wanted[claim.owner]
             state.waiting -= 1
         return True
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from ..schema.catalog import TableInfo
+from .locks import Held, Mode
+
+_TYPES = {Mode.REFER: "IS", Mode.WRITE: "IX", Mode.SHARE: "S", Mode.UPDATE: "U", Mode.EXCLUSIVE: "X"}
+"""What syslocks calls them."""
 
 
 class KnownSession(Protocol):
@@ -16,6 +20,10 @@ class KnownSession(Protocol):
     def session_id(self) -> int: ...
     @property
     def user(self) -> str: ...
+    @property
+    def owner(self) -> object:
+        """As who it holds locks."""
+
     @property
     def since(self) -> float:
         """When it began, in seconds since 1970."""
@@ -80,4 +88,19 @@ class Sessions:
                 "feprogram": "",
             }
             for session in list(self._known)
+        ]
+
+    def lock_rows(self, held: Iterable[Held]) -> list[dict[str, Any]]:
+        """The rows of sysmaster's syslocks, for the locks that are held."""
+        numbers = {session.owner: session.session_id for session in list(self._known)}
+        return [
+            {
+                "dbsname": lock.table[0],
+                "tabname": lock.table[1],
+                "rowidlk": None if lock.of_row else 0,
+                "type": _TYPES[lock.mode],
+                "owner": numbers.get(lock.owner),
+                "waiter": None if lock.waiter is None else numbers.get(lock.waiter),
+            }
+            for lock in held
         ]

@@ -105,12 +105,17 @@ _BUILTIN_TYPES = (
 
 _SESSION = "STRUCT(sid INTEGER, username VARCHAR, pid INTEGER, hostname VARCHAR, connected INTEGER, feprogram VARCHAR)"
 
+_HELD = (
+    "STRUCT(dbsname VARCHAR, tabname VARCHAR, rowidlk INTEGER, type VARCHAR, owner INTEGER, waiter INTEGER)"
+)
+
 _LOG = "STRUCT(uniqid INTEGER, used INTEGER, current INTEGER)"
 
 
 def install_functions(
     con: duckdb.DuckDBPyConnection,
     sessions: Callable[[], list[dict[str, Any]]],
+    locks: Callable[[], list[dict[str, Any]]],
     server_name: str,
     directory: Path | None,
     change_logs: Callable[[], list[dict[str, Any]]],
@@ -119,10 +124,10 @@ def install_functions(
     full_tables: Callable[[str], list[int]],
     databases: Callable[[], list[str]],
 ) -> None:
-    """Register what the views call: `sessions` gives the rows of sysmaster's syssessions, now; databases are kept in
-    `directory`, or in memory; `change_logs` are the files of the log of changes, `captures` and `captured` the rows of
-    syscdcv1's syscdcsess and syscdctabs; `full_tables` are the numbers of a database's tables whose rows are logged in
-    full; `databases` are the names of those that there are."""
+    """Register what the views call: `sessions` and `locks` give the rows of sysmaster's syssessions and syslocks, now;
+    databases are kept in `directory`, or in memory; `change_logs` are the files of the log of changes, `captures` and
+    `captured` the rows of syscdcv1's syscdcsess and syscdctabs; `full_tables` are the numbers of a database's tables
+    whose rows are logged in full; `databases` are the names of those that there are."""
 
     def log_pages() -> int:
         logs = [] if directory is None else list(directory.glob("*.wal"))
@@ -150,6 +155,10 @@ def install_functions(
     con.create_function("_ifx_full_tables", full_tables, ["VARCHAR"], "INTEGER[]", side_effects=True)
     con.create_function("_ifx_of_all_databases", of_all, ["VARCHAR"], "VARCHAR")
     con.create_function("_ifx_server_name", lambda: server_name, [], "VARCHAR")
+    con.create_function("_ifx_locks", locks, [], f"{_HELD}[]", side_effects=True)
+    con.create_function(
+        "_ifx_directory", lambda: "" if directory is None else str(directory.resolve()), [], "VARCHAR"
+    )
     con.create_function("_ifx_sessions", sessions, [], f"{_SESSION}[]", side_effects=True)
     con.create_function("_ifx_pieces", _pieces, ["VARCHAR", "INTEGER"], "VARCHAR[]")
     schema_routines.install(con)

@@ -39,7 +39,7 @@ _SHORT_LENGTH = "(CASE WHEN {0} > 32767 THEN {0} - 65536 ELSE {0} END)::SMALLINT
 
 _DUCK_TYPES = {
     "INTEGER": "INTEGER", "SERIAL": "INTEGER", "SMALLINT": "SMALLINT", "FLOAT": "DOUBLE", "DATE": "DATE",
-    "CHAR": "VARCHAR", "NVARCHAR": "VARCHAR",
+    "CHAR": "VARCHAR", "NVARCHAR": "VARCHAR", "VARCHAR": "VARCHAR", "LVARCHAR": "VARCHAR", "DATETIME": "TIMESTAMP",
 }  # fmt: skip
 
 
@@ -258,6 +258,37 @@ VIEWS: dict[str, View] = {
         "SELECT a.grantor, a.grantee, a.tabid, c.colno::SMALLINT AS colno, a.colauth FROM {db}._ifx.colauth a "
         "JOIN {db}._ifx.columns c ON c.tabid = a.tabid AND c.colname = a.colname",
     ),
+    # BYTE and TEXT stand in the table's own space
+    "sysblobs": (
+        "spacename NVARCHAR(128), type CHAR(1), tabid INTEGER, colno SMALLINT",
+        "SELECT 'rootdbs' AS spacename, 'M' AS type, tabid, colno::SMALLINT AS colno FROM {db}._ifx.columns "
+        "WHERE tabid >= 100 AND coltype & 255 IN (11, 12)",
+    ),
+    "sysams": (
+        "am_name NVARCHAR(128), am_owner CHAR(32), am_id SERIAL NOT NULL, am_type CHAR(1), am_sptype CHAR(3)",
+        "SELECT 'btree' AS am_name, 'informix' AS am_owner, 1::INTEGER AS am_id, 'S' AS am_type, 'D' AS am_sptype",
+    ),
+    "sysroutinelangs": (
+        "langid SERIAL NOT NULL, langname CHAR(30), langinitfunc NVARCHAR(128), langpath CHAR(255), langclass CHAR(18)",
+        "SELECT 2::INTEGER AS langid, 'spl' AS langname, NULL::VARCHAR AS langinitfunc, NULL::VARCHAR AS langpath, "
+        "NULL::VARCHAR AS langclass",
+    ),
+    "syscasts": _empty(
+        "owner CHAR(32), argument_type SMALLINT, argument_xid INTEGER, result_type SMALLINT, result_xid INTEGER, "
+        "routine_name NVARCHAR(128), routine_owner CHAR(32), class CHAR(1)"
+    ),
+    "sysaggregates": _empty(
+        "name NVARCHAR(128), owner CHAR(32), aggid SERIAL NOT NULL, init_func NVARCHAR(255), iter_func NVARCHAR(255), "
+        "combine_func NVARCHAR(255), final_func NVARCHAR(255), handlesnulls CHAR(1)"
+    ),
+    "sysxtddesc": _empty("extended_id INTEGER, seqno SMALLINT, description CHAR(256)"),
+    "sysprocplan": _empty(
+        "procid INTEGER, planid INTEGER, datakey CHAR(1), seqno INTEGER, created DATE, data CHAR(256)"
+    ),
+    "sysfragauth": _empty(
+        "grantor CHAR(32), grantee CHAR(32), tabid INTEGER, fragment NVARCHAR(128), fragauth CHAR(6)"
+    ),
+    "sysdirectives": _empty("id SERIAL NOT NULL, active SMALLINT, directive CHAR(256), query CHAR(256)"),
     "sysinherits": _empty("child INTEGER, parent INTEGER, class CHAR(1), seqno SMALLINT"),
     "syssynonyms": _empty("owner CHAR(32), synname NVARCHAR(128), created DATE, tabid INTEGER"),
     "sysdistrib": _empty(
@@ -316,6 +347,45 @@ MASTER_VIEWS: dict[str, View] = {
         "SELECT env_id, env_name, env_value FROM (VALUES (1::INTEGER, 'DB_LOCALE', 'en_US.819'), "
         "(2::INTEGER, 'SERVER_LOCALE', 'en_US.819'), "
         "(3::INTEGER, 'INFORMIXSERVER', _ifx_server_name())) e(env_id, env_name, env_value)",
+    ),
+    # There is one space, of which each database takes what its file takes.
+    "sysdbspaces": (
+        "dbsnum INTEGER, name CHAR(128), owner CHAR(32), pagesize INTEGER, fchunk INTEGER, nchunks INTEGER, "
+        "is_mirrored INTEGER, is_blobspace INTEGER, is_sbspace INTEGER, is_temp INTEGER, flags INTEGER",
+        f"SELECT 1::INTEGER AS dbsnum, 'rootdbs' AS name, 'informix' AS owner, {PAGE}::INTEGER AS pagesize, "
+        "1::INTEGER AS fchunk, 1::INTEGER AS nchunks, 0::INTEGER AS is_mirrored, 0::INTEGER AS is_blobspace, "
+        "0::INTEGER AS is_sbspace, 0::INTEGER AS is_temp, 1::INTEGER AS flags",
+    ),
+    "syschunks": (
+        "chknum INTEGER, dbsnum INTEGER, nxchknum INTEGER, pagesize INTEGER, chksize INTEGER, offset INTEGER, "
+        "nfree INTEGER, mdsize INTEGER, udsize INTEGER, udfree INTEGER, is_offline INTEGER, is_recovering INTEGER, "
+        "is_blobchunk INTEGER, is_sbchunk INTEGER, is_inconsistent INTEGER, flags INTEGER, fname CHAR(256), "
+        "mfname CHAR(256), moffset INTEGER, mis_offline INTEGER, mis_recovering INTEGER, mflags INTEGER",
+        f"SELECT 1::INTEGER AS chknum, 1::INTEGER AS dbsnum, 0::INTEGER AS nxchknum, {PAGE}::INTEGER AS pagesize, "
+        f"least(sum(total_blocks * block_size) // {PAGE}, 2147483647)::INTEGER AS chksize, 0::INTEGER AS offset, "
+        f"least(sum(free_blocks * block_size) // {PAGE}, 2147483647)::INTEGER AS nfree, -1::INTEGER AS mdsize, "
+        "-1::INTEGER AS udsize, -1::INTEGER AS udfree, 0::INTEGER AS is_offline, 0::INTEGER AS is_recovering, "
+        "0::INTEGER AS is_blobchunk, 0::INTEGER AS is_sbchunk, 0::INTEGER AS is_inconsistent, 0::INTEGER AS flags, "
+        "_ifx_directory() AS fname, NULL::VARCHAR AS mfname, 0::INTEGER AS moffset, 0::INTEGER AS mis_offline, "
+        "0::INTEGER AS mis_recovering, 0::INTEGER AS mflags FROM pragma_database_size() "
+        "WHERE starts_with(database_name, 'd_')",
+    ),
+    # The parameters that say what this server does, too.
+    "sysconfig": (
+        "cf_id INTEGER, cf_name CHAR(128), cf_flags INTEGER, cf_original CHAR(256), cf_effective CHAR(256), "
+        "cf_default CHAR(256)",
+        "SELECT cf_id, cf_name, 0::INTEGER AS cf_flags, cf_effective AS cf_original, cf_effective, cf_default FROM "
+        "(VALUES (1::INTEGER, 'ROOTNAME', 'rootdbs', 'rootdbs'), (2::INTEGER, 'DBSERVERNAME', _ifx_server_name(), "
+        "_ifx_server_name()), (3::INTEGER, 'DBSERVERALIASES', '', ''), (4::INTEGER, 'ALLOW_NEWLINE', '0', '0'), "
+        "(5::INTEGER, 'DEF_TABLE_LOCKMODE', 'page', 'page'), (6::INTEGER, 'USELASTCOMMITTED', 'NONE', 'NONE'), "
+        "(7::INTEGER, 'LOGSIZE', '16384', '16384')) c(cf_id, cf_name, cf_effective, cf_default)",
+    ),
+    # A row that is known by its primary key has no number here.
+    "syslocks": (
+        "dbsname NVARCHAR(128), tabname NVARCHAR(128), rowidlk INTEGER, keynum SMALLINT, type CHAR(4), owner INTEGER, "
+        "waiter INTEGER",
+        "SELECT l.dbsname, l.tabname, l.rowidlk, 0::SMALLINT AS keynum, l.type, l.owner, l.waiter "
+        "FROM (SELECT unnest(_ifx_locks()) AS l) ORDER BY l.dbsname, l.tabname, l.owner",
     ),
     "syssessions": (
         "sid INTEGER, username CHAR(32), uid INTEGER, pid INTEGER, hostname CHAR(256), tty CHAR(16), "

@@ -14,8 +14,8 @@ from ..values.casting import Values
 from .handler import Functions, Handler
 
 _INTEGER = ColumnType.integer()
-_DIGITS_OF_INTEGER, _DIGITS_OF_BIGINT = 9, 18
-"""How many each certainly has room for."""
+_DIGITS_OF_INTEGER, _DIGITS_OF_BIGINT, _MOST_DIGITS = 9, 18, 32
+"""How many INTEGER, BIGINT and DECIMAL certainly have room for."""
 
 _UNBOUNDED = frozenset({"exp", "sinh", "cosh", "acosh", "atanh", "degrees", "pow"})
 """What DuckDB answers with infinity or NaN; it refuses to do the other ones of a wrong number."""
@@ -42,7 +42,7 @@ def mod(v: Values, args: list[Ex]) -> Ex:
     if len(integers) == len(types):
         t = plain(a.type if args[1].param >= 0 and a.type is not None else common(a.type, b.type) or _INTEGER)
         return Ex(sql, _INTEGER if t.code == TypeCode.SMALLINT else t)
-    digits = min(t.precision for t in types if t.code not in INTEGERS)
+    digits = min(t.precision or _MOST_DIGITS for t in types if t.code not in INTEGERS)
     if integers:
         result = ColumnType.bigint() if integers[0].code in LONGS else _INTEGER
     elif digits <= _DIGITS_OF_BIGINT:
@@ -61,9 +61,9 @@ def _whole_part(v: Values, ex: Ex) -> Ex:
     t = number.type
     if t is None or t.code in INTEGERS:
         return number
-    digits = 32
+    digits = _MOST_DIGITS
     if t.code in DECIMALS and t.scale is not None:
-        digits = max(1, t.precision - t.scale)
+        digits = max(1, (t.precision or _MOST_DIGITS) - t.scale)
     return Ex(f"CAST(trunc({number.sql}) AS DECIMAL({digits},0))", ColumnType.decimal(digits, 0))
 
 

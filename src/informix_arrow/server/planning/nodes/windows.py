@@ -15,9 +15,9 @@ from ..translator import Nodes, Translator
 from .aggregates import SPREADS, aggregated
 
 _NUMBERING = {
-    "row_number": ColumnType.bigint, "rownumber": ColumnType.bigint, "rank": ColumnType.bigint, "dense_rank": ColumnType.bigint,
-    "denserank": ColumnType.bigint, "ntile": ColumnType.bigint, "percent_rank": ColumnType.float_,
-    "cume_dist": ColumnType.float_,
+    "row_number": ColumnType.bigint, "rownumber": ColumnType.bigint, "rank": ColumnType.bigint,
+    "dense_rank": ColumnType.bigint, "denserank": ColumnType.bigint, "ntile": ColumnType.bigint,
+    "percent_rank": ColumnType.float_, "cume_dist": ColumnType.float_,
 }  # fmt: skip
 _VALUES = frozenset({"lag", "lead", "first_value", "last_value"})
 
