@@ -255,6 +255,34 @@ def test_leaving_loops_from_inside_others(db: Db) -> None:
     assert rows(db, body) == [11, 33, 99]
 
 
+def test_leaving_loops_by_their_labels(db: Db) -> None:
+    body = (
+        "define i, j, n int; let n = 0; "
+        "<<outer>> for i in (1 to 3) loop <<inner>> while 1 = 1 loop let n = n + 1; exit inner when n > 1; "
+        "for j in (1 to 9) exit outer when j = 5; let n = n + 10; end for; end loop inner; end loop outer; return n;"
+    )
+    assert result(db, body) == 41
+    rows_of = "define i int; <<each>> foreach select id into i from t order by id loop return i with resume; "
+    assert rows(db, f"{rows_of} exit each; end loop each;") == [1]
+    in_block = "define n int; let n = 0; <<l>> loop begin let n = n + 1; if n = 4 then exit l; end if; end end loop l;"
+    assert result(db, f"{in_block} return n;") == 4
+
+
+def test_goto(db: Db) -> None:
+    body = (
+        "define i, n int; let i, n = 0, 0; <<top>> let i = i + 1; "
+        "for n in (1 to 5) if i < 3 then goto top; end if; if n = 4 then goto done; end if; end for; "
+        "let n = 99; <<done>> return i * 10 + n;"
+    )
+    assert result(db, body) == 34
+    assert (
+        result(db, "define n int; let n = 1; begin goto over; let n = 2; end let n = 3; <<over>> return n;")
+        == 1
+    )
+    with pytest.raises(SqlError, match="-201"):
+        procedure(db, "goto nowhere; return 1;")
+
+
 def test_foreach_over_a_query_and_over_a_routine(db: Db) -> None:
     procedure(db, (
         "define i int; define s varchar(9); foreach c1 with hold for select id, b into i, s from "

@@ -229,9 +229,6 @@ def test_comments_of_all_kinds_and_words_in_texts() -> None:
     ("body", "name"),
     [
         ("SYSTEM 'ls';", "SYSTEM"),
-        ("GOTO here;", "GOTO"),
-        ("<<here>> LET a = 1;", "labels"),
-        ("LOOP EXIT here WHEN a = 1; END LOOP", "label"),
         ("DECLARE c SCROLL CURSOR FOR s;", "scroll"),
         ("DEFINE x REFERENCES TEXT; LET a = 1;", "REFERENCES"),
         ("DEFINE x TEXT; LET a = 1;", "BYTE and TEXT"),
@@ -245,6 +242,23 @@ def test_what_is_not_supported_is_refused_by_name(body: str, name: str) -> None:
     assert name in problem.detail
     assert "not supported by this server" in problem.detail
     assert problem.sqlcode in (-201, -668)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "GOTO here;",
+        "BEGIN <<here>> LET a = 1; END GOTO here;",
+        "<<here>> LET a = 1; <<here>> LET a = 2;",
+        "<<here>> LOOP EXIT there WHEN a = 1; END LOOP here;",
+        "<<here>> LOOP EXIT; END LOOP here; LOOP EXIT here; END LOOP",
+        "<<here>> LOOP CONTINUE here; END LOOP",
+        "<<here>> LOOP EXIT; END LOOP there;",
+        "<<here> LET a = 1;",
+    ],
+)
+def test_labels_that_are_not_there(body: str) -> None:
+    assert refused(f"CREATE PROCEDURE p(a INT) {body} END PROCEDURE").sqlcode == -201
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,14 @@ class Leave:
 
     verb: str
     kind: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """GOTO on its way to the block that has its label."""
+
+    label: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +75,7 @@ class Returned:
 
 RETURNED = Returned()
 
-End = Leave | Over | Returned | None
+End = Leave | Jump | Over | Returned | None
 
 
 class _Untrapped(Exception):
@@ -153,9 +161,13 @@ class Interpreter:
         handlers = sorted(block.handlers, key=lambda handler: bool(handler.codes))
         self._traps += [(block, handler, self._frame.cells) for handler in handlers]
         try:
-            for statement in block.statements:
-                end = yield from self._statement(statement)
-                if end is not None:
+            at = 0
+            while at < len(block.statements):
+                end = yield from self._statement(block.statements[at])
+                at += 1
+                if isinstance(end, Jump) and end.label in block.labels:
+                    at = block.labels[end.label]
+                elif end is not None:
                     return None if isinstance(end, Over) and end.block is block else end
             return None
         finally:
@@ -465,7 +477,7 @@ class Interpreter:
     def _loop(self, body: n.Block, kind: str) -> Any:
         """One round of a loop: (whether it is the last, how the loop ended)."""
         end = yield from self._block(body)
-        if isinstance(end, Leave) and end.kind in ("", kind):
+        if isinstance(end, Leave) and (end.label == body.label if end.label else end.kind in ("", kind)):
             return end.verb == "EXIT", None
         return end is not None, end
 
@@ -556,7 +568,11 @@ class Interpreter:
     def _leave(self, statement: n.Leave) -> Any:
         if statement.when is not None and not self._evaluation.true(statement.when):
             return None
-        return Leave(statement.verb, statement.kind)
+        return Leave(statement.verb, statement.kind, statement.label)
+        yield
+
+    def _goto(self, statement: n.Goto) -> Any:
+        return Jump(statement.label)
         yield
 
 
@@ -569,6 +585,7 @@ _RUNNERS: dict[type[Any], Callable[[Interpreter, Any], Any]] = {
     n.While: Interpreter._while,
     n.Foreach: Interpreter._foreach,
     n.Leave: Interpreter._leave,
+    n.Goto: Interpreter._goto,
     n.Return: Interpreter._return,
     n.Raise: Interpreter._raise,
     n.Call: Interpreter._call,

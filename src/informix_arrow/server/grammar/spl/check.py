@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ...errors import SqlError
+from ...errors import SqlError, syntax_error
 from ..parsing import parse
 from . import codes
 from . import nodes as n
@@ -28,6 +28,7 @@ class _Checker:
         self._returns = bool(routine.returns)
         self._new = f"{routine.new}." if routine.new else ""
         self._delimident = delimident
+        self._labels: list[dict[str, int]] = []  # of the blocks around a statement
 
     def block(self, block: n.Block, names: frozenset[str], loops: frozenset[str]) -> None:
         defined: set[str] = set()
@@ -40,8 +41,10 @@ class _Checker:
         for handler in block.handlers:
             self._targets(handler.into, names, loops)
             self.block(handler.body, names, loops)
+        self._labels.append(block.labels)
         for statement in block.statements:
             self._statement(statement, names, loops)
+        self._labels.pop()
 
     def _targets(self, targets: tuple[str, ...], names: frozenset[str], loops: frozenset[str]) -> None:
         for target in targets:
@@ -106,6 +109,9 @@ class _Checker:
             self._list(statement.values)
         elif isinstance(statement, n.Leave):
             self._list(statement.when)
+        elif isinstance(statement, n.Goto):
+            if not any(statement.label in labels for labels in self._labels):
+                raise syntax_error(1, f"no label {statement.label} in a block around GOTO")
         elif isinstance(statement, n.ExecuteImmediate):
             self._list(statement.statement)
         elif isinstance(statement, (n.Prepare, n.Declare, n.Open, n.Fetch, n.Release)):

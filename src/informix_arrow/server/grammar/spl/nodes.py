@@ -78,12 +78,15 @@ class Handler:
 @dataclass(eq=False, slots=True)
 class Block:
     """A statement block. `unit` marks what counts as one statement for a handler outside: BEGIN ... END, and the
-    routine itself."""
+    routine itself. `labels` are the places of its statements that have one; `label` is that of the loop whose body it
+    is."""
 
     statements: list[Statement] = field(default_factory=list)
     defines: list[Define] = field(default_factory=list)
     handlers: list[Handler] = field(default_factory=list)
     unit: bool = False
+    labels: dict[str, int] = field(default_factory=dict)
+    label: str = ""
 
 
 @dataclass(eq=False, slots=True)
@@ -140,11 +143,18 @@ class Foreach:
 
 @dataclass(eq=False, slots=True)
 class Leave:
-    """EXIT and CONTINUE. `kind` is FOR, FOREACH, WHILE or LOOP, "" for the innermost."""
+    """EXIT and CONTINUE. `kind` is FOR, FOREACH, WHILE or LOOP, "" for the innermost; `label` that of a loop further
+    out."""
 
     verb: str
     kind: str
     when: Text | None = None
+    label: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class Goto:
+    label: str
 
 
 @dataclass(eq=False, slots=True)
@@ -219,6 +229,7 @@ Statement = (
     | While
     | Foreach
     | Leave
+    | Goto
     | Return
     | Raise
     | Call

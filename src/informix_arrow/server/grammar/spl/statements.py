@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot.tokens import TokenType
 
 from ....wire.types import TypeCode
-from ...errors import SqlError, not_supported
+from ...errors import SqlError, not_supported, syntax_error
 from ...types.result_types import SERIALS
 from . import codes
 from . import nodes as n
@@ -14,6 +14,11 @@ from .pieces import CLOSING, ENDS, ILLEGAL, OPENING, SQL, PieceReader
 
 class StatementReader(PieceReader):
     """Reads statement blocks up to the words that end them."""
+
+    def __init__(self, sql: str, delimident: bool = False) -> None:
+        super().__init__(sql, delimident)
+        self._label = ""  # of the statement that follows
+        self._loops: list[str] = []  # labels of the loops around it
 
     # ---- blocks -------------------------------------------------------------------------------
     def block(self, *ends: str, unit: bool = False) -> n.Block:
@@ -24,7 +29,11 @@ class StatementReader(PieceReader):
             if self.done:
                 raise self.fail()
             if self.word in ends:
+                self._label = ""
                 return block
+            if self.accept("<", "<"):
+                self._label = self._labelled(block)
+                continue
             if self.word == "DEFINE":
                 if block.statements or block.handlers:
                     raise self.fail()
@@ -37,6 +46,17 @@ class StatementReader(PieceReader):
                 found = self.statement()
                 if found is not None:
                     block.statements.append(found)
+                self._label = ""
+
+    def _labelled(self, block: n.Block) -> str:
+        """`<<label>>`, from behind its first two signs."""
+        at = self.token.start + 1
+        label = self.identifier()
+        self.expect(">", ">")
+        if label in block.labels:
+            raise syntax_error(at, f"the label {label} stands twice")
+        block.labels[label] = len(block.statements)
+        return label
 
     def _define(self) -> list[n.Define]:
         self.expect("DEFINE")
@@ -106,10 +126,6 @@ class StatementReader(PieceReader):
     def statement(self) -> n.Statement | None:
         """One statement; None for one that does nothing here (TRACE, SET DEBUG FILE)."""
         word, at = self.word, self.token.start + 1
-        if word == "<<" or (word == "<" and self.peek() == "<"):
-            raise not_supported("labels of statements", offset=at)
-        if word == "GOTO":
-            raise not_supported("GOTO", offset=at)
         if word == "SYSTEM":
             raise not_supported("SYSTEM", codes.NO_SYSTEM)
         if word in ILLEGAL or (word == "UPDATE" and self.peek() == "STATISTICS"):
@@ -209,8 +225,14 @@ class StatementReader(PieceReader):
     def _body(self, kind: str) -> n.Block:
         """The statements of a loop, whose end says LOOP when its beginning did."""
         kind = "LOOP" if self.accept("LOOP") else kind
+        label, self._label = self._label, ""
+        self._loops.append(label)
         body = self.block("END")
+        self._loops.pop()
+        body.label = label
         self.expect("END", kind)
+        if label and self.word == label.upper():
+            self.identifier()
         return body
 
     def _while(self) -> n.While:
@@ -218,9 +240,7 @@ class StatementReader(PieceReader):
         return n.While(condition, self._body("WHILE"))
 
     def _loop(self) -> n.While:
-        body = self.block("END")
-        self.expect("END", "LOOP")
-        return n.While(None, body, "LOOP")
+        return n.While(None, self._body("LOOP"), "LOOP")
 
     def _foreach(self) -> n.Foreach:
         cursor, hold = "", self.accept("WITH", "HOLD")
@@ -349,10 +369,19 @@ class StatementReader(PieceReader):
 
     def _leave(self, verb: str) -> n.Leave:
         kind = next((k for k in ("FOR", "FOREACH", "WHILE", "LOOP") if self.accept(k)), "")
+        label = ""
+        if verb == "EXIT" and not kind and self.word not in ("WHEN", ";", *ENDS):
+            label = self.identifier()
+            if label not in self._loops:
+                self.at -= 1
+                raise self.fail()
         when = self.piece() if self.accept("WHEN") else None
         if not (self.done or self.token.token_type == TokenType.SEMICOLON or self.word in ENDS):
-            raise not_supported(f"{verb} with a label", offset=self.token.start + 1)
-        return n.Leave(verb, kind, when)
+            raise self.fail()
+        return n.Leave(verb, kind, when, label)
+
+    def _goto(self) -> n.Goto:
+        return n.Goto(self.identifier())
 
 
 _READERS = {
@@ -377,4 +406,5 @@ _READERS = {
     "FREE": StatementReader._free,
     "EXIT": StatementReader._exit,
     "CONTINUE": StatementReader._continue,
+    "GOTO": StatementReader._goto,
 }
