@@ -13,8 +13,11 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
+from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import QueryCanceled
 
+from .raw import RawClient
+from .test_server_login import eventually
 from .test_server_process import SERVE
 
 MIB = 1 << 20
@@ -123,6 +126,51 @@ def test_a_large_result_that_is_canceled_leaves_the_session_in_order(url: str) -
             over.set()
             canceling.join()
         assert conn.read_arrow("SELECT COUNT(*) n FROM streamed")["n"].to_pylist() == [4000]
+
+
+ENDLESS = "SELECT a.id n, e.tail FROM streamed a, streamed b, streamed c, streamed d, streamed e"
+
+
+@pytest.mark.parametrize("end", ["commit", "rollback"])
+def test_the_end_of_a_transaction_that_waits_for_a_held_result_can_be_cut_short(url: str, end: str) -> None:
+    """It takes effect; what is lost are rows of the result that were not made yet."""
+    with ifx.connect(url, autocommit=False) as conn:
+        conn.execute("DELETE FROM streamed_log WHERE 1 = 1")
+        conn.commit()
+        conn.execute("INSERT INTO streamed_log VALUES (1, 77)")
+        with conn.cursor(withhold=True) as cursor:
+            cursor.execute(ENDLESS)
+            assert len(cursor.fetchmany(3)) == 3
+            canceling = threading.Timer(0.3, conn.cancel)
+            canceling.start()
+            getattr(conn, end)()
+            canceling.join()
+            reader = cursor.fetch_record_batch()
+            with pytest.raises(QueryCanceled):
+                for _ in reader:
+                    pass
+        assert not conn.in_transaction
+        found = conn.read_arrow("SELECT * FROM streamed_log").to_pylist()
+        assert found == ([{"id": 1, "tail": 77}] if end == "commit" else [])
+
+
+@pytest.mark.parametrize(
+    "message", [m.Commit(), m.RollbackToSavepoint("s"), m.DbOpen("sysmaster"), m.DbClose()]
+)
+def test_what_waits_for_a_held_result_ends_when_the_client_goes(
+    server: Server, url: str, message: m.Message
+) -> None:
+    before = server.sessions
+    gone = RawClient(server, "stores_demo")
+    if not isinstance(message, (m.DbOpen, m.DbClose)):
+        gone.must(m.Begin())
+        gone.must(m.SetSavepoint("s"))
+    number = gone.prepare(ENDLESS).statement_id
+    gone.must(m.Id(number), m.CursorName("c"), m.Hold(), m.Open())
+    gone.must(m.Id(number), m.Fetch(64))
+    gone.send(message, m.EndOfTurn())
+    gone.socket.close()
+    assert eventually(lambda: server.sessions == before)
 
 
 def test_the_query_log_tells_of_a_result_that_it_is_not_whole(server: Server, url: str) -> None:

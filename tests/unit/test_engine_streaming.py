@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -233,6 +234,24 @@ def test_an_error_far_behind_the_first_row_is_no_other_statements(db: Db) -> Non
     assert db.rows("select * from other") == [(1, 77), (2, 78)]
 
 
+@contextmanager
+def urged(db: Db) -> Iterator[None]:
+    """Interrupts again and again, as the server does until one has had its effect."""
+    over = threading.Event()
+
+    def urge() -> None:
+        while not over.wait(0.02):
+            db.session.interrupt()
+
+    urging = threading.Thread(target=urge)
+    urging.start()
+    try:
+        yield
+    finally:
+        over.set()
+        urging.join()
+
+
 def test_an_interrupt_ends_the_result_that_is_fetched_and_nothing_else(db: Db) -> None:
     db.run("begin work")
     db.run("insert into other values (1, 77)")
@@ -240,21 +259,8 @@ def test_an_interrupt_ends_the_result_that_is_fetched_and_nothing_else(db: Db) -
         db, "select a.id, b.id from big a, big b where a.id + b.id > 1 and a.tail = b.tail"
     ).batches()
     taken(slow, 1)
-    over = threading.Event()
-
-    def urge() -> None:  # as the server does: an interrupt that finds the query at rest is not heeded
-        while not over.wait(0.02):
-            db.session.interrupt()
-
-    urging = threading.Thread(target=urge)
-    urging.start()
-    try:
-        with pytest.raises(SqlError) as caught:
-            for _ in slow:
-                pass
-    finally:
-        over.set()
-        urging.join()
+    with urged(db), pytest.raises(SqlError) as caught:
+        passed_over(slow)
     assert caught.value.sqlcode == -213
     db.run("commit work")
     assert db.rows("select * from other") == [(1, 77)]
@@ -268,6 +274,62 @@ def test_an_interrupt_of_a_statement_that_waits_for_an_open_result_costs_the_res
     rows += taken(batches, 1)
     db.run("insert into other values (3, 77)")
     assert are(rows + taken(batches), everything())
+
+
+ENDLESS = "select a.id, b.tail from big a, big b"
+
+
+def test_an_interrupt_that_comes_before_the_rows_are_set_aside_ends_the_statement_that_waits(db: Db) -> None:
+    """It came while the statement was planned."""
+    result = opened(db, f"{ENDLESS} where b.id < 300")
+    rows = result.batches()
+    taken(rows, 1)
+    db.session.start_statement()
+    db.session.interrupt()
+    with urged(db), pytest.raises(SqlError) as caught:
+        assert db.session.transaction.con
+    assert caught.value.sqlcode == -213
+    assert taken(rows, 1)[0].num_rows
+    result.close()
+
+
+@pytest.mark.parametrize("end", ["commit work", "rollback work", "rollback to savepoint s"])
+def test_an_interrupt_of_the_end_of_a_transaction_costs_the_rows_that_are_not_made_yet(
+    db: Db, end: str
+) -> None:
+    db.run("begin work")
+    db.run("insert into other values (1, 77)")
+    db.run("savepoint s")
+    db.run("insert into other values (2, 77)")
+    result = opened(db, ENDLESS)
+    rows = result.batches()
+    assert taken(rows, 1)[0].num_rows
+    with urged(db):
+        if "savepoint" in end:
+            db.session.rollback_to_savepoint("s")
+        else:
+            (db.session.commit if "commit" in end else db.session.rollback)()
+    with pytest.raises(SqlError) as caught:
+        passed_over(rows)
+    assert caught.value.sqlcode == -213
+    result.close()
+    wanted = {"commit work": [(1, 77), (2, 77)], "rollback work": []}.get(end, [(1, 77)])
+    assert db.session.in_transaction == (end not in ("commit work", "rollback work"))
+    assert db.rows("select * from other") == wanted
+
+
+@pytest.mark.parametrize("end", ["commit work", "rollback work"])
+def test_rows_that_end_with_their_transaction_are_not_set_aside(
+    db: Db, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db.run("begin work")
+    db.run("insert into other values (1, 77)")
+    result = opened(db, ENDLESS, held=False)
+    taken(result.batches(), 1)
+    monkeypatch.setattr(Spool, "append", lambda *_, **__: pytest.fail("nobody wants them"))
+    (db.session.commit if "commit" in end else db.session.rollback)()
+    monkeypatch.undo()
+    assert db.rows("select * from other") == ([(1, 77)] if "commit" in end else [])
 
 
 def test_a_result_that_is_closed_is_over_at_once(db: Db) -> None:
@@ -400,6 +462,38 @@ def test_a_full_disk_fails_the_statement_that_needs_room_and_not_the_open_result
     monkeypatch.undo()
     assert are(rows + taken(batches), everything())
     assert db.rows("select * from other") == []
+
+
+@pytest.mark.parametrize("end", ["commit work", "rollback work", "rollback to savepoint s"])
+def test_a_full_disk_fails_the_end_of_a_transaction_and_nothing_has_ended(
+    db: Db, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run() -> None:
+        if "savepoint" in end:
+            db.session.rollback_to_savepoint("s")
+        else:
+            (db.session.commit if "commit" in end else db.session.rollback)()
+
+    db.run("begin work")
+    db.run("insert into other values (1, 77)")
+    db.run("savepoint s")
+    db.run("insert into other values (2, 77)")
+    batches = opened(db).batches()
+    rows = taken(batches, 1)
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(spill_file.os, "pwrite", lambda *_: (_ for _ in ()).throw(full))
+    with pytest.raises(SqlError) as caught:
+        run()
+    assert (caught.value.sqlcode, caught.value.isamcode) == (-271, -131)
+    assert db.session.in_transaction
+    monkeypatch.undo()
+    assert db.rows("select * from other") == [(1, 77), (2, 77)]
+    run()
+    if "savepoint" in end:
+        db.run("commit work")
+    assert are(rows + taken(batches), everything())
+    wanted = {"commit work": [(1, 77), (2, 77)], "rollback work": []}.get(end, [(1, 77)])
+    assert db.rows("select * from other") == wanted
 
 
 def waiting(result: object) -> Spool:

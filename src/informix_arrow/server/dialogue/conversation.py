@@ -95,8 +95,8 @@ class Conversation:
         self._replies = replies = Replies(peer, layout, files.settle)
         self._statements = statements = Statements()
         objects = OpenObjects()
-        database = CurrentDatabase(engine, layout, replies, statements, objects)
-        transactions = Transactions(engine, runner, replies, statements, database)
+        database = CurrentDatabase(engine, layout, replies, interrupts, statements, objects)
+        transactions = Transactions(engine, runner, replies, interrupts, statements, database)
         preparing = Preparing(runner, layout, replies, interrupts, statements)
         self._executions = executions = Executions(
             engine, runner, layout, replies, interrupts, statements, database, transactions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...wire import messages as m
 from ...wire.capabilities import codec_of_locale
 from ..engine.session import EngineSession
+from .interrupts import Interrupts
 from .layout import Layout
 from .replies import Replies
 from .smart_objects import OpenObjects
@@ -30,6 +31,7 @@ class CurrentDatabase:
         engine: EngineSession,
         layout: Layout,
         replies: Replies,
+        interrupts: Interrupts,
         statements: Statements,
         objects: OpenObjects,
     ) -> None:
@@ -37,16 +39,19 @@ class CurrentDatabase:
         self._engine = engine
         self._layout = layout
         self._replies = replies
+        self._interrupts = interrupts
         self._statements = statements
         self._objects = objects
 
     def open(self, message: m.DbOpen) -> None:
-        warnings = self._engine.open_database(self._layout.sql(message.name))
+        with self._interrupts.statement():
+            warnings = self._engine.open_database(self._layout.sql(message.name))
         self.opened(warnings)
         self._replies.reply(m.Done(warnings, 0, 0, 0))
 
     def close(self, _: m.DbClose) -> None:
-        self._engine.close_database()
+        with self._interrupts.statement():
+            self._engine.close_database()
         self.opened(0)
         self._replies.reply(m.Done(0, 0, 0, 0))
 

@@ -4,7 +4,8 @@ the session's."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from ...wire.errors import ProtocolError
@@ -65,6 +66,20 @@ class Interrupts:
         stop.
         """
         return self  # a session's statements run one after the other
+
+    @contextmanager
+    def settling(self) -> Iterator[None]:
+        """Around a call of the engine that makes ready for what is not stopped, such as a COMMIT: a request that comes
+        now shortens it, and stops nothing. One that came before is for the next statement."""
+        with self._lock:
+            before, self._working = self._requests, True
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._working = False
+                if self._requests != before:
+                    self._settled = self._requests
 
     def __enter__(self) -> None:
         with self._lock:

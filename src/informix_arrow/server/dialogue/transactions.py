@@ -8,6 +8,7 @@ from ...wire import messages as m
 from ..engine.session import EngineSession
 from ..errors import SqlError
 from .current_database import CurrentDatabase
+from .interrupts import Interrupts
 from .replies import Replies
 from .runner import Runner
 from .statements import Statements
@@ -24,12 +25,14 @@ class Transactions:
         engine: EngineSession,
         runner: Runner,
         replies: Replies,
+        interrupts: Interrupts,
         statements: Statements,
         database: CurrentDatabase,
     ) -> None:
         self._engine = engine
         self._runner = runner
         self._replies = replies
+        self._interrupts = interrupts
         self._statements = statements
         self._database = database
 
@@ -51,6 +54,8 @@ class Transactions:
         before = self._engine.in_transaction
         if not before and not self._database.logged:
             raise SqlError(-255)
+        if before:
+            self._settle(ending=True)
         try:
             action()
         finally:
@@ -59,6 +64,11 @@ class Transactions:
         if before and self._database.logged:
             self._replies.reply(_ENDED)
 
+    def _settle(self, *, ending: bool) -> None:
+        """What may take long before a transaction ends can be interrupted, its end cannot."""
+        with self._interrupts.settling():
+            self._engine.settle(ending=ending)
+
     def set_savepoint(self, message: m.SetSavepoint) -> None:
         self._engine.savepoint(message.name, message.unique)
 
@@ -66,6 +76,7 @@ class Transactions:
         self._engine.release_savepoint(message.name)
 
     def rollback_to_savepoint(self, message: m.RollbackToSavepoint) -> None:
+        self._settle(ending=False)
         self._engine.rollback_to_savepoint(message.name)
 
     # ---- of other messages -----------------------------------------------------------------------------------

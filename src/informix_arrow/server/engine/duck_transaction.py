@@ -16,6 +16,8 @@ from .locks import Locks, Table
 from .open_rows import OpenRows
 from .parsed import ParsedTexts
 
+_INTERRUPTED = -213
+
 
 class DuckTransaction:
     """Used by one thread at a time, `interrupt` excepted. `temporary` is the directory for rows that have to wait.
@@ -26,12 +28,10 @@ class DuckTransaction:
         Whether a transaction was begun and has not ended.
     """
 
-    def __init__(
-        self, con: duckdb.DuckDBPyConnection, locks: Locks, interrupted: threading.Event, temporary: str
-    ) -> None:
+    def __init__(self, con: duckdb.DuckDBPyConnection, locks: Locks, temporary: str) -> None:
         self._con = con
         self._temporary = temporary
-        self._interrupted = interrupted
+        self._interrupts = 0
         self._rows: ref[OpenRows] | None = None  # what the connection is taken by
         self._parsed = ParsedTexts()
         self._late = LateTables()
@@ -123,17 +123,31 @@ class DuckTransaction:
         """Set aside what a query still makes; -213 when the statement that needs that is interrupted."""
         rows = self._open_rows()
         if rows is not None:
-            interrupted = self._interrupted.is_set  # before: an earlier statement was meant
-            rows.set_aside((lambda: False) if interrupted() else interrupted)
+            rows.set_aside(self._interrupted_from_now())
 
     def settle(self, *, ending: bool = False) -> None:
-        """As `free`, whoever interrupts; at the end of a transaction, what ends with it ends."""
+        """As `free`, for what is not to be interrupted: an interrupt costs the rows that are not made yet. What ends
+        with the transaction is left as it is where that is `ending`."""
         rows = self._open_rows()
-        if rows is not None:
-            if ending and not rows.held:
-                rows.close()
-            else:
-                rows.set_aside(lambda: False)
+        if rows is None or (ending and not rows.held):
+            return
+        try:
+            rows.set_aside(self._interrupted_from_now())
+        except SqlError as problem:
+            if problem.sqlcode != _INTERRUPTED:
+                raise
+            rows.give_up(problem)
+
+    def end_rows(self) -> None:
+        """The transaction ends: what a query still makes is set aside, or ends with it."""
+        self.settle(ending=True)
+        self.drop()
+
+    def _interrupted_from_now(self) -> Callable[[], bool]:
+        """Tells of interrupts to come. One that is meant for what runs now comes again and again; what was said before
+        may have been meant for an earlier statement."""
+        before = self._interrupts
+        return lambda: self._interrupts != before
 
     def stream(
         self,
@@ -189,7 +203,7 @@ class DuckTransaction:
     def commit(self) -> None:
         """It stays open when that fails: see `rollback`. An error that DuckDB met after the COMMIT took effect is
         raised, too (errors.is_durable): then it is closed."""
-        self.settle(ending=True)
+        self.end_rows()
         try:
             with self.undisturbed():
                 self.rows("COMMIT")
@@ -231,6 +245,7 @@ class DuckTransaction:
     def interrupt(self) -> None:
         """Stop what DuckDB does for this session. From other threads."""
         with self._interrupting:
+            self._interrupts += 1
             rows = self._open_rows()
             if self._mending:
                 return

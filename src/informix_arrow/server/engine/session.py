@@ -98,7 +98,7 @@ class EngineSession:
 
         # its transaction
         self.owner = LockOwner(engine.locks, self.interrupted)
-        self._duck = DuckTransaction(engine.connect(), engine.locks, self.interrupted, engine.temporary)
+        self._duck = DuckTransaction(engine.connect(), engine.locks, engine.temporary)
         changes = RowChanges(engine.changes, engine.databases, user, engine.temporary)
         self.transaction = Transaction(self._duck, self.owner, self.current, self.schema, changes)
         self.rights = Rights(
@@ -284,6 +284,12 @@ class EngineSession:
     def rollback(self) -> None:
         """ROLLBACK WORK: errors as those of `commit`."""
         self.transaction.rollback()
+
+    def settle(self, *, ending: bool) -> None:
+        """Set aside the rows that a query still makes, before the transaction ends or goes back to a savepoint. An
+        interrupt costs those that are not made yet: who fetches them is told -213. -271 where there is no room for
+        them. Rows that end with the transaction are left as they are where that is `ending`."""
+        self.transaction.settle(ending=ending)
 
     def savepoint(self, name: str, unique: bool = False) -> None:
         """SAVEPOINT: -255 outside a transaction, -16399 for a name that is taken."""

@@ -146,11 +146,16 @@ class Transaction:
         if self._database.name is not None and not self.active and self._database.record.ansi:
             self.begin()
 
+    def settle(self, *, ending: bool) -> None:
+        """See `EngineSession.settle`."""
+        self._duck.settle(ending=ending)
+
     def commit(self) -> None:
         """COMMIT WORK: -255 without a transaction, -256 in a database without logging. In an ANSI database there
         may be nothing to commit yet. -691 for a deferred foreign key that does not hold: all is rolled back."""
         if self._nothing_to_end():
             return
+        self._duck.end_rows()  # first: where there is no room for rows, nothing has ended
         self.take_up()
         if self.deferred.skipped:
             try:
@@ -187,7 +192,7 @@ class Transaction:
         if self._nothing_to_end():
             return
         self._let_go = False
-        self._duck.settle(ending=True)
+        self._duck.end_rows()
         self._duck.rollback()
         self.changes.rollback()
         if self._schema.uncommitted:
@@ -250,6 +255,7 @@ class Transaction:
     def rollback_to_savepoint(self, name: str = "") -> None:
         """Undo what came after the savepoint; the savepoint stays, and so do the locks."""
         index = self._find_savepoint(name)
+        self._duck.settle()  # first: where there is no room for rows, nothing is undone
         self.take_up()
         point = self._journal.savepoints[index]
         del self._journal.savepoints[index + 1 :]
