@@ -125,7 +125,7 @@ class StatementReader(PieceReader):
     # ---- statements ---------------------------------------------------------------------------
     def statement(self) -> n.Statement | None:
         """One statement; None for one that does nothing here (TRACE, SET DEBUG FILE)."""
-        word, at = self.word, self.token.start + 1
+        word = self.word
         if word == "SYSTEM":
             raise not_supported("SYSTEM", codes.NO_SYSTEM)
         if word in ILLEGAL or (word == "UPDATE" and self.peek() == "STATISTICS"):
