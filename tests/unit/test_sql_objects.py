@@ -65,6 +65,45 @@ def test_several_constraints_are_dropped_at_once_or_none(db: Db) -> None:
     assert db.run("insert into chi values (10, 99, 1)").rows == 1
 
 
+def test_the_name_of_a_constraint_is_one_in_the_database(db: Db) -> None:
+    taken = db.fails("create table other (id integer primary key constraint pk_par)")
+    assert (taken.sqlcode, taken.near) == (-625, "pk_par")
+    twice = "create table other (a integer unique constraint un, b integer unique constraint un)"
+    assert db.fails(twice).sqlcode == -625
+    assert db.fails("alter table chi add constraint check (amt > 0) constraint fk_chi").sqlcode == -625
+    db.run("create temp table own (id integer primary key constraint pk_par)")
+    db.run("drop table par")
+    db.run("create table par (id integer primary key constraint pk_par)")
+
+
+def test_a_constraint_without_a_name_gets_one_that_is_free(db: Db) -> None:
+    db.run("create table many (a integer unique, b integer unique, c integer)")
+    query = (
+        "select constrname from sysconstraints c, systables t where t.tabid = c.tabid and tabname = 'many'"
+    )
+    first, second = sorted(name for (name,) in db.rows(query))
+    db.run(f"alter table many drop constraint {first}")
+    db.run("alter table many add constraint unique (c)")
+    names = [name for (name,) in db.rows(query)]
+    assert len(set(names)) == 2
+    assert second in names
+    db.run(f"alter table many drop constraint {second}")
+    assert len(db.rows(query)) == 1
+
+
+def test_renaming_constraints(db: Db) -> None:
+    db.run("rename constraint fk_chi to of_par")
+    assert db.fails("insert into chi values (11, 9, 1)").near == "informix.of_par"
+    db.run("rename constraint informix.pk_par to keys")
+    assert db.fails("insert into par values (1, 'again')").near == "informix.keys"
+    assert db.fails("rename constraint nothing to anything").sqlcode == -623
+    assert db.fails("rename constraint keys to of_par").sqlcode == -625
+    db.run("begin work")
+    db.run("rename constraint keys to locks")
+    db.run("rollback work")
+    db.run("alter table par drop constraint keys")
+
+
 def test_a_default_of_sysdate_takes_a_qualifier(db: Db) -> None:
     db.run("create table noted (id int, at datetime year to second default sysdate year to second)")
     db.run("insert into noted (id) values (1)")

@@ -129,6 +129,11 @@ class SessionTables:
                 found += self.behind(inner)
         return found
 
+    def constraint_owner(self, constraint: str) -> TableInfo | None:
+        """The permanent table that has a constraint of this name."""
+        name = stored_names.table_of_constraint(self._transaction.con, self._database.require(), constraint)
+        return self.find(None, name) if name is not None else None
+
     def index_owner(self, index: str) -> TableInfo | None:
         """The table that has an index of this name."""
         for info in self._schema.temp_tables.values():

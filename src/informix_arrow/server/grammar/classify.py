@@ -445,7 +445,7 @@ def _rename(p: DdlParser) -> tuple[int, Statement]:
         new = p.identifier()
         p.finish()
         return St.RENAME_COLUMN, Rename("COLUMN", table, new, column)
-    for kind in ("INDEX", "SEQUENCE"):
+    for kind in ("INDEX", "SEQUENCE", "CONSTRAINT"):
         if p.accept(kind):
             name = p.object_name()
             p.expect("TO")

@@ -57,6 +57,17 @@ def table_of_index(con: Writer, database: str, index: str) -> str | None:
     return None if row is None else str(row[0])
 
 
+def table_of_constraint(con: Writer, database: str, constraint: str) -> str | None:
+    """The user's table that has a constraint of this name, but for NOT NULL; None when none has."""
+    row = first_row(
+        con,
+        f"SELECT t.tabname FROM {attached(database)}._ifx.constraints c JOIN {_tables(database)} t "
+        f"ON t.tabid = c.tabid WHERE c.constrname = ? AND c.constrtype <> 'N' AND t.tabid >= {FIRST_USER_TABID}",
+        [constraint],
+    )
+    return None if row is None else str(row[0])
+
+
 def synonyms(con: Writer, database: str) -> list[tuple[int, str, str]]:
     """All synonyms: their tabid, and the database and name of what they stand for."""
     rows = con.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,8 @@ from ...types.names import quote
 from ...types.nested_types import is_nested, is_simple_large, lob_kind
 from ...types.result_types import not_null
 from .workbench import Workbench
+
+_NAME_TAKEN = -625
 
 
 def column_info(definition: ColumnDef, bench: Workbench) -> ColumnInfo:
@@ -75,9 +78,7 @@ def add_constraint(bench: Workbench, info: TableInfo, made: ConstraintDef) -> Ta
             raise SqlError(-610, 0, 0, column)
     if len(set(made.columns)) < len(made.columns):
         raise SqlError(-542)
-    number = len(info.uniques) + len(info.checks) + len(info.foreigns) + 1
-    letter = {"P": "u", "U": "u", "C": "c", "R": "r"}[made.kind]
-    name = made.name or f"{letter}{info.tabid}_{number}"
+    name = _constraint_name(bench, info, made)
     if made.kind in "PU":
         if made.kind == "P":
             if any(u.kind == "P" for u in info.uniques):
@@ -109,6 +110,18 @@ def add_constraint(bench: Workbench, info: TableInfo, made: ConstraintDef) -> Ta
         raise SqlError(-297, 0, 0, made.parent)
     foreign = Foreign(name, tuple(made.columns), parent.name, columns_there, made.cascade)
     return replace(info, foreigns=(*info.foreigns, foreign))
+
+
+def _constraint_name(bench: Workbench, info: TableInfo, made: ConstraintDef) -> str:
+    """The name of a new constraint, or one that no other has. -625 for one that there is."""
+    mine = {constraint.name for constraint in (*info.uniques, *info.checks, *info.foreigns)}
+    if made.name:
+        if made.name in mine or (not info.temporary and bench.tables.constraint_owner(made.name) is not None):
+            raise SqlError(_NAME_TAKEN, 0, 0, made.name)
+        return made.name
+    letter = {"P": "u", "U": "u", "C": "c", "R": "r"}[made.kind]
+    numbers = itertools.count(len(mine) + 1)
+    return next(name for n in numbers if (name := f"{letter}{info.tabid}_{n}") not in mine)
 
 
 def _condition(bench: Workbench, info: TableInfo, condition: str) -> str:

@@ -72,6 +72,10 @@ def require(bench: Workbench, statement: DdlStatement) -> None:
     elif isinstance(statement, Rename):
         if statement.kind == "INDEX":
             _index(bench, statement.name)
+        elif statement.kind == "CONSTRAINT":
+            info = bench.tables.constraint_owner(statement.name)
+            if info is not None:
+                bench.rights.require_owner(info.owner, statement.name)
         elif statement.kind == "SEQUENCE":
             _owner(bench, statement.name, _NOT_OWNER["SEQUENCE"])
         else:

@@ -20,7 +20,7 @@ from ...grammar.ddl_nodes import (
     UpdateStatistics,
 )
 from ...grammar.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
-from . import granting, indexes, sequences, statistics, synonyms, tables, triggers, views
+from . import constraints, granting, indexes, sequences, statistics, synonyms, tables, triggers, views
 from .alter import alter
 from .workbench import Workbench
 
@@ -61,7 +61,7 @@ def run(bench: Workbench, statement: DdlStatement) -> int:
 
 
 _DROPS = {"INDEX": indexes.drop, "SYNONYM": synonyms.drop, "SEQUENCE": sequences.drop}
-_RENAMES = {"INDEX": indexes.rename, "SEQUENCE": sequences.rename}
+_RENAMES = {"INDEX": indexes.rename, "SEQUENCE": sequences.rename, "CONSTRAINT": constraints.rename}
 
 
 def names_of(bench: Workbench, statement: DdlStatement) -> list[str]:
@@ -76,8 +76,9 @@ def names_of(bench: Workbench, statement: DdlStatement) -> list[str]:
     if isinstance(statement, (CreateTrigger, DropTrigger, SetTriggers)):
         return triggers.tables_of(bench, statement)
     if isinstance(statement, Rename):
-        if statement.kind == "INDEX":
-            owner = bench.tables.index_owner(statement.name)
+        if statement.kind in ("INDEX", "CONSTRAINT"):
+            by_name = bench.tables.index_owner if statement.kind == "INDEX" else bench.tables.constraint_owner
+            owner = by_name(statement.name)
             return [owner.name] if owner is not None else []
         return [statement.name] if statement.kind == "COLUMN" else [statement.name, statement.new]
     if isinstance(statement, Drop):
