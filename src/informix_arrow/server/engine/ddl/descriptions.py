@@ -114,7 +114,7 @@ def add_constraint(bench: Workbench, info: TableInfo, made: ConstraintDef) -> Ta
 
 def _constraint_name(bench: Workbench, info: TableInfo, made: ConstraintDef) -> str:
     """The name of a new constraint, or one that no other has. -625 for one that there is."""
-    mine = {constraint.name for constraint in (*info.uniques, *info.checks, *info.foreigns)}
+    mine = {u.name for u in info.uniques} | {c.name for c in info.checks} | {f.name for f in info.foreigns}
     if made.name:
         if made.name in mine or (not info.temporary and bench.tables.constraint_owner(made.name) is not None):
             raise SqlError(_NAME_TAKEN, 0, 0, made.name)
