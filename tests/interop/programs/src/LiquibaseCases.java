@@ -67,6 +67,7 @@ final class LiquibaseCases {
             .add("keys_constraints_and_indexes", self::keys)
             .add("views_sequences_and_routines", self::objects)
             .add("loads_data_inserts_updates_and_deletes", self::data)
+            .add("the_other_change_types", self::others)
             .add("preconditions_see_what_is_there", self::preconditions)
             .add("rolls_back_by_count_and_by_tag", self::rollback)
             .add("a_failed_change_set_is_undone_and_leaves_no_lock", self::failure)
@@ -193,6 +194,50 @@ final class LiquibaseCases {
             """);
         Cases.equal(List.of("11|a, b|99.99|NULL", "12|it''s|NULL|2026-02-03 04:05:06", "13|one;two|NULL|NULL", "14|x|NULL|NULL"),
             cases.rows("SELECT id, name, total, EXTEND(placed, YEAR TO SECOND) FROM lb_orders WHERE id > 9 ORDER BY id"), "rows");
+    }
+
+    /** Change types that the other cases have no use for; what they make is gone at their end. */
+    private void others() throws Exception {
+        Files.writeString(home.resolve("people.csv"), "id,given,family,town\n1,Anna,Alt,Ulm\n2,Bea,Berg,Bern\n");
+        Files.writeString(home.resolve("moved.csv"), "id,town\n2,Ulm\n");
+        Files.writeString(home.resolve("some.sql"), "INSERT INTO lb_people (id, given, family, town) VALUES (3, 'Zoë', 'Zorn', 'Rom');\n");
+        Files.writeString(home.resolve("thrice.sql"), "CREATE PROCEDURE lb_thrice(n INT) RETURNING INT; RETURN n * 3; END PROCEDURE");
+        apply("others.xml", """
+            <changeSet id="x1" author="us"><createTable tableName="lb_people"><column name="id" type="int"><constraints nullable="false"/></column>
+                <column name="given" type="varchar(20)"/><column name="family" type="varchar(20)"/><column name="town" type="varchar(20)"><constraints nullable="false"/></column></createTable></changeSet>
+            <changeSet id="x2" author="us"><addPrimaryKey tableName="lb_people" columnNames="id" constraintName="lb_people_pk"/></changeSet>
+            <changeSet id="x3" author="us"><loadData tableName="lb_people" file="people.csv"><column name="id" type="numeric"/></loadData></changeSet>
+            <changeSet id="x4" author="us"><sqlFile path="some.sql"/></changeSet>
+            <changeSet id="x5" author="us"><loadUpdateData tableName="lb_people" file="moved.csv" primaryKey="id"><column name="id" type="numeric"/></loadUpdateData></changeSet>
+            <changeSet id="x6" author="us"><mergeColumns tableName="lb_people" column1Name="given" column2Name="family" joinString=" " finalColumnName="name" finalColumnType="varchar(50)"/></changeSet>
+            <changeSet id="x7" author="us"><addLookupTable existingTableName="lb_people" existingColumnName="town" newTableName="lb_towns" newColumnName="town"
+                newColumnDataType="varchar(20)" constraintName="lb_people_town"/></changeSet>
+            <changeSet id="x8" author="us"><createProcedure path="thrice.sql" procedureName="lb_thrice"/></changeSet>
+            <changeSet id="x9" author="us"><createSequence sequenceName="lb_steps" startValue="1" incrementBy="1"/></changeSet>
+            <changeSet id="x10" author="us"><alterSequence sequenceName="lb_steps" incrementBy="10"/></changeSet>
+            <changeSet id="x11" author="us"><createView viewName="lb_seen">SELECT name, town FROM lb_people</createView></changeSet>
+            """);
+        Cases.equal(List.of("Anna Alt|Ulm", "Bea Berg|Ulm", "Zoë Zorn|Rom"), cases.rows("SELECT name, town FROM lb_seen ORDER BY name"), "people");
+        Cases.equal(List.of("Rom", "Ulm"), cases.rows("SELECT town FROM lb_towns ORDER BY town"), "towns");
+        Cases.thrown(() -> cases.execute("INSERT INTO lb_people (id, name, town) VALUES (9, 'x', 'Paris')"), "no such town");
+        Cases.equal(List.of("12"), cases.rows("SELECT lb_thrice(4) FROM systables WHERE tabid = 1"), "the routine");
+        Cases.equal(List.of("1"), cases.rows("SELECT lb_steps.nextval FROM systables WHERE tabid = 1"), "the sequence");
+        Cases.equal(List.of("11"), cases.rows("SELECT lb_steps.nextval FROM systables WHERE tabid = 1"), "the sequence's step");
+        apply("undone.xml", """
+            <changeSet id="y1" author="us"><dropForeignKeyConstraint baseTableName="lb_people" constraintName="lb_people_town"/></changeSet>
+            <changeSet id="y2" author="us"><addForeignKeyConstraint baseTableName="lb_people" baseColumnNames="town" constraintName="lb_again" referencedTableName="lb_towns" referencedColumnNames="town"/></changeSet>
+            <changeSet id="y3" author="us"><dropAllForeignKeyConstraints baseTableName="lb_people"/></changeSet>
+            <changeSet id="y4" author="us"><dropPrimaryKey tableName="lb_people" constraintName="lb_people_pk"/></changeSet>
+            """);
+        cases.execute("INSERT INTO lb_people (id, name, town) VALUES (1, 'again', 'Paris')");
+        apply("gone.xml", """
+            <changeSet id="z1" author="us"><dropView viewName="lb_seen"/></changeSet>
+            <changeSet id="z2" author="us"><dropSequence sequenceName="lb_steps"/></changeSet>
+            <changeSet id="z3" author="us"><dropProcedure procedureName="lb_thrice"/></changeSet>
+            <changeSet id="z4" author="us"><dropTable tableName="lb_people" cascadeConstraints="true"/></changeSet>
+            <changeSet id="z5" author="us"><dropTable tableName="lb_towns"/></changeSet>
+            """);
+        Cases.equal(List.of(), cases.rows("SELECT tabname FROM systables WHERE tabname IN ('lb_people', 'lb_towns', 'lb_seen', 'lb_steps')"), "what is left");
     }
 
     private void preconditions() throws Exception {
