@@ -78,7 +78,8 @@ def measure(
     if beside is not None:
         times = stats.median / statistics.median(other[1:])
         facts.update(times=times)
-        PAIRS.append(f"{subject}: {who} takes {times:.2f} times as long as {beside[0]}")
+        doer = "it" if who == beside[0] else who  # ours, by the name of what it is held against
+        PAIRS.append(f"{subject}: {doer} takes {times:.2f} times as long as {beside[0]}")
     benchmark.extra_info.update(
         subject=subject,
         who=who,

@@ -314,7 +314,8 @@ def page(lines: list[Line], machine: Line) -> str:
         ]
         parts.append(
             "### One statement more\n\n2,000 statements of one session, played back, all on one core: the median "
-            "of ours, and over that of a bare socket that plays the same bytes, in turns.\n\n"
+            "of ours, and over that of a bare socket that plays the same bytes, in turns. So with a connection: over "
+            "that of informix-driver, which plays its own session.\n\n"
             "| what | one | client CPU | beside | times |\n|---|---:|---:|---|---:|\n"
             + "\n".join(rows)
             + "\n\n"

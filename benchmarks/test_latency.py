@@ -191,6 +191,35 @@ def test_one_more(benchmark: BenchmarkFixture, address: Address, what: str, how:
         measure(benchmark, f"{what}, one more", bare[0], work, rows=count, rounds=15, beside=bare)
 
 
+def test_one_more_connection(benchmark: BenchmarkFixture, address: Address) -> None:
+    """connect() and close(), each driver against its own recorded session, in turns, all on one core."""
+    count = 20
+
+    def session(who: str, host: str, port: int) -> None:
+        opener(Address(host, port), who)(autocommit=True).close()
+
+    ours, theirs = (
+        record((address.host, address.port), partial(session, who))
+        for who in ("informix-arrow", "informix-driver")
+    )
+    with on_one_core(), Replay(ours, count=True) as by_us, Replay(theirs, count=True) as by_them:
+
+        def work(who: str, replay: Replay) -> None:
+            for _ in range(count):
+                session(who, *replay.address)
+
+        beside = "informix-driver", lambda: work("informix-driver", by_them)
+        measure(
+            benchmark,
+            "connect and close, one more",
+            beside[0],
+            lambda: work("informix-arrow", by_us),
+            rows=count,
+            rounds=50,
+            beside=beside,
+        )
+
+
 def _as_sent(dialogue: Dialogue) -> Dialogue:
     """The dialogue with each CLOSE as part of the request behind it."""
     turns: list[Turn] = []
