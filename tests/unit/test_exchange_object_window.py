@@ -193,16 +193,22 @@ def test_flights_of_byte_values(count: int, size: int, flights: int) -> None:
 
 
 def test_single_steps_wait_for_each_answer() -> None:
+    """Those of one row too: the next object is asked for when the one before it is here and nothing is open."""
     contents: Contents = {n: bytes(n * 1000) for n in range(5)}
-    server = LobServer(contents, contents)
+    server = LobServer(contents, contents, most_open=1)
     peer, session = FlightPeer(server), new_session(lob_window=0)
-    rows = rows_of([[n, n, None, None] for n in range(5)], contents)
-    read_all(peer, session, rows, COLUMNS[:2], 16 << 20)
-    assert (
-        max(len([name for name in flight if name in ("LoData", "FetchBlob")]) for flight in peer.flights) == 1
-    )
-    reads = [flight for flight in peer.flights if "LoData" in flight]
-    assert len(reads) == 5 + 4  # a read that brings all, but for the empty one, and one that brings nothing
+    session.routines = {}
+    rows = rows_of([[n, n, n, 4 - n] for n in range(5)], contents)
+    found, error = read_all(peer, session, rows, COLUMNS, 16 << 20)
+    assert error is None
+    assert [len(value or b"") for value in found[3]] == [4000, 3000, 2000, 1000, 0]
+    flights = [[name for name in flight if name != "GetRoutine"] for flight in peer.flights]
+    closes = 10  # nobody waits for their answers: each rides in front of the next step
+    reads = 2 * (4 * 2 + 1)  # one that brings all, but for the empty object, and one that brings nothing
+    assert sum(map(len, flights)) == 10 + 10 + reads + closes  # BYTE and TEXT, opens
+    assert max(map(len, flights)) <= 2
+    assert max(flight.count("LoData") + flight.count("FetchBlob") for flight in flights) == 1
+    in_order(peer, session, server)
 
 
 @walked("window", [1 << 16, 1 << 18, 1 << 20, 4 << 20])

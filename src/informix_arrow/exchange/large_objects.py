@@ -167,15 +167,10 @@ class ObjectReader:
     ) -> Exchange[tuple[int, Error | None]]:
         """The BYTE and TEXT values of ``count`` rows, fewer when one fails."""
         simple = [(place, column) for place, column in enumerate(self.columns) if not column.smart]
-        wanted = [
-            (row, column, handle)
-            for row in range(count)
-            for place, column in simple
-            if (handle := handles[place][row]) is not None
-        ]
-        if wanted:
-            statement = m.Id(self.statement_id)
-            requests = [group(session, (statement, m.FetchBlob(handle))) for _, _, handle in wanted]
+        statement = m.Id(self.statement_id)
+        if session.lob_window:
+            asked = [handles[place][row] for row in range(count) for place, _ in simple]
+            requests = [group(session, (statement, m.FetchBlob(each))) for each in asked if each is not None]
             yield from send_all(session, requests)
         error: Error | None = None
         for row in range(count):
@@ -185,6 +180,10 @@ class ObjectReader:
                 if handle is None:
                     content.end_value(valid=False)
                     continue
+                if not session.lob_window:
+                    if error is not None:
+                        continue
+                    yield from send_all(session, [group(session, (statement, m.FetchBlob(handle)))])
                 before = len(content.data)
                 refused = yield from read_blob_reply(
                     session, content.data.extend if error is None else nowhere

@@ -54,7 +54,7 @@ class _Ahead:
     data: bytearray = field(default_factory=bytearray)
     ended: bool = False
     error: Error | None = None
-    crowded: bool = False  # it is to be opened when no other is: it was refused beside others
+    alone: bool = False  # it is to be opened when no other is: without a window, or refused beside others
 
 
 @dataclass(slots=True, eq=False)
@@ -91,13 +91,15 @@ class SmartReads:
     ) -> Exchange[None]:
         """Read the beginnings of the objects of ``run``, and open those of ``upcoming`` in the same flight.
 
-        Raises the error of a request that an interrupt has hit; others are kept for :meth:`finish`.
+        Raises the error of a request that an interrupt has hit; others are kept for :meth:`finish`. Without a window
+        nothing is asked for here: each object is opened there, when the one before it has been read.
         """
+        if not session.lob_window:
+            self._ahead.update({key: _Ahead(locator, clob, alone=True) for key, locator, clob in run})
+            return
         opening = yield from self._enter(session, [item for item in run if item[0] not in self._ahead])
         if opening:
             yield from self._flight(session, opening, [], ())
-        if not session.lob_window:
-            return
         reading = [
             ahead
             for ahead in (self._ahead[key] for key, _, _ in run)
@@ -109,7 +111,7 @@ class SmartReads:
             yield from self._flight(session, further, reading, sizes)
             further = []
             for key, _, _ in upcoming:
-                if self._ahead[key].crowded:
+                if self._ahead[key].alone:
                     del self._ahead[key]  # opened with its run
             upcoming = ()
             reading = [ahead for ahead in reading if ahead.fd is not None]
@@ -123,7 +125,7 @@ class SmartReads:
     def finish(self, session: Session, key: Key, data: bytearray) -> Exchange[Error | None]:
         """Append an object's content to ``data``; its error is returned, what was appended is undefined then."""
         ahead = self._ahead.pop(key)
-        if ahead.crowded:
+        if ahead.alone:
             yield from self._open_alone(session, ahead)
         if ahead.error is not None:
             return ahead.error
@@ -148,7 +150,7 @@ class SmartReads:
 
     def close_all(self, session: Session) -> Exchange[None]:
         """Close what is open; whole objects are kept for the next call."""
-        left = [key for key, ahead in self._ahead.items() if ahead.fd is not None or ahead.crowded]
+        left = [key for key, ahead in self._ahead.items() if ahead.fd is not None or ahead.alone]
         yield from _close(session, [fd for key in left if (fd := self._ahead.pop(key).fd) is not None])
         yield from flush(session)
 
@@ -189,7 +191,7 @@ class SmartReads:
             elif ahead.error.sqlcode == INTERRUPTED:
                 interrupted = ahead.error
             elif crowd:  # perhaps only for that: it is opened alone, and fewer at a time from here on
-                ahead.error, ahead.crowded = None, True
+                ahead.error, ahead.alone = None, True
                 self._most_ahead, self._limit = 0, min(self._limit, crowd)
         closing = []
         for ahead in reading:
@@ -210,10 +212,14 @@ class SmartReads:
             raise interrupted
 
     def _open_alone(self, session: Session, ahead: _Ahead) -> Exchange[None]:
-        """Open an object that was refused beside others, when none is open: a server may bear fewer."""
+        """Open an object when no other is open; a server may bear no more of them."""
         yield from self._put_back(session)
-        ahead.crowded = False
-        request = yield from _open_request(session, ahead.locator, ahead.clob)
+        ahead.alone = False
+        try:
+            request = yield from _open_request(session, ahead.locator, ahead.clob)
+        except DataError as error:
+            ahead.error = error
+            return
         yield from send_all(session, [request])
         ahead.fd, ahead.error = yield from _opened(session)
 
@@ -222,7 +228,7 @@ class SmartReads:
         left = [ahead for ahead in self._ahead.values() if ahead.fd is not None]
         yield from _close(session, [ahead.fd for ahead in left])
         for ahead in left:
-            ahead.fd, ahead.crowded = None, True
+            ahead.fd, ahead.alone = None, True
             ahead.data.clear()
 
 
