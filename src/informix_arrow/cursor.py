@@ -61,9 +61,11 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         row_factory: RowFactory | None = None,
         scrollable: bool = False,
     ) -> None:
-        chosen = connection.row_factory if row_factory is None else row_factory
-        super().__init__(name, scrollable=scrollable, withhold=withhold, row_factory=chosen)
         self._connection = connection
+        self.messages = []
+        chosen = connection.row_factory if row_factory is None else row_factory
+        if name or scrollable or withhold or chosen != "tuple":
+            self._set_up(name, scrollable, withhold, chosen)
 
     @property
     def connection(self) -> ConnectionT:
@@ -246,9 +248,9 @@ class Cursor(CursorBase, Generic[ConnectionT]):
 
     def fetchall(self) -> list[Any]:
         """All rows that are left."""
-        self._require_rows()
         if self._whole is not None:  # nothing comes before it, and nothing after
             return self._rows.all_of(self._take_whole())
+        self._require_rows()
         rows = self._rows.take()
         while self._more():
             rows += self._rows.take()
@@ -350,7 +352,8 @@ class Cursor(CursorBase, Generic[ConnectionT]):
             result.close()
 
     def _require_rows(self) -> ServerCursor | Few:
-        self._require_open()
+        if self._closed:
+            self._require_open()
         if self._cursor is None:
             raise nothing_to_fetch()
         return self._cursor

@@ -139,11 +139,9 @@ class Observers:
         self.own: list[Observer] = []
         self._target, self._shows_values = target, shows_values
 
-    def begin(self, database: str = "") -> Operation | None:
-        """An operation begins, in that database; None when nobody looks."""
-        if self.looking():
-            return Operation(target=self._target, database=database, shows_values=self._shows_values)
-        return None
+    def begin(self, database: str = "") -> Operation:
+        """An operation begins, in that database. For when somebody is :meth:`looking`."""
+        return Operation(target=self._target, database=database, shows_values=self._shows_values)
 
     def looking(self) -> bool:
         """Whether anybody looks."""

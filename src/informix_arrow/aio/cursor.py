@@ -71,9 +71,11 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         row_factory: RowFactory | None = None,
         scrollable: bool = False,
     ) -> None:
-        chosen = connection.row_factory if row_factory is None else row_factory
-        super().__init__(name, scrollable=scrollable, withhold=withhold, row_factory=chosen)
         self._connection = connection
+        self.messages = []
+        chosen = connection.row_factory if row_factory is None else row_factory
+        if name or scrollable or withhold or chosen != "tuple":
+            self._set_up(name, scrollable, withhold, chosen)
 
     @property
     def connection(self) -> AsyncConnectionT:
@@ -268,9 +270,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
 
     async def fetchall(self) -> list[Any]:
         """All rows that are left."""
-        self._require_rows()
         if self._whole is not None:  # nothing comes before it, and nothing after
             return self._rows.all_of(self._take_whole())
+        self._require_rows()
         rows = self._rows.take()
         while await self._more():
             rows += self._rows.take()
@@ -410,7 +412,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             await result.close()
 
     def _require_rows(self) -> ServerCursor | Few:
-        self._require_open()
+        if self._closed:
+            self._require_open()
         if self._cursor is None:
             raise nothing_to_fetch()
         return self._cursor

@@ -56,13 +56,17 @@ class ReceiveBuffer:
             self.start = self.end = 0
         if least is None:
             if size == FIRST and not full:
-                return memoryview(self.data)[self.end :]
+                return self._free()
             least = LOW_WATER
         if full and size < self._size:
             self._move(bytearray(2 * LOW_WATER if size == FIRST else self._size))
         if len(self.data) - self.end < least:
             self._make_room(least)
-        return memoryview(self.data)[self.end :]
+        return self._free()
+
+    def _free(self) -> memoryview:
+        view = memoryview(self.data)
+        return view[self.end :] if self.end else view  # as a rule nothing is kept, and one view is enough
 
     def tail(self, n: int) -> bytes:
         """The last ``n`` unparsed bytes, fewer when there are fewer."""

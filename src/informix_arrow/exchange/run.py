@@ -70,7 +70,11 @@ def run(
     against its type before they are sent; ``inexact`` says what happens to digits that it has no room for (None: what
     the session says).
     """
-    exchange = _begun(session, parse(sql), parameters, values, options, need_rows, inexact, few=False)
+    statement = parse(sql)
+    refuse_unregistered(sql, session.client_files)
+    chosen = session.inexact if inexact is None else inexact
+    bound = _bound(session, values, chosen) if values else NO_PARAMETERS
+    exchange = _run(session, statement, parameters, values, bound, options, need_rows, chosen, few=False)
     return cast("Exchange[Outcome | ServerCursor]", exchange)
 
 
@@ -85,28 +89,17 @@ def run_for_rows(
     """:func:`run` for somebody who wants Python rows, and gets these at once where they are few and came with the
     answer.
     """
-    return _begun(session, statement, len(values), values, options, False, inexact, few=True)
-
-
-def _begun(
-    session: Session,
-    statement: Statement,
-    parameters: int,
-    values: Sequence[object],
-    options: ReadOptions,
-    need_rows: bool,
-    inexact: Inexact | None,
-    few: bool,
-) -> Exchange[Outcome | ServerCursor | Few]:
-    """What is done at the call; the exchange."""
     refuse_unregistered(statement.sql, session.client_files)
     chosen = session.inexact if inexact is None else inexact
-    bound = None
-    if not values:
-        bound = NO_PARAMETERS
-    elif not needs_targets(values):
-        bound = bind_row(session, _loosened(values, chosen), (None,) * len(values))
-    return _run(session, statement, parameters, values, bound, options, need_rows, chosen, few)
+    bound = _bound(session, values, chosen) if values else NO_PARAMETERS
+    return _run(session, statement, len(values), values, bound, options, False, chosen, few=True)
+
+
+def _bound(session: Session, values: Sequence[object], inexact: Inexact) -> Parameters | None:
+    """The values bound at the call; None where they have to know first what they are for."""
+    if needs_targets(values):
+        return None
+    return bind_row(session, _loosened(values, inexact), (None,) * len(values))
 
 
 def _loosened(values: Sequence[object], inexact: Inexact) -> Sequence[object]:

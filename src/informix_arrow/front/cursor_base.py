@@ -70,6 +70,7 @@ class CursorBase:
     _row_factory: RowFactory = "tuple"
     _description: tuple[DescriptionItem, ...] | None = None
     _make: MakeRow | None = None
+    messages: list[tuple[type[errors.Warning], errors.Warning]]  # of each its own
     arraysize: int = 1
     rowcount: int = -1
     lastrowid: int | None = None
@@ -81,24 +82,15 @@ class CursorBase:
     encoding_errors: Literal["strict", "replace", "binary"] | None = None
     integer_aggregates: bool = False
 
-    def __init__(
-        self,
-        name: str = "",
-        *,
-        scrollable: bool = False,
-        withhold: bool = False,
-        row_factory: RowFactory = "tuple",
-    ) -> None:
+    def _set_up(self, name: str, scrollable: bool, withhold: bool, row_factory: RowFactory) -> None:
+        """Be another cursor than most are. ``InterfaceError`` for what is no name, or no row factory."""
         if name and (not isinstance(name, str) or not _NAME.fullmatch(name)):
             raise InterfaceError(
                 f"a cursor's name is a letter or _ and at most 127 letters, digits and _ after it, got {name!r}"
             )
-        if name or scrollable or withhold:
-            self._name, self._scrollable, self._withhold = name, bool(scrollable), bool(withhold)
-        if row_factory != "tuple":
-            check_factory(row_factory)
-            self._row_factory = row_factory
-        self.messages: list[tuple[type[errors.Warning], errors.Warning]] = []
+        self._name, self._scrollable, self._withhold = name, bool(scrollable), bool(withhold)
+        check_factory(row_factory)
+        self._row_factory = row_factory
 
     @property
     def name(self) -> str:

@@ -163,8 +163,9 @@ class LinkState:
         """The login, for the transport to be run within the block."""
         if self._trace is not None:
             exchange = self._trace.follow(exchange)
-        operation = self.observers.begin()
-        return nullcontext(exchange) if operation is None else self._observed_login(exchange, operation)
+        if not self.observers.looking():
+            return nullcontext(exchange)
+        return self._observed_login(exchange, self.observers.begin())
 
     @contextmanager
     def _observed_login(
@@ -298,16 +299,16 @@ class Link(LinkState):
             raise InterfaceError(_BUSY)
         self._busy = True
         try:
-            operation = self.observers.begin(self.session.database)
-            if operation is None:
-                return self._carry_out(interruptible(self.session, call, exchange), call)
-            return self._observed(exchange, call, operation)
+            if self.observers.looking():
+                return self._observed(exchange, call)
+            return self._carry_out(interruptible(self.session, call, exchange), call)
         finally:
             self._busy = False
 
     def require_idle(self) -> None:
         """Refuse what :meth:`run_here` would."""
-        self.require_open()
+        if self._closed:
+            self.require_open()
         if self._busy:
             with self.lock:  # unless that is another thread's
                 if self._busy:
@@ -321,8 +322,8 @@ class Link(LinkState):
                 raise InterfaceError(_BUSY)
             return at_once(exchange)
 
-    def _observed(self, exchange: Exchange[T], call: Call, operation: Operation) -> T:
-        call.operation = operation
+    def _observed(self, exchange: Exchange[T], call: Call) -> T:
+        operation = call.operation = self.observers.begin(self.session.database)
         error: BaseException | None = None
         try:
             return self._carry_out(observed(interruptible(self.session, call, exchange), operation), call)
@@ -476,10 +477,9 @@ class AsyncLink(LinkState):
             raise _in_use(timeout)
 
     async def _run(self, exchange: Exchange[T], call: Call) -> T:
-        operation = self.observers.begin(self.session.database)
-        if operation is None:
+        if not self.observers.looking():
             return await self._carry_out(interruptible(self.session, call, exchange), call)
-        call.operation = operation
+        operation = call.operation = self.observers.begin(self.session.database)
         error: BaseException | None = None
         try:
             return await self._carry_out(

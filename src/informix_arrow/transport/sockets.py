@@ -115,6 +115,9 @@ def is_address(host: str) -> bool:
     return True
 
 
+_READABLE, _WRITABLE = getattr(select, "POLLIN", 0), getattr(select, "POLLOUT", 0)
+
+
 class Readiness:
     """Waits until a socket can be read or written."""
 
@@ -130,7 +133,7 @@ class Readiness:
         if self._poll is None:  # Windows
             link = [self._link]
             return any(select.select(link if reading else [], link if writing else [], link, seconds))
-        events = (select.POLLIN if reading else 0) | (select.POLLOUT if writing else 0)
+        events = (_READABLE if reading else 0) | (_WRITABLE if writing else 0)
         if events != self._events:
             self._poll.register(self._link, events)
             self._events = events
