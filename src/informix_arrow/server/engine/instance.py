@@ -68,8 +68,8 @@ class Instance:
             self.root.execute("SET max_vacuum_tasks = 0")
             # SQRT(-1) and LN(0) are errors, not numbers that are none.
             self.root.execute("SET GLOBAL ieee_floating_point_ops = false")
-            # DuckDB 2.0 takes wrong rows, or crashes, where a join by row ids tells the scan of its table what to look
-            # for, and the transaction has added rows to the table: docs/server.md.
+            # DuckDB 2.0.0 takes wrong rows, or crashes, where a join by row ids tells the scan of its table what to
+            # look for, and the transaction has added rows to the table: docs/server.md.
             self.root.execute("SET disabled_optimizers = 'join_filter_pushdown'")
             self._limit("memory_limit", memory.limit)
             self._statement_limit = memory.statement_limit or self._half()
