@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from tests.walking import walked
 
+from informix_arrow import dsn
 from informix_arrow.dsn import Parameters, resolve
 from informix_arrow.wire.errors import Error, InterfaceError, NotSupportedError
 
@@ -257,8 +259,46 @@ def test_a_login_has_a_limit_by_default() -> None:
 
 def test_parameters_without_their_password_are_the_same_otherwise() -> None:
     whole = resolve("informix://u:secret@h:1526/d?server=s", {}, env={"DBDATE": "Y4MD-"}, lock_wait=3)
-    assert whole.without_password() == replace(whole, password="")
+    assert whole.with_password("") == replace(whole, password="")
     assert whole.password == "secret"
+
+
+def test_what_was_checked_for_the_last_connection_holds_for_the_same_again_and_for_nothing_else() -> None:
+    url = "informix://u:secret@h:1526/d?server=s"
+    first = resolve(url, {}, autocommit=True)
+    assert resolve(url, {}, autocommit=True) == first
+    assert resolve(url.replace("secret", "other"), {}, autocommit=True) == replace(first, password="other")
+    assert resolve(url.replace(":secret", ""), {}, autocommit=True).password == ""
+    assert resolve(url, {"DBDATE": "Y4MD-"}, autocommit=True).env == {"DBDATE": "Y4MD-"}
+    assert resolve(url, {"CLIENT_LOCALE": "de_DE.8859-1"}, autocommit=True).client_locale == "de_DE.8859-1"
+    with pytest.raises(InterfaceError, match="autocommit must be true or false, got 1"):
+        resolve(url, {}, autocommit=1)
+    with pytest.raises(InterfaceError, match="password must be text"):
+        resolve(url, {}, autocommit=True, password=5)
+    assert resolve(url, {}, autocommit=True) == first
+
+
+def test_variables_of_a_program_that_change_are_sent_as_they_are_then() -> None:
+    env = {"DBDATE": "Y4MD-"}
+    assert resolve("informix://h/d", {}, env=env).env == {"DBDATE": "Y4MD-"}
+    env["DBDATE"] = "DMY4/"
+    assert resolve("informix://h/d", {}, env=env).env == {"DBDATE": "DMY4/"}
+
+
+def test_no_password_is_kept_when_a_connection_has_its_parameters() -> None:
+    resolve("informix://u:secret@h/d?server=s", {})
+    resolve("informixs://u:secret@h/d", {}, tls_ca="ca.p12", tls_ca_password="geheim")
+    assert not {"secret", "geheim"} & {str(value) for value in _values(dsn._latest)}
+
+
+def _values(found: object) -> Iterator[object]:
+    if isinstance(found, tuple):
+        for each in found:
+            yield from _values(each)
+    elif isinstance(found, Mapping):
+        yield from found.values()
+    elif isinstance(found, Parameters):
+        yield from vars(found).values()
 
 
 @pytest.mark.parametrize("wrong", [5, b"informix://u:secret@h/d", ["informix://u:secret@h/d"]])
@@ -273,7 +313,7 @@ def test_parameters_made_at_once_are_those_made_one_by_one() -> None:
     assert made == usual
     assert repr(made) == repr(usual)
     assert "geheim" not in repr(made)
-    assert replace(made, password="").without_password() == usual.without_password()
+    assert replace(made, password="") == usual.with_password("")
     with pytest.raises(FrozenInstanceError):
         made.port = 9088  # type: ignore[misc]
     assert resolve(None, {}, host="h", user="u") == Parameters("h", user="u")

@@ -11,7 +11,7 @@ appear in no repr and no error text.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,13 +109,35 @@ def resolve(
             if name in there and key not in given and (text := env.get(name)):
                 given[key] = _within_limits(text) if key == "fetch_buffer_size" else text
         session = {name: text for name in SESSION_VARIABLES if name in there and (text := env.get(name))}
+    return _settled(given, session, env)
+
+
+_Latest = tuple[Mapping[str, object], Sequence[type], Parameters]
+_latest: _Latest = {}, (), Parameters("")
+"""What the last plain connection was given, but for its password, the types of that, and what it came to."""
+
+_PLAIN = frozenset((str, int, float, bool))
+
+
+def _settled(given: dict[str, object], session: Mapping[str, str], env: Mapping[str, str]) -> Parameters:
+    """The parameters, checked. What was checked for the last connection, and is the same, is not checked again:
+    programs connect to one place over and over."""
+    global _latest
+    password = CHECKS["password"]("password", given.pop("password", ""))
+    kinds = tuple(map(type, given.values()))  # True is 1 to Python
+    before, kinds_before, found = _latest
+    if given == before and kinds == kinds_before and not session:
+        return found.with_password(password)
     checked = {key: CHECKS[key](key, value) for key, value in given.items()}
     if session:
         checked["env"] = CHECKS["env"]("env", {**session, **checked.get("env", {})})
     settle_tls(checked)
-    if checked.get("host"):
-        return Parameters.of(checked)
-    return _through_sqlhosts(checked, env)
+    if not checked.get("host"):
+        return _through_sqlhosts({**checked, "password": password}, env)
+    found = Parameters.of(checked)
+    if not session and _PLAIN.issuperset(kinds) and not found.tls:
+        _latest = given, kinds, found
+    return found.with_password(password)
 
 
 def _present(env: Mapping[str, str]) -> Collection[str]:

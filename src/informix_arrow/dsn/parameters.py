@@ -111,11 +111,10 @@ class Parameters:
         made.__dict__.update(checked)
         return made
 
-    def without_password(self) -> Parameters:
-        """The same without ``password``: what dataclasses.replace() would take ten times as long for."""
+    def with_password(self, password: str) -> Parameters:
+        """The same with another ``password``: what dataclasses.replace() would take ten times as long for."""
         made = object.__new__(Parameters)
-        made.__dict__.update(self.__dict__)
-        made.__dict__["password"] = ""
+        object.__setattr__(made, "__dict__", {**self.__dict__, "password": password})
         return made
 
     @property

@@ -51,7 +51,7 @@ class ConnectionBase:
     @cached_property
     def _parameters(self) -> Parameters:
         """Where the login was and how, the password left out."""
-        return self._login.without_password()
+        return self._login.with_password("")
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
