@@ -571,6 +571,7 @@ READING = {
         [71],
     ),
     "select tail from t into temp found with no log": ("select tail from found", [71]),
+    "create table made as select tail from t": ("select tail from made", [71]),
 }
 """Statements that write what they read from `t`; then a query for what they have written, when `t` has but the row
 (1, 'x', 71), and its answer."""
@@ -1006,3 +1007,60 @@ def test_upserts_of_many_sessions_are_all_done(engine: Engine, db: Db) -> None:
         {10 * s + n for s in range(4) for n in range(8)}
     )
     assert not engine.locks._tables
+
+
+# ---- what others do to the schema --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "query", "found"),
+    [
+        ("create table made as select tail from t", "select count(*) from made", 4),
+        ("create view seen as select * from t", "select count(*) from seen", 4),
+        ("create synonym called for t", "select count(*) from called", 4),
+        ("create sequence numbers start with 7", "select numbers.nextval from t where id = 1", 7),
+        ("create function f() returning int; return 8; end function", "execute function f()", 8),
+        ("alter table t add (more int default 5)", "select more from t where id = 1", 5),
+        ("rename table t to moved", "select count(*) from moved", 4),
+        ("rename column t.tail to last", "select last from t where id = 1", 71),
+    ],
+)
+@pytest.mark.parametrize("read", [True, False], ids=["read before", "new"])
+def test_a_transaction_sees_what_others_have_committed_to_the_schema(
+    db: Db, other: Db, change: str, query: str, found: int, read: bool
+) -> None:
+    """Its DuckDB transaction began before that; what it has done itself stays."""
+    db.run("begin work")
+    db.run("update r set b = 'mine' where id = 1")
+    db.run("create temp table own (a int) with no log")
+    db.run("insert into own values (3)")
+    if read:
+        assert db.rows("select id from t where id = 1") == [(1,)]
+    other.run(change)
+    assert db.rows(query) == [(found,)]
+    assert db.rows("select b, a from r, own where id = 1") == [("mine", 3)]
+    db.run("commit work")
+    assert other.rows("select b from r where id = 1") == [("mine",)]
+
+
+def test_a_transaction_does_not_see_what_others_have_not_committed_to_the_schema(db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("update r set b = 'mine' where id = 1")
+    other.run("begin work")
+    other.run("create table made (a int)")
+    assert db.fails("select * from made").sqlcode == -206
+    other.run("rollback work")
+    assert db.fails("select * from made").sqlcode == -206
+    db.run("commit work")
+    assert db.rows("select b from r where id = 1") == [("mine",)]
+
+
+def test_what_another_session_has_dropped_is_gone_in_a_transaction(db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("update r set b = 'mine' where id = 1")
+    assert db.rows("select count(*) from t") == [(4,)]
+    other.run("drop table t")
+    assert db.fails("select count(*) from t").sqlcode == -206
+    db.run("create table t (a int)")
+    db.run("commit work")
+    assert other.rows("select count(*) from t") == [(0,)]

@@ -15,12 +15,14 @@ from .late_tables import LateTables
 from .locks import Locks, Table
 from .open_rows import OpenRows
 from .parsed import ParsedTexts
+from .schema_changes import SchemaVersion
 
 _INTERRUPTED = -213
 
 
 class DuckTransaction:
     """Used by one thread at a time, `interrupt` excepted. `temporary` is the directory for rows that have to wait.
+    `schema` tells how many changes of it were committed.
 
     Attributes
     ----------
@@ -28,8 +30,12 @@ class DuckTransaction:
         Whether a transaction was begun and has not ended.
     """
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, locks: Locks, temporary: str) -> None:
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, locks: Locks, temporary: str, schema: SchemaVersion
+    ) -> None:
         self._con = con
+        self._schema = schema
+        self._begun_with = 0  # changes of the schema that the open transaction sees, at least
         self._temporary = temporary
         self._interrupts = 0
         self._rows: ref[OpenRows] | None = None  # what the connection is taken by
@@ -195,6 +201,7 @@ class DuckTransaction:
     def begin(self) -> None:
         self.free()
         self._snapshot = self._locks.sequence
+        self._begun_with = self._schema.number
         # An interrupt after it has taken effect would leave a transaction that nobody knows of.
         with self.undisturbed():
             self.rows("BEGIN TRANSACTION")
@@ -229,6 +236,11 @@ class DuckTransaction:
         """Whether another session has changed one of the tables since the open transaction began."""
         committed_at = self._locks.committed_at
         return self.open and any(committed_at(table) > self._snapshot for table in tables)
+
+    @property
+    def has_old_schema(self) -> bool:
+        """Whether the schema was changed since the open transaction began."""
+        return self.open and self._begun_with != self._schema.number
 
     # ---- interrupts ---------------------------------------------------------------------------------
     @contextmanager

@@ -56,10 +56,15 @@ class Preparing:
         latest, state = self._latest
         return prepared is latest and state == self._state()
 
+    def look(self) -> None:
+        """Take notice of what other sessions have done to the schema."""
+        if self._current.name is not None:
+            self._transaction.see_schema()
+            self._schema.look()
+
     def _state(self) -> tuple[int, int]:
         """What plans that the session has hold for, as others leave it just now."""
-        if self._current.name is not None:
-            self._schema.look()
+        self.look()
         return self._schema.stamp, self._current.databases.changes
 
     def _read(self, sql: str) -> Prepared:

@@ -98,7 +98,9 @@ class EngineSession:
 
         # its transaction
         self.owner = LockOwner(engine.locks, self.interrupted)
-        self._duck = DuckTransaction(engine.connect(), engine.locks, engine.temporary)
+        self._duck = DuckTransaction(
+            engine.connect(), engine.locks, engine.temporary, engine.schema_version
+        )
         changes = RowChanges(engine.changes, engine.databases, user, engine.temporary)
         self.transaction = Transaction(self._duck, self.owner, self.current, self.schema, changes)
         self.rights = Rights(
@@ -199,6 +201,7 @@ class EngineSession:
             self.numbers,
             self.routines,
             self.rights,
+            self.isolation,
             partial(engine.sessions.temp_tables, beside=session_id),
         )
         self.capture = CaptureCalls(
@@ -333,6 +336,7 @@ class EngineSession:
             self.start_statement()
             if not isinstance(prepared.plan.statement, Control):
                 self.transaction.begin_implicitly()
+                self._preparing.look()
             return prepared
         self.transaction.begin_implicitly()
         self.start_statement()

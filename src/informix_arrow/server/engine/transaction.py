@@ -330,6 +330,11 @@ class Transaction:
             if self._journal.rows <= _REPLAYED_FOR_READING:
                 self._restart()
 
+    def see_schema(self) -> None:
+        """See what others have committed to the schema, before a statement is planned."""
+        if self._duck.has_old_schema and not self._writing:
+            self._restart()
+
     def require_fresh(self, tables: Iterable[Table]) -> None:
         """Stale when another session has changed one of the tables; inside `write`."""
         if self._duck.is_stale(tables):

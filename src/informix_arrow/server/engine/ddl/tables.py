@@ -47,6 +47,7 @@ def create_from_query(bench: Workbench, name: str, query: str, temporary: bool, 
     plan = bench.planner.plan(query)
     if not isinstance(plan, SelectPlan):
         raise SqlError(-201, 0, 1)
+    bench.isolation.before_query(plan, {})
     return create_from_select(bench, name, plan, temporary, {}, owner)
 
 

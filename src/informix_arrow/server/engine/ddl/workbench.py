@@ -14,6 +14,7 @@ from ...schema.catalog import TableInfo, forget_table, replace_table, store_tabl
 from ..calling import SessionRoutines
 from ..current_database import CurrentDatabase
 from ..environment import Environment
+from ..isolation import Isolation
 from ..numbers import Numbers
 from ..reading import TextReader
 from ..references import References
@@ -47,6 +48,7 @@ class Workbench:
     numbers: Numbers
     routines: SessionRoutines
     rights: Rights
+    isolation: Isolation
     others: Callable[[str], Iterable[TableInfo]]
 
     def new_tabid(self) -> int:
