@@ -323,3 +323,60 @@ def test_an_update_that_repeats_a_key_says_which(
         assert db.rows("select a, b, c, d from keyed order by a")[2] == (3, 3, 3, "c")
     finally:
         db.run("drop table keyed")
+
+
+@pytest.mark.parametrize(
+    ("text", "params"),
+    [
+        ("insert into s values (2, 'abcd', 'x')", ()),
+        ("insert into s values (2, ?, 'x')", ("abcd",)),
+        ("insert into s values (2, 'x', ? || 'bcd')", ("a",)),
+        ("insert into s select id + 1, 'abcd', 'x' from s", ()),
+        ("insert into s select id + 1, c, 'abc' || v from s", ()),
+        ("update s set c = 'abcd'", ()),
+        ("update s set v = 'abcd' where id = 1", ()),
+        ("update s set v = ? where id = 1", ("abcd",)),
+        ("update s set v = v || 'bcd'", ()),
+        ("merge into s using (select 1 n from systables where tabid = 1) q on s.id = q.n"
+         " when matched then update set v = 'abcd'", ()),
+        ("merge into s using (select 2 n from systables where tabid = 1) q on s.id = q.n"
+         " when not matched then insert values (q.n, 'abcd', 'x')", ()),
+        ("merge into s using (select 2 n, c || 'd' t from s) q on s.id = q.n"
+         " when not matched then insert values (q.n, q.t, 'x')", ()),
+        ("merge into s using (select 2 n from systables where tabid = 1) q on s.id = q.n"
+         " when not matched then insert values (q.n, ?, 'x')", ("abcd",)),
+    ],
+)  # fmt: skip
+def test_an_ansi_database_refuses_a_text_that_others_cut(
+    engine: Engine, text: str, params: tuple[object, ...]
+) -> None:
+    """The SQL Syntax guide, "Truncated CHAR Values"."""
+    db = connect(engine)
+    db.run("create database strict with log mode ansi")
+    try:
+        db.run("create table s (id int primary key, c char(3), v varchar(3))")
+        db.run("insert into s values (1, 'abc', 'abc')")
+        assert db.fails(text, *params).sqlcode == -1279
+        assert db.rows("select * from s") == [(1, "abc", "abc")]
+        assert db.run("update s set c = 'abcd' where id = 7").rows == 0
+        outcomes = db.many("insert into s values (?, 'x', ?)", [(3, "abc"), (4, "abcd"), (5, "a")])
+        assert [getattr(each, "sqlcode", 0) for each in outcomes] == [0, -1279, 0]
+        db.run("commit work")
+        assert db.rows("select id from s order by id") == [(1,), (3,), (5,)]
+    finally:
+        db.run("rollback work")
+        db.run("close database")
+        db.run("drop database strict")
+
+
+def test_a_merge_cuts_texts_with_a_warning_and_no_numbers(engine: Engine) -> None:
+    db = connect(engine)
+    db.run("create temp table s (id int primary key, c char(3), v varchar(3))")
+    source = (
+        "merge into s using (select 1 n, 'abcd' t, 12345 k from systables where tabid = 1) q on s.id = q.n"
+    )
+    assert db.fails(f"{source} when not matched then insert values (q.n, q.t, q.k)").sqlcode == -1207
+    assert db.fails(f"{source} when not matched then insert values (q.n, q.t, 12345)").sqlcode == -1207
+    outcome = db.run(f"{source} when not matched then insert values (q.n, q.t, q.t || 'x')")
+    assert (outcome.rows, outcome.warnings) == (1, 1)
+    assert db.rows("select * from s") == [(1, "abc", "abc")]

@@ -35,6 +35,8 @@ from .session_values import SessionValues
 from .transaction import Transaction
 
 _ROW = "_ifx_row"
+TOO_LONG = -1279
+"""Of a text that has no room in its column, in an ANSI database."""
 _NO_ROWS: frozenset[int] = frozenset()
 
 _PLAIN = Outcome(1)
@@ -136,7 +138,10 @@ class Appender:
             if converted is None:
                 converted = self._omitted(column, n)
             _merge(errors, converted.errors)
-            cut |= converted.cut
+            if converted.cut and transaction.ansi:
+                _merge(errors, dict.fromkeys(converted.cut, SqlError(TOO_LONG, 0, 0, column.name)))
+            else:
+                cut |= converted.cut
             array = flat(converted.array)
             if column.type.code in SERIALS:
                 numbers, first, following = self._serials.assign(transaction.con, info, column, array)

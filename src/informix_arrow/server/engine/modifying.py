@@ -13,7 +13,7 @@ from ..planning.keyed import among, columns, identity, single
 from ..planning.plans import WARN_CUT, ModifyPlan
 from ..schema.catalog import TableInfo, first_row, repeated_key
 from ..types.names import quote
-from .appending import constraint_error
+from .appending import TOO_LONG, constraint_error
 from .isolation import Isolation
 from .journal import require_count
 from .locks import Key
@@ -92,12 +92,12 @@ class Modifier:
                 if plan.then_insert is not None:
                     inserted = self._inserts.found(plan.then_insert, new, insert)
                     inserted.rows += rows
-                    inserted.warnings |= plan.warnings | (WARN_CUT if self._runner.cut else 0)
+                    inserted.warnings |= self._warnings(plan, rows, inserted.rows)
                     return inserted
             except duckdb.ConstraintException as e:
                 self._isolation.require_fresh(plan.info)
                 raise constraint_error(plan.info, e, columns) from e
-            return Outcome(rows=rows, warnings=plan.warnings | (WARN_CUT if self._runner.cut else 0))
+            return Outcome(rows=rows, warnings=self._warnings(plan, rows))
 
         if firings:
             return self._transaction.write(lambda: self._triggers.around(firings, changed))
@@ -115,7 +115,16 @@ class Modifier:
             self._transaction.writer.forget_last()
             if undo is not None:
                 undo()
-        return Outcome(rows=rows, warnings=plan.warnings | (WARN_CUT if self._runner.cut else 0))
+        return Outcome(rows=rows, warnings=self._warnings(plan, rows))
+
+    def _warnings(self, plan: ModifyPlan, changed: int, all_rows: int = 0) -> int:
+        """What is told of texts, where so many rows were changed, `all_rows` with those inserted; -1279 for one that
+        was cut in an ANSI database."""
+        warnings = plan.warnings | (WARN_CUT if self._runner.cut else 0)
+        met = (changed and warnings & WARN_CUT) or (all_rows and self._runner.cut)
+        if met and self._transaction.ansi:
+            raise SqlError(TOO_LONG)
+        return warnings
 
     def _unmatched(self, plan: ModifyPlan, values: dict[str, object]) -> pa.Table | None:
         """The rows that a MERGE will insert, as its tables are before it changes any."""

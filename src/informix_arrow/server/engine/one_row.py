@@ -51,6 +51,8 @@ class OneRow:
         if found is None:
             return None
         values, cut = found
+        if cut and self._transaction.ansi:
+            return None
         outcome: Outcome | None
         if row.later and self._transaction.insert_later(plan.info.duck, row.sql, values):
             outcome = self._told(row, values)

@@ -98,9 +98,7 @@ class EngineSession:
 
         # its transaction
         self.owner = LockOwner(engine.locks, self.interrupted)
-        self._duck = DuckTransaction(
-            engine.connect(), engine.locks, engine.temporary, engine.schema_version
-        )
+        self._duck = DuckTransaction(engine.connect(), engine.locks, engine.temporary, engine.schema_version)
         changes = RowChanges(engine.changes, engine.databases, user, engine.temporary)
         self.transaction = Transaction(self._duck, self.owner, self.current, self.schema, changes)
         self.rights = Rights(

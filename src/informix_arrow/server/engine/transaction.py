@@ -124,6 +124,11 @@ class Transaction:
         return self.active or self._depth > 0
 
     @property
+    def ansi(self) -> bool:
+        """Whether the open database is ANSI's, where a text that is too long for its column is refused and not cut."""
+        return self._database.name is not None and self._database.record.ansi
+
+    @property
     def untouched(self) -> bool:
         """Whether nothing has begun that others may not see yet, or that may see less than others do."""
         return not (self._duck.open or self._schema.uncommitted)

@@ -24,7 +24,7 @@ from .variables import Variable
 from .views import with_checks
 
 NAMED_TWICE = -681
-_LONG_TEXT = ColumnType.lvarchar(32739)
+LONG_TEXT = ColumnType.lvarchar(32739)
 
 
 def insert(work: Translation, tree: exp.Insert) -> InsertPlan:
@@ -160,7 +160,7 @@ def _as_targets(work: Translation, select: SelectPlan, targets: Sequence[ColumnI
         if not same and own:
             source = Ex(sql, t, packed=packed, source=t)
             # texts are cut, and told about, where the rows go in
-            wanted = _LONG_TEXT if is_character(target.type) else target.type
+            wanted = LONG_TEXT if is_character(target.type) else target.type
             sql, column = work.queries.expressions.values.assign(source, wanted), Column(column.name, wanted)
         items.append(f"{sql} AS c{number}")
         columns.append(column)

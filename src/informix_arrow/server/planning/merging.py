@@ -8,8 +8,9 @@ from ...wire.describe import Column
 from ..errors import SqlError, no_column, not_supported
 from ..schema.catalog import TableInfo
 from ..types.names import quote
+from ..types.result_types import is_character
 from .assignments import pairs
-from .inserting import NAMED_TWICE
+from .inserting import LONG_TEXT, NAMED_TWICE
 from .keyed import touched, values_made
 from .modifying import modify, rows_seen
 from .nodes.client_files import READERS
@@ -109,8 +110,12 @@ def _rows(
             raise no_column(name)
         if any(column.name == other.name for other in columns):
             raise SqlError(NAMED_TWICE, 0, 0, name)
-        values.append(f"{work.assigned(item, scope, column.type)} AS c{len(values)}")
-        columns.append(Column(column.name, column.type))
+        ex = work.queries.expressions.expr(item, scope)
+        text = ex.type is not None and is_character(ex.type) and is_character(column.type)
+        wanted = LONG_TEXT if text else column.type  # it is cut, and told about, where the rows go in
+        values.append(f"{work.queries.expressions.values.assign(ex, wanted)} AS c{len(values)}")
+        columns.append(Column(column.name, wanted))
     sql = f"SELECT {', '.join(values)} FROM {source}"
-    plan = SelectPlan(sql, tuple(columns), work.ctx.needs(), packed=(True,) * len(columns))
+    stored = tuple(column.type is not LONG_TEXT for column in columns)
+    plan = SelectPlan(sql, tuple(columns), work.ctx.needs(), packed=stored)
     return tuple(names), plan
