@@ -380,3 +380,80 @@ def test_a_merge_cuts_texts_with_a_warning_and_no_numbers(engine: Engine) -> Non
     outcome = db.run(f"{source} when not matched then insert values (q.n, q.t, q.t || 'x')")
     assert (outcome.rows, outcome.warnings) == (1, 1)
     assert db.rows("select * from s") == [(1, "abc", "abc")]
+
+
+CALLS = {
+    "substring(name)": -664,
+    "substring(name from 1) over ()": -674,
+    "trim(name) over ()": -674,
+    "cast(name as integer) over ()": -674,
+    "nvl(name, 'x') over ()": -674,
+    "to_char(today, '')": -1268,
+    "to_char(current, '')": -1268,
+    "to_date('', '')": -1268,
+}
+
+
+@pytest.mark.parametrize(("call", "code"), CALLS.items(), ids=CALLS)
+def test_a_call_that_means_nothing_is_refused_by_its_name(db: Db, call: str, code: int) -> None:
+    db.run("create table called (name varchar(20))")
+    assert db.fails(f"select {call} from called").sqlcode == code
+
+
+ENDLESS = {
+    "word::date": -1218,
+    "date(word)": -1218,
+    "word::datetime year to second": -1262,
+    "to_date(word)": -1267,
+    "to_date(word, '%Y-%m-%d')": -1267,
+    "extend(word, year to day)": -1267,
+    "word::float": -1213,
+    "word::smallfloat": -1213,
+    "word::integer": -1213,
+    "word::decimal(10,2)": -1213,
+    "word + 1": -1213,
+    "sum(word)": -1213,
+}
+
+
+@pytest.mark.parametrize(("expression", "code"), ENDLESS.items(), ids=ENDLESS)
+def test_duckdbs_words_for_what_has_no_end_are_words(db: Db, expression: str, code: int) -> None:
+    db.run("create table words (word varchar(20))")
+    db.run("insert into words values ('infinity')")
+    assert db.fails(f"select {expression} from words").sqlcode == code
+
+
+def test_no_day_without_an_end_gets_into_a_table(db: Db) -> None:
+    db.run("create table days (word varchar(20), day date, at datetime year to second, number float)")
+    db.run("insert into days (word) values ('-infinity')")
+    for column, code in (("day", -1218), ("at", -1262), ("number", -1213)):
+        assert db.fails(f"update days set {column} = word").sqlcode == code
+        assert db.fails(f"insert into days ({column}) select word from days").sqlcode == code
+    assert db.rows("select day, at, number from days") == [(None, None, None)]
+
+
+def test_texts_of_columns_are_read_as_those_in_statements(db: Db) -> None:
+    db.run("create table texts (word varchar(30), day date, at datetime year to month)")
+    for word, t in (
+        ("12/31/2025", "date"),
+        ("2025-12-31", "date"),
+        ("2025-12", "datetime year to month"),
+        ("2025-12-31 10:11", "datetime year to minute"),
+        ("10:11:12.25", "datetime hour to fraction(2)"),
+        (" 2025-12-31 10:11:12.12345 ", "datetime year to fraction(5)"),
+    ):
+        db.run("delete from texts where 1 = 1")
+        db.run("insert into texts (word) values (?)", word)
+        assert db.value(f"select word::{t} from texts") == db.value(f"select '{word}'::{t} from texts")
+    for word, t in (("2025-12-31 10:11:12", "datetime year to day"), ("31.12.2025", "date")):
+        db.run("update texts set word = ?", word)
+        code = db.fails(f"select '{word}'::{t} from texts").sqlcode
+        assert db.fails(f"select word::{t} from texts").sqlcode == code
+
+
+def test_texts_of_columns_follow_dbdate(engine: Engine) -> None:
+    db = connect(engine, DBDATE="DMY4.")
+    db.run("create table dotted (word varchar(30), day date)")
+    db.run("insert into dotted (word) values ('31.12.2025')")
+    db.run("update dotted set day = word")
+    assert db.value("select day from dotted where day = word") == dt.date(2025, 12, 31)

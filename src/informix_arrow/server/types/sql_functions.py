@@ -17,7 +17,7 @@ from duckdb.func import PythonUDFType
 from ...wire.types import Qualifier
 from ..errors import SqlError
 from . import intervals, number_masks, packed
-from .literals import money
+from .literals import date, datetime_fields, money, to_storage
 from .result_types import LONGEST_TEXT
 
 _ARROW = PythonUDFType.ARROW
@@ -27,7 +27,8 @@ def install(con: duckdb.DuckDBPyConnection) -> None:
     """Register all functions with the instance of `con`."""
     for name, function, arguments, result in _FUNCTIONS:
         con.create_function(name, _coded(function), arguments, result)
-    con.create_function("_ifx_finite", _coded(_finite), ["DOUBLE"], "DOUBLE", type=_ARROW)
+    for name, column in (("_ifx_finite", _finite), ("_ifx_number", _number)):
+        con.create_function(name, _coded(column), ["DOUBLE"], "DOUBLE", type=_ARROW)
 
 
 def _coded(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,6 +44,12 @@ def _coded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _interval(text: str, encoded: int) -> int:
     return intervals.parse(text, Qualifier.from_encoded(encoded))
+
+
+def _moment(text: str, encoded: int) -> str:
+    """A DATETIME's text as that of its storage."""
+    qualifier = Qualifier.from_encoded(encoded)
+    return str(to_storage(datetime_fields(text, qualifier), qualifier))
 
 
 def _money(text: str) -> str:
@@ -122,14 +129,25 @@ def _initcap(text: str) -> str:
 
 def _finite(numbers: Any) -> Any:
     """What a function of DOUBLE has come to, a column at a time: -1223 for an infinite number and for none."""
+    return _all_finite(numbers, -1223)
+
+
+def _number(numbers: Any) -> Any:
+    """What DuckDB has read of texts, a column at a time: it knows words for infinite numbers and for none, -1213."""
+    return _all_finite(numbers, -1213)
+
+
+def _all_finite(numbers: Any, code: int) -> Any:
     if not pc.all(pc.is_finite(numbers)).as_py() and numbers.null_count < len(numbers):
-        raise SqlError(-1223)
+        raise SqlError(code)
     return numbers
 
 
 _FUNCTIONS: tuple[tuple[str, Callable[..., Any], list[Any], str], ...] = (
     ("_ifx_masked", number_masks.masked, ["VARCHAR", "VARCHAR"], "VARCHAR"),
     ("_ifx_money", _money, ["VARCHAR"], "VARCHAR"),
+    ("_ifx_date", date, ["VARCHAR", "VARCHAR"], "DATE"),
+    ("_ifx_moment", _moment, ["VARCHAR", "INTEGER"], "VARCHAR"),
     ("_ifx_interval", _interval, ["VARCHAR", "INTEGER"], "BIGINT"),
     ("_ifx_bytes", _bytes, ["VARCHAR", "VARCHAR"], "INTEGER"),
     ("_ifx_cut", _cut, ["VARCHAR", "INTEGER", "VARCHAR"], "VARCHAR"),

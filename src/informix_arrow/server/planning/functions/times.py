@@ -200,7 +200,9 @@ _WORDS = (
 
 
 def layout_of(layout: str) -> str:
-    """GL_DATETIME's letters, or Oracle's words, as strptime's; -1268 for those that are not known."""
+    """GL_DATETIME's letters, or Oracle's words, as strptime's; -1268 for those that are not known, and for none."""
+    if not layout:
+        raise SqlError(_WRONG_FORMAT, 0, 0, "", "an empty format")
     if "%" in layout:
         return "".join(
             {"day": "%d", "fraction": "%f"}.get(kind, "") if kind != "text" else piece
@@ -280,11 +282,12 @@ def _to_date(v: Values, args: list[Ex]) -> Ex:
     value = text_arg(v, args[0])
     t = ColumnType.datetime("YEAR TO FRACTION(5)")
     if len(args) == 1:
-        return Ex(f"CAST({value.sql} AS TIMESTAMP)", t)
+        return Ex(in_years(f"CAST({value.sql} AS TIMESTAMP)", "TIMESTAMP"), t)
     if args[1].literal is None:
         raise not_supported("TO_DATE with a format that is no literal", -664)
     found = f"try_strptime(trim({value.sql}), {text(layout_of(args[1].literal))})"
-    return Ex(f"(CASE WHEN {value.sql} IS NULL THEN NULL ELSE coalesce({found}, error('IFX-1277')) END)", t)
+    sql = f"(CASE WHEN {value.sql} IS NULL THEN NULL ELSE coalesce({found}, error('IFX-1277')) END)"
+    return Ex(in_years(sql, "TIMESTAMP"), t)  # DuckDB reads "infinity" in any format
 
 
 def _to_number(v: Values, args: list[Ex]) -> Ex:

@@ -70,7 +70,10 @@ def _trim(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
 
 def _substring(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
     parts = [node.this, node.args.get("start"), node.args.get("length")]
-    return substring(tr.values, [tr.expr(p, scope) for p in parts if p is not None])
+    given = [part for part in parts if part is not None]
+    if len(given) < 2:
+        raise SqlError(-664, 0, 0, "substring")
+    return substring(tr.values, [tr.expr(part, scope) for part in given])
 
 
 NODES: Nodes = {

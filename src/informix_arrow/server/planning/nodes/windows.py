@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
 from ....wire.types import ColumnType
@@ -36,10 +34,7 @@ def _window(tr: Translator, node: exp.Expression, scope: Scope) -> Ex:
         total = aggregated(tr, call, scope, f" OVER ({over})")
         if total is not None:
             return total
-        found = tr.expr(call, scope)
-        if found.packed:
-            raise not_supported("OVER with such a function")
-        return replace(found, sql=f"{found.sql} OVER ({over})")
+        raise SqlError(-674, 0, 0, call.key)
     name = call.name.lower()
     items = list(call.expressions)
     if name in _NUMBERING:

@@ -435,14 +435,14 @@ class Values:
         if ex.literal is not None:
             return self.read_literal(ex.literal, t)
         if is_number(t):
-            return f"CAST(trim({ex.sql}) AS DOUBLE)"
+            return f"_ifx_number(CAST(trim({ex.sql}) AS DOUBLE))"
         if t.is_boolean:
             return f"(CASE lower(trim({ex.sql})) WHEN 't' THEN TRUE WHEN 'f' THEN FALSE END)"
         if is_interval(t):
             return f"_ifx_interval({ex.sql}, {t.encoded_length})"
         if t.qualifier is not None:
-            return f"CAST(trim({ex.sql}) AS {datetime_storage(t.qualifier)})"
-        return f"CAST(trim({ex.sql}) AS DATE)"
+            return f"CAST(_ifx_moment({ex.sql}, {t.encoded_length}) AS {datetime_storage(t.qualifier)})"
+        return f"_ifx_date({ex.sql}, {text(self.ctx.dbdate)})"
 
     def read_literal(self, value: str, t: ColumnType) -> str:
         """DuckDB literal of a character literal that stands for a value of type `t`."""

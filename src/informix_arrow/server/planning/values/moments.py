@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....wire.types import ColumnType, Field, Qualifier, TypeCode
 from ...errors import SqlError, not_supported
 from ...types.names import text
-from ...types.result_types import datetime_storage
+from ...types.result_types import datetime_storage, is_character
 from ..context import Context
 
 _FORMAT = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M", "SECOND": "%S"}
@@ -70,6 +70,9 @@ def extend_sql(sql: str, source: ColumnType, qualifier: Qualifier, ctx: Context)
             sql = f"(CAST({ctx.value('now')} AS DATE) + {sql})"
         elif storage == "DATE":
             sql = f"CAST({sql} AS TIMESTAMP)"
+    elif is_character(source):
+        # DuckDB knows a word for a day without an end.
+        sql = in_years(f"CAST({sql} AS TIMESTAMP)", "TIMESTAMP")
     else:
         sql = f"CAST({sql} AS TIMESTAMP)"
     wanted = datetime_storage(qualifier)
