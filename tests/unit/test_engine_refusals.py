@@ -4,6 +4,7 @@ statements that mean nothing."""
 from __future__ import annotations
 
 import datetime as dt
+import time
 from decimal import Decimal
 
 import pytest
@@ -457,3 +458,37 @@ def test_texts_of_columns_follow_dbdate(engine: Engine) -> None:
     db.run("insert into dotted (word) values ('31.12.2025')")
     db.run("update dotted set day = word")
     assert db.value("select day from dotted where day = word") == dt.date(2025, 12, 31)
+
+
+def test_many_expressions_that_grow_are_refused_together(db: Db) -> None:
+    one = "add_months(" * 4 + "made" + ", 1)" * 4
+    assert db.rows(f"select {one}, t from n") == [(dt.date(2024, 5, 31), 9)]
+    assert db.fails(f"select {', '.join([one] * 40)} from n").sqlcode == -208
+    assert db.fails(f"update n set t = 1 where {' or '.join([f'made = {one}'] * 40)}").sqlcode == -208
+
+
+@pytest.mark.parametrize("sql", ["select made + 1 units day {} from n", "delete from n where {} t = 1"])
+def test_a_statement_that_becomes_too_long_for_duckdb_is_refused(
+    db: Db, sql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = sql.format(", made + 1 units day" * 3 if "{} from" in sql else "t = 1 and " * 3)
+    db.session.prepare(few)
+    monkeypatch.setattr("informix_arrow.server.engine.statement_planner._MOST_TEXT", 100)
+    assert db.fails(f"{few} ").sqlcode == -208
+
+
+def test_a_statement_of_too_many_words_is_refused_before_it_is_read(db: Db) -> None:
+    began = time.thread_time()
+    for sql in (
+        f"select {'(' * 1_000_000}t from n",
+        f"select {'t,' * 200_000}t from n",
+        f"select t from n where i in ({'1,' * 200_000}1)",
+        ";" * 1_000_000,
+        f"create table wide ({'c int, ' * 200_000}t int)",
+        f"execute procedure p({'1,' * 200_000}1)",
+        f"create procedure p() {'let i = 1; ' * 100_000} end procedure",
+        f"grant select ({'c, ' * 200_000}t) on n to public",
+    ):
+        assert db.fails(sql).sqlcode == -208, sql[:40]
+    assert time.thread_time() - began < 10  # to read one of them takes that long
+    assert db.value(f"select t /*{' ( ' * 300_000}*/ from n where c <> '{' , ' * 300_000}'") == 9

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 from sqlglot import exp
 
-from ..errors import SqlError
+from ..errors import ISAM_INTERRUPTED, SqlError
 from ..grammar.lexical import quoted_newline
 from ..grammar.parsing import parse
 from .current_database import CurrentDatabase
@@ -12,7 +14,7 @@ from .environment import Environment
 
 
 class TextReader:
-    """Parses text by the session's DELIMIDENT.
+    """Parses text by the session's DELIMIDENT, until `interrupted` is set.
 
     Attributes
     ----------
@@ -20,9 +22,12 @@ class TextReader:
         Whether quoted strings may go over several lines (IFX_ALLOW_NEWLINE).
     """
 
-    def __init__(self, environment: Environment, database: CurrentDatabase) -> None:
+    def __init__(
+        self, environment: Environment, database: CurrentDatabase, interrupted: threading.Event
+    ) -> None:
         self._environment = environment
         self._database = database
+        self._interrupted = interrupted
         self.newlines = False
 
     def check_newlines(self, sql: str) -> None:
@@ -35,8 +40,14 @@ class TextReader:
 
     def parse(self, sql: str) -> exp.Expression:
         """One query or data change as a tree. -201 for what is none; a routine of another database is refused."""
-        tree = parse(sql, self._environment.delimident)
+        tree = parse(sql, self._environment.delimident, self.check_interrupt)
         if ":" in sql:
             for node in tree.find_all(exp.Dot):  # db:f(...)
                 self._database.require_here(node.meta.get("database"))
         return tree
+
+    def check_interrupt(self) -> None:
+        """-213 when the session's statement is to end: reading and planning a very long one takes seconds, in which
+        DuckDB has nothing to stop."""
+        if self._interrupted.is_set():
+            raise SqlError(-213, ISAM_INTERRUPTED)

@@ -106,7 +106,7 @@ class EngineSession:
         )
 
         # what its statements can name
-        self.reader = TextReader(self.environment, self.current)
+        self.reader = TextReader(self.environment, self.current, self.interrupted)
         self.tables = SessionTables(self.transaction, self.current, self.schema, self.reader, engine.changes)
         self.types = UserTypes(self.transaction, self.current, self.schema, self.numbers)
         self.lobs = LargeObjects(self.transaction, self.current, self.numbers)

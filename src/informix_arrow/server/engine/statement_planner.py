@@ -14,7 +14,7 @@ from ..grammar.spl.nodes import ExecuteRoutine
 from ..grammar.temp_tables import known_table
 from ..planning.context import Context, NoRoutines
 from ..planning.planner import Planner
-from ..planning.plans import Needs, Plan, StatementPlan
+from ..planning.plans import ModifyPlan, Needs, Plan, StatementPlan
 from ..planning.queries import QueryTranslator, finish_types
 from ..planning.scope import Ex, Output
 from ..schema.catalog import TableInfo
@@ -29,6 +29,9 @@ from .session_values import SessionValues
 from .transaction import Transaction
 from .user_types import UserTypes
 
+_MOST_TEXT = 1 << 23
+"""Characters of a statement for DuckDB, which takes some 200 bytes for each while it plans, beside its memory_limit."""
+
 
 def _refuse_newer(tree: exp.Expression) -> None:
     """-201 for what came with 14.10: WITH in front of a query, and a query without FROM."""
@@ -38,6 +41,11 @@ def _refuse_newer(tree: exp.Expression) -> None:
         )
     if isinstance(tree, exp.Select) and not (tree.args.get("from_") or tree.args.get("from")):
         raise SqlError(-201, 0, 1, "", "SELECT without FROM came with 14.10; this server passes for 12.10")
+
+
+def _bound(sql: str) -> None:
+    if len(sql) > _MOST_TEXT:
+        raise SqlError(-208, detail="a statement that grows beyond all bounds in translation")
 
 
 class StatementPlanner:
@@ -96,6 +104,7 @@ class StatementPlanner:
             user=environment.user,
             rights=self._rights,
             roles=self._roles,
+            check_interrupt=self._reader.check_interrupt,
         )
 
         others, found, types = ctx.others, ctx.tables, self._types  # the context itself would hold itself
@@ -140,16 +149,22 @@ class StatementPlanner:
             return kind, StatementPlan(statement), True
         self._database.require()
         ctx = self.context()
+        ctx.room += 4 * len(sql)
         tree = self._reader.parse(sql)
         if self._before_14:
             _refuse_newer(tree)
-        return *Planner(ctx, self.describe).plan(tree), ctx.own
+        kind, plan = Planner(ctx, self.describe).plan(tree)
+        if isinstance(plan, ModifyPlan):
+            _bound(plan.sql)  # it is not described
+        return kind, plan, ctx.own
 
     def describe(self, sql: str, needs: Needs) -> list[str]:
         """DuckDB's types of a query's columns; binds it, which finds what our own rules do not."""
         values: dict[str, Any] = {f"p{i}": None for i in needs.used}
         values.update({f"s_{name}": self._values.value(name) for name in needs.uses})
+        _bound(sql)
         con = self._transaction.con
+        self._reader.check_interrupt()  # what was said before DuckDB is at it, it does not know
         try:
             rows = con.execute(f"DESCRIBE {sql}", values or None).fetchall()
         except duckdb.Error as e:

@@ -7,7 +7,7 @@ argument that is set must be in the lists here, which say what the translator re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
@@ -74,9 +74,10 @@ _WORDS = {
 }  # fmt: skip
 
 
-def refuse_others(tree: exp.Expression) -> None:
+def refuse_others(tree: exp.Expression, check_interrupt: Callable[[], None] = lambda: None) -> None:
     """-201 with a word in its detail at the first clause that is none of Informix's."""
     for node in tree.walk():
+        check_interrupt()
         said = next(_not_informix(node), "") or next(_only_outermost(node, tree), "")
         if said:
             raise syntax_error(_place(node), f"not Informix: {said}")

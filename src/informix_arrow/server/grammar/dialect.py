@@ -31,7 +31,7 @@ from .dialect_nodes import (
     Units,
 )
 from .dialect_parser import InformixParser
-from .lexical import blank_comments
+from .lexical import blank_comments, bound_words
 from .standard import standard
 
 _NO_KEYWORDS = frozenset(
@@ -64,7 +64,9 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
     }
 
     def tokenize(self, sql: str) -> list[Token]:
-        found: list[Token] = super().tokenize(blank_comments(sql))
+        sql = blank_comments(sql)
+        bound_words(sql)
+        found: list[Token] = super().tokenize(sql)
         for i, token in enumerate(found):
             # UNIQUE is an old word for DISTINCT in a projection and inside an aggregate
             if token.token_type == TokenType.UNIQUE and i > 0:

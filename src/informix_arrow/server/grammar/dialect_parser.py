@@ -5,6 +5,7 @@ Functions other than the aggregates stay `exp.Anonymous`: what they mean is deci
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sqlglot import exp, parser
@@ -82,6 +83,9 @@ class InformixParser(StrictParser):
     PLACEHOLDER_PARSERS: ClassVar[dict[Any, Any]] = {
         TokenType.PLACEHOLDER: lambda self: _placeholder(self._prev),
     }
+
+    check_interrupt: Callable[[], None] = staticmethod(lambda: None)
+    """Called for each operand; who wants to stop a long statement raises."""
 
     _connecting = False  # the condition of CONNECT BY is read
     _skip: exp.Expression | None = None
@@ -203,6 +207,7 @@ class InformixParser(StrictParser):
         return text.strip()
 
     def _parse_informix_primary(self) -> exp.Expression | None:
+        self.check_interrupt()
         token, following = self._curr, self._next
         word = token.text.upper()
         after = following.token_type if following else None

@@ -12,6 +12,10 @@ import re
 from ..errors import SqlError
 
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
+_WORD = re.compile(r"""'[^']*'|"[^"]*"|\d+(?:\.\d+)?|\w+|[^\s\w]""")
+MOST_WORDS = 1 << 18
+"""Words, literals and signs in one statement. Each takes up to 5 kB while it is read and planned, of which DuckDB's
+memory_limit knows nothing."""
 _COLLECTION = re.compile(r"\b(?:SET|MULTISET|LIST)\s*$", re.IGNORECASE)
 
 
@@ -57,6 +61,15 @@ def blank_comments(sql: str) -> str:
         i = plain = stop
     out.append(sql[plain:])
     return "".join(out)
+
+
+def bound_words(sql: str) -> None:
+    """-208 for a statement, without its comments, that would take too much memory to be read."""
+    if len(sql) > MOST_WORDS:
+        for number, word in enumerate(_WORD.finditer(sql)):
+            if number == MOST_WORDS:
+                detail = f"a statement of more than {MOST_WORDS} words, literals and signs"
+                raise SqlError(-208, 0, word.start() + 1, "", detail)
 
 
 def quoted_newline(sql: str, delimident: bool) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sqlglot
+from collections.abc import Callable
+
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
@@ -12,15 +13,19 @@ from .dialect import InformixExact, InformixExactDelimited
 from .plain_inserts import plain_insert
 
 
-def parse(sql: str, delimident: bool = False) -> exp.Expression:
+def parse(
+    sql: str, delimident: bool = False, check_interrupt: Callable[[], None] = lambda: None
+) -> exp.Expression:
     """One query or data change as a tree; every `?` gets its number. -201 with the offset, also for clauses
-    that Informix does not have; -555 for several."""
+    that Informix does not have; -555 for several. `check_interrupt` is called again and again, and may raise."""
     plain = plain_insert(sql)
     if plain is not None:
         return plain
-    dialect = InformixExactDelimited if delimident else InformixExact
+    dialect = InformixExactDelimited() if delimident else InformixExact()
+    parser = dialect.parser()
+    parser.check_interrupt = check_interrupt
     try:
-        trees = [t for t in sqlglot.parse(sql, dialect=dialect) if t is not None]
+        trees = [t for t in parser.parse(dialect.tokenize(sql), sql) if t is not None]
     except ParseError as e:
         raise syntax_error(_position(sql, e), str(e)) from None
     except TokenError as e:
@@ -34,9 +39,10 @@ def parse(sql: str, delimident: bool = False) -> exp.Expression:
         tree = tree.this
     if not isinstance(tree, (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Merge)):
         raise syntax_error(1)
-    refuse_others(tree)
+    refuse_others(tree, check_interrupt)
     places = []
     for node in tree.walk():
+        check_interrupt()
         if isinstance(node, exp.Identifier):
             if not node.args.get("quoted"):
                 node.set("this", node.name.lower())  # from here on names are what the catalogue has

@@ -104,6 +104,8 @@ class Context:
     )  # NEXTVAL and CURRVAL of each in the statement
     tables: dict[str, TableInfo] = field(default_factory=dict)  # those that were found, by their DuckDB names
 
+    room: int = 1 << 20  # characters that long expressions may have in DuckDB's text
+    check_interrupt: Callable[[], None] = lambda: None  # raises when the statement is to end
     rights: Rights | None = None  # None where everything is allowed
     watched: list[tuple[TableInfo, Source, bool]] = field(default_factory=list)
 

@@ -37,9 +37,9 @@ _NODES: Nodes = {
 
 
 _TOO_COMPLEX = -208
-_LONGEST = 1 << 22
-"""Characters of an expression for DuckDB. Some functions name their argument several times there, so that ten of them
-in each other would take all memory."""
+_LONG = 1 << 12
+"""Characters of an expression for DuckDB from which on it counts as one that grows: some functions name their argument
+several times there, so that ten of them in each other would take all memory (Context.room)."""
 _AS_LONG_AS_SAID = (exp.Connector, exp.Paren, exp.Not, exp.In, exp.Literal, exp.Tuple)
 """What grows with the statement's own text only."""
 
@@ -68,6 +68,7 @@ class ExpressionTranslator:
 
     def expr(self, node: exp.Expression, scope: Scope) -> Ex:
         """Dispatch on the node; SqlError -201 for what has no meaning here."""
+        self.ctx.check_interrupt()
         translate = _NODES.get(type(node))
         if translate is None:
             raise not_supported(f"{type(node).__name__} in an expression", offset=offset_of(node) or 1)
@@ -82,8 +83,10 @@ class ExpressionTranslator:
             found = translate(self, node, scope)
         if groups and found.sql in groups:
             found = replace(found, sql=groups[found.sql])
-        if len(found.sql) > _LONGEST and not isinstance(node, _AS_LONG_AS_SAID):
-            raise SqlError(_TOO_COMPLEX, detail="an expression that grows beyond all bounds in translation")
+        if len(found.sql) > _LONG and not isinstance(node, _AS_LONG_AS_SAID):
+            self.ctx.room -= len(found.sql)
+            if self.ctx.room < 0:
+                raise SqlError(_TOO_COMPLEX, detail="expressions that grow beyond all bounds in translation")
         return found
 
     def condition(self, node: exp.Expression, scope: Scope) -> str:
