@@ -492,3 +492,10 @@ def test_a_statement_of_too_many_words_is_refused_before_it_is_read(db: Db) -> N
         assert db.fails(sql).sqlcode == -208, sql[:40]
     assert time.thread_time() - began < 10  # to read one of them takes that long
     assert db.value(f"select t /*{' ( ' * 300_000}*/ from n where c <> '{' , ' * 300_000}'") == 9
+
+
+@pytest.mark.parametrize("code", [10, 14])
+@pytest.mark.parametrize("length", [1, 65535])
+def test_numbers_that_describe_no_datetime_have_no_size(db: Db, code: int, length: int) -> None:
+    sizes = f"schema_bufflen({code}, {length}), schema_numscale({code}, {length})"
+    assert db.rows(f"select {sizes}, t from n") == [(None, None, 9)]

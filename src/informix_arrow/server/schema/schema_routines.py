@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from ...wire.types import ColumnType, TypeCode
+from ...wire.types import ColumnType, Qualifier, TypeCode
 from ..types.names import text as literal
 from .catalog import FIRST_USER_TYPE, Writer, attached
 
@@ -84,6 +84,14 @@ def _type(word: int, extended_id: int = 0, length: int = 0) -> ColumnType:
     return ColumnType.from_word(word, length & 0xFFFF, extended_id)
 
 
+def _fields(t: ColumnType) -> Qualifier | None:
+    """The qualifier of a DATETIME or INTERVAL; None for a number that is none: anybody may call these functions."""
+    try:
+        return t.qualifier
+    except ValueError:
+        return None
+
+
 def _name(t: ColumnType) -> str:
     if t.is_boolean or t.is_lvarchar:
         return "boolean" if t.is_boolean else "lvarchar"
@@ -120,8 +128,9 @@ def _scale(word: int | None, length: int | None) -> int | None:
     t = _type(word, 0, length)
     if t.precision is not None:
         return _FLOATING if t.scale is None else t.scale
-    if t.code == TypeCode.DATETIME and t.qualifier is not None:
-        return t.qualifier.fraction_digits
+    if t.code == TypeCode.DATETIME:
+        fields = _fields(t)
+        return None if fields is None else fields.fraction_digits
     return 0 if _name(t) in _DIGITS else None
 
 
@@ -148,8 +157,8 @@ def _buffer(word: int | None, length: int | None) -> int | None:
     t = _type(word, 0, length)
     if t.precision is not None:
         return (t.precision + (t.scale or 0) % 2) // 2 + 1
-    if t.qualifier is not None:
-        return (length >> 8) // 2 + 1 + (length >> 8) % 2
+    if t.code in (TypeCode.DATETIME, TypeCode.INTERVAL):
+        return None if _fields(t) is None else (length >> 8) // 2 + 1 + (length >> 8) % 2
     return t.content_width or length
 
 
