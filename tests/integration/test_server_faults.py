@@ -369,6 +369,23 @@ def test_passwords_in_statements_are_hidden(sql: str, shown: str) -> None:
     assert without_secrets(sql) == shown
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT ENCRYPT_AES(c, 'hunter2') FROM t",
+        "SELECT encrypt_tdes(nvl(c, f(')')), /*'*/ 'hunter2') FROM t",
+        "SELECT decrypt_char(c, 'hun' || 'hunter2') FROM t",
+        "SET USER PASSWORD OLD 'hunter2' NEW 'hunter2'",
+        "EXECUTE IMMEDIATE 'set encryption password ''hunter2'''",
+        'EXECUTE IMMEDIATE "set encryption password ""hunter2"""',
+    ],
+)
+def test_passwords_are_hidden_where_one_literal_of_several_is_one(sql: str) -> None:
+    from informix_arrow.server.dialogue.redaction import without_secrets
+
+    assert "hunter2" not in without_secrets(sql)
+
+
 @pytest.mark.parametrize("between", [" ", "for x ", " for", "/* ", "/**/", "{", "--\n", "using/*", "using{"])
 def test_hiding_passwords_takes_no_longer_than_reading_the_statement(between: str) -> None:
     """It took hours for this much, and nobody else's session could run meanwhile."""
