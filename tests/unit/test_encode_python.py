@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import gc
 import subprocess
 import sys
+import weakref
 from collections import namedtuple
 from decimal import Decimal, localcontext
 from typing import Any, Literal, get_args
@@ -220,6 +222,31 @@ def test_rows_that_vanish_while_they_are_read_are_an_error() -> None:
     values += [Shortens(values), None, None]
     with pytest.raises(IndexError):
         fixed("n", values)
+
+
+def test_a_type_that_goes_away_while_rows_are_read_is_still_told() -> None:
+    """A row of a class of its own gives a value that was read before another class, and the first has no owner left."""
+
+    class Before:
+        pass
+
+    class Behind:
+        pass
+
+    value, seen = Before(), weakref.ref(Before)
+    del Before
+
+    class Changes:
+        def __iter__(self) -> Any:
+            value.__class__ = Behind  # type: ignore[assignment]
+            gc.collect()
+            return iter((None,))
+
+    found = columns([(value,), Changes()], 1)
+    assert found is not None
+    ((kind, values),) = found
+    assert kind is seen()
+    assert (kind.__name__, values) == ("Before", [value, None])
 
 
 def test_no_reference_is_kept_or_lost() -> None:

@@ -268,7 +268,7 @@ static inline int ia_bulk_float(const struct ia_bound *b, double *out)
         return ia_decode_decimal_float64(b->data, (int)b->size, b->room, out, &ignored);
     default: {
         const int rc = ia_bound_integer(b, &whole);
-        *out = (double)whole;
+        *out = rc == IA_VALUE ? (double)whole : 0.0;
         return rc;
     }
     }
@@ -322,7 +322,7 @@ static inline int ia_bulk_bool(const struct ia_bound *b, int *out)
         return *out || (b->size == 1 && (b->data[0] == 0 || (b->data[0] | 0x20) == 'f')) ? IA_VALUE : -1;
     default: {
         const int rc = ia_bound_integer(b, &whole);
-        *out = whole == 1;
+        *out = rc == IA_VALUE && whole == 1;
         return rc == IA_VALUE && whole != 0 && whole != 1 ? -1 : rc;
     }
     }

@@ -26,7 +26,10 @@ static int ia_py_spread(PyObject *row, Py_ssize_t at, PyObject *columns, Py_ssiz
         PyObject *const value = tuple ? PyTuple_GetItem(row, k) : PyList_GetItem(row, k);
         if (value == NULL) return -1;
         if (value != Py_None) {
-            if (types[k] == NULL) types[k] = Py_TYPE(value);
+            if (types[k] == NULL) {
+                types[k] = Py_TYPE(value);
+                Py_INCREF((PyObject *)types[k]); /* the value may be given another class by a row that comes later */
+            }
             if (types[k] != Py_TYPE(value)) return 0;
         }
         Py_INCREF(value);
@@ -64,7 +67,6 @@ static PyObject *ia_py_columns(PyObject *module, PyObject *args)
         return NULL;
     }
     const Py_ssize_t size = PyList_Size(rows);
-    /* The types are borrowed: their values are held by the columns. */
     PyTypeObject **types = PyMem_Calloc((size_t)count + 1, sizeof *types);
     if (types == NULL) return PyErr_NoMemory();
     columns = ia_py_lists(count, size);
@@ -96,6 +98,7 @@ static PyObject *ia_py_columns(PyObject *module, PyObject *args)
         if (pair == NULL || PyTuple_SetItem(result, k, pair)) Py_CLEAR(result);
     }
 done:
+    for (Py_ssize_t k = 0; k < count; k++) Py_XDECREF((PyObject *)types[k]);
     PyMem_Free(types);
     Py_XDECREF(columns);
     return result;
