@@ -23,6 +23,7 @@
 #undef aligned_alloc
 
 #include "digest.h"
+#include "draws.h"
 
 #define STATEMENT 3
 
@@ -30,15 +31,6 @@ static struct ia_op ops[256];
 static int32_t form, rows_in_file, count;
 static uint8_t *stream;
 static long size;
-static uint64_t seed = 88172645463325252ull;
-
-static uint64_t rnd(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    return seed ^= seed << 17;
-}
-
 /* Read every byte that a consumer may read, and check the invariants of the layout. */
 static uint64_t walk(const struct ArrowArray *batch)
 {
@@ -261,6 +253,7 @@ static void impossible_decimals(void)
 
 int main(int argc, char **argv)
 {
+    seed_from(getenv("FUZZ_SEED"));
     impossible_days();
     impossible_decimals();
     for (int i = 1; i < argc; i++) {

@@ -23,6 +23,7 @@
 #undef aligned_alloc
 
 #include "digest.h"
+#include "draws.h"
 
 #define TRANSACTION 30
 #define LABEL 7
@@ -34,15 +35,6 @@ static const struct ia_op ops[] = {
     {IA_VARCHAR, 40, 0, 0}, {IA_CHANGE_LVARCHAR, 300, 0, 0},
 };
 #define COUNT ((int)(sizeof ops / sizeof *ops))
-
-static uint64_t seed;
-
-static uint64_t rnd(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    return seed ^= seed << 17;
-}
 
 /* Read every byte that a consumer may read, and check the invariants of the layout. */
 static uint64_t walk(const struct ArrowArray *batch)
@@ -238,7 +230,8 @@ int main(int argc, char **argv)
     long cuts = 0, damaged = 0, refused = 0, failures = 0;
     int64_t total = 0;
     uint64_t digest = DIGEST_START; /* of all streams, whole */
-    const uint64_t first = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1) * 2654435769u + 88172645463325252ull;
+    seed_from(argc > 2 ? argv[2] : NULL);
+    const uint64_t first = seed;
     for (long n = 0; n < streams; n++) {
         enum ia_status last;
         uint64_t whole, sum;

@@ -26,20 +26,12 @@
 #undef aligned_alloc
 
 #include "digest.h"
+#include "draws.h"
 
 static struct ia_op ops[256];
 static int32_t count;
 static uint8_t *reply;
 static long size;
-static uint64_t seed = 88172645463325252ull;
-
-static uint64_t rnd(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    return seed ^= seed << 17;
-}
-
 /* Read every byte that a consumer may read, and check the invariants of the layout. */
 static uint64_t walk(const struct ArrowArray *batch)
 {
@@ -371,6 +363,7 @@ int main(int argc, char **argv)
 {
     const char *asked = getenv("FUZZ_SHARE"); /* percent of the corruptions */
     const int share = asked ? atoi(asked) : 100;
+    seed_from(getenv("FUZZ_SEED"));
     ia_lanes_here(lanes);
     while (lanes[kernels++])
         ;

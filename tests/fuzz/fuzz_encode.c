@@ -14,19 +14,11 @@
 #include "native/encode_plan.h"
 
 #include "digest.h"
+#include "draws.h"
 
 #define MAX_COLUMNS 24
 #define FEW_COLUMNS 6
 #define MAX_BUFFERS 8
-
-static uint64_t seed = 88172645463325252ull;
-
-static uint64_t rnd(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    return seed ^= seed << 17;
-}
 
 static int one_in(int n)
 {

@@ -12,18 +12,11 @@
 
 #include "native/log_records.h"
 
+#include "draws.h"
+
 #define PLACE ((int64_t)7 << 32 | 24)
 #define TRANSACTION 16
 #define TABLE 3
-
-static uint64_t seed;
-
-static uint64_t rnd(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    return seed ^= seed << 17;
-}
 
 static uint8_t stream[1 << 15];
 static long size, records;
@@ -112,7 +105,7 @@ int main(int argc, char **argv)
     const long streams = argc > 1 ? atol(argv[1]) : 100;
     long cuts = 0, damaged = 0, ended = 0;
     int64_t total = 0;
-    seed = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1) * 2654435769u + 88172645463325252ull;
+    seed_from(argc > 2 ? argv[2] : NULL);
     ia_crc32_table(crc);
     assert(ia_crc32(crc, (const uint8_t *)"123456789", 9) == UINT32_C(0xcbf43926));
     for (long n = 0; n < streams; n++) {

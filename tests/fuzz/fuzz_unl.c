@@ -14,15 +14,7 @@
 #include "native/unl_write.h"
 
 #include "digest.h"
-
-static uint64_t seed;
-
-static uint64_t rnd(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    return seed ^= seed << 17;
-}
+#include "draws.h"
 
 /* One of each kind that a file is read into: VARCHAR, CHAR, BYTE, integers, DECIMAL(8,2), MONEY(38,10), a number as text,
  * DATE, BOOLEAN, DATETIMEs, INTERVALs, FLOAT, SMALLFLOAT. */
@@ -166,7 +158,7 @@ int main(int argc, char **argv)
     static const char alphabet[] = "|\\\n\r ,.:-+/$tf0123456789aexDM\xc3\xa9\xff";
     const long cases = argc > 1 ? atol(argv[1]) : 1000;
     long done = 0;
-    seed = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1) * 2654435769u + 88172645463325252ull;
+    seed_from(argc > 2 ? argv[2] : NULL);
     uint8_t text[2048];
     for (size_t s = 0; s < sizeof samples / sizeof *samples; s++) {
         const int64_t size = (int64_t)strlen(samples[s]);
