@@ -277,7 +277,6 @@ static __attribute__((noinline)) int ia_slice_int8(struct ia_column *c, struct i
 
 static __attribute__((noinline)) int ia_slice_bools(struct ia_column *c, struct ia_slice *s)
 {
-    static const uint8_t truth[256] = {[0] = 1, ['f'] = 1, ['F'] = 1, [1] = 2, ['t'] = 2, ['T'] = 2};
     uint64_t valid = 0, bits = 0;
     for (int i = 0; i < s->n; i++) {
         const int64_t at = s->at[i] + c->place, stored = (int64_t)ia_load_be32(s->begin + at + 1);
@@ -285,7 +284,7 @@ static __attribute__((noinline)) int ia_slice_bools(struct ia_column *c, struct 
         if (__builtin_expect(at + IA_ENVELOPE + stored + c->rest > s->ends[i], 0))
             return IA_PROTOCOL;
         if (ok) {
-            const int v = stored == 1 ? truth[s->begin[at + IA_ENVELOPE]] : 0;
+            const int v = stored == 1 ? ia_truth[s->begin[at + IA_ENVELOPE]] : 0;
             if (__builtin_expect(v == 0, 0))
                 return IA_PROTOCOL;
             bits |= (uint64_t)(v >> 1) << i;
@@ -332,7 +331,8 @@ static __attribute__((noinline)) int ia_slice_decimals(struct ia_column *c, stru
     return 0;
 }
 
-static __attribute__((noinline)) int ia_slice_doubles(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s, struct ia_error *err)
+static __attribute__((noinline)) int ia_slice_doubles(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s,
+                                                      struct ia_error *err)
 {
     const uint8_t *const base = s->begin + c->place, *const end = s->end;
     const uint32_t *const at = s->at;

@@ -219,8 +219,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
                 }
                 ok = q[0] != 1;
                 if (ok) {
-                    static const uint8_t truth[256] = {[0] = 1, ['f'] = 1, ['F'] = 1, [1] = 2, ['t'] = 2, ['T'] = 2};
-                    const int v = n == 1 ? truth[q[IA_ENVELOPE]] : 0;
+                    const int v = n == 1 ? ia_truth[q[IA_ENVELOPE]] : 0;
                     if (__builtin_expect(v == 0, 0)) {
                         status = n == 1 ? IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x: neither true nor false",
                                                     q[IA_ENVELOPE])
@@ -279,8 +278,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
                 break;
             }
             case IA_CHANGE_BOOL: {
-                static const uint8_t truth[256] = {[0] = 1, ['f'] = 1, ['F'] = 1, [1] = 2, ['t'] = 2, ['T'] = 2};
-                const int v = truth[q[1]];
+                const int v = ia_truth[q[1]];
                 ok = q[0] == 0;
                 if (__builtin_expect(q[0] > 1 || (ok && v == 0), 0)) {
                     status = IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x%02x: neither NULL nor true nor false", q[0],
@@ -345,8 +343,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
                 q += c->width;
                 break;
             }
-            case IA_DECIMAL_FLOAT64:
-            {
+            case IA_DECIMAL_FLOAT64: {
                 int lost = 0;
                 ok = ia_decode_decimal_float64_of(q, c->width, end - q, (double *)(void *)c->values + rows, &lost, err);
                 if (__builtin_expect(ok < 0, 0)) {
@@ -355,9 +352,9 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
                 }
                 if (__builtin_expect(lost, 0) && c->inexact++ == 0)
                     c->inexact_row = d->taken + rows;
-            }
                 q += c->width;
                 break;
+            }
             case IA_DATETIME_DATE32:
                 ok = ia_decode_datetime_days(q, &c->qualifier, end - q, (int32_t *)(void *)c->values + rows, err);
                 if (__builtin_expect(ok < 0, 0)) {

@@ -117,16 +117,31 @@ static __attribute__((noinline)) int ia_decode_moment(const uint8_t *p, const st
     return IA_VALUE;
 }
 
+/* Days from 1970-01-01 of the four pairs of a date, the day in the lowest byte. IA_VALUE, or IA_NOT_PLAIN for a day that the
+ * calendar has not got; pairs beyond 99 and months beyond 15 are the caller's to find. */
+static inline __attribute__((always_inline)) int ia_quick_days(uint64_t pairs, int64_t *days)
+{
+    /* By [leap year][month]; month 0 and those behind 12 have no days. */
+    static const uint8_t length[2][16] = {{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31},
+                                          {0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}};
+    static const int16_t before[2][16] = {{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334},
+                                          {0, -1, 30, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}};
+    const unsigned century = pairs >> 24 & 255, in_century = pairs >> 16 & 255, month = pairs >> 8 & 15, day = pairs & 255;
+    const int leap = (in_century ? in_century : century) % 4 == 0;
+    const int year = (int)(century * 100 + in_century);
+    if (__builtin_expect(year == 0 || day - 1 >= length[leap][month], 0))
+        return IA_NOT_PLAIN;
+    /* Leap days up to the end of this year; the tables take this year's back before March. */
+    const int leaps = (int)(century * 24 + in_century / 4 + century / 4);
+    *days = year * 365 + leaps + before[leap][month] + (int)day - 719528;
+    return IA_VALUE;
+}
+
 /* The same for a value with nothing wrong, in one go. `days` are those from 1970-01-01 if the qualifier begins with YEAR,
  * else 0; the date in *m is not filled in then. `room` is how many bytes may be read from p on. */
 static inline __attribute__((always_inline)) int ia_quick_moment(const uint8_t *p, const struct ia_qualifier *q,
                                                                  int64_t room, struct ia_moment *m, int64_t *days)
 {
-    /* By [leap year][month]; month 0 has no days. */
-    static const uint8_t length[2][13] = {{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31},
-                                          {0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}};
-    static const int16_t before[2][13] = {{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334},
-                                          {0, -1, 30, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}};
     struct ia_fields f;
     const int rc = ia_align(p, q, room, &f);
     if (rc != IA_VALUE)
@@ -134,19 +149,8 @@ static inline __attribute__((always_inline)) int ia_quick_moment(const uint8_t *
     if (f.negative)
         return IA_NOT_PLAIN;
     *days = 0;
-    if (q->start == IA_YEAR) {
-        const unsigned century = f.whole >> 48 & 255, in_century = f.whole >> 40 & 255;
-        const unsigned month = f.whole >> 32 & 255, day = f.whole >> 24 & 255;
-        const int leap = (in_century ? in_century : century) % 4 == 0;
-        m->year = (int)(century * 100 + in_century);
-        m->month = (int)month;
-        m->day = (int)day;
-        if (m->year == 0 || day - 1 >= length[leap][month])
-            return IA_NOT_PLAIN;
-        /* Leap days up to the end of this year; the tables take this year's back before March. */
-        const int leaps = (int)(century * 24 + in_century / 4 + century / 4);
-        *days = m->year * 365 + leaps + before[leap][month] + (int)day - 719528;
-    }
+    if (q->start == IA_YEAR && ia_quick_days(f.whole >> 24, days) != IA_VALUE)
+        return IA_NOT_PLAIN;
     m->hour = f.whole >> 16 & 255;
     m->minute = f.whole >> 8 & 255;
     m->second = f.whole & 255;
@@ -160,11 +164,6 @@ static inline __attribute__((always_inline)) int ia_quick_moment(const uint8_t *
 static inline __attribute__((always_inline)) int ia_whole_moment(const uint8_t *p, const struct ia_qualifier *q, int64_t room,
                                                                  int64_t *days, int64_t *seconds, int64_t *micros)
 {
-    /* By [leap year][month]; month 0 and those behind 12 have no days. */
-    static const uint8_t length[2][16] = {{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31},
-                                          {0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}};
-    static const int16_t before[2][16] = {{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334},
-                                          {0, -1, 30, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}};
     if (__builtin_expect(p[0] != q->full || room < 17, 0))
         return IA_NOT_PLAIN;
     const uint64_t high = ia_load_be64(p + 1) & q->used[0];
@@ -172,15 +171,8 @@ static inline __attribute__((always_inline)) int ia_whole_moment(const uint8_t *
     uint32_t time, fraction;
     *days = 0;
     if (q->start == IA_YEAR) {
-        const unsigned century = (unsigned)(high >> 56), in_century = high >> 48 & 255;
-        const unsigned month = high >> 40 & 15, day = high >> 32 & 255;
-        const int leap = (in_century ? in_century : century) % 4 == 0;
-        const int year = (int)(century * 100 + in_century);
-        if (__builtin_expect(year == 0 || day - 1 >= length[leap][month], 0))
+        if (__builtin_expect(ia_quick_days(high >> 32, days) != IA_VALUE, 0))
             return IA_NOT_PLAIN;
-        /* Leap days up to the end of this year; the tables take this year's back before March. */
-        const int leaps = (int)(century * 24 + in_century / 4 + century / 4);
-        *days = year * 365 + leaps + before[leap][month] + (int)day - 719528;
         time = (uint32_t)high >> 8;
         fraction = (uint32_t)high << 16;
         if (q->fraction > 2) {

@@ -5,8 +5,8 @@
  * values' own, none written behind the n-th.
  *
  * There is one plain version, of which the others are a copy in the words of the processor (x86-64) or of the compiler (NEON),
- * with the plain one for what is left behind the last whole register. Which there are is a matter of the compiler, which is used one of the processor, asked
- * once for each decoder. Gathering is by single loads: vpgatherdd took half as long again (benchmarks/experiments). */
+ * with the plain one for what is left behind the last whole register. Which there are is a matter of the compiler, which is
+ * used one of the processor, asked once for each decoder. Gathering is by single loads: vpgatherdd took half as long again (benchmarks/experiments). */
 #ifndef INFORMIX_ARROW_DECODE_LANES_H
 #define INFORMIX_ARROW_DECODE_LANES_H
 

@@ -27,6 +27,9 @@
 #define IA_LOB_NULL 39       /* byte of a BYTE or TEXT descriptor whose lowest bit means NULL (TYPES section 12) */
 #define IA_LOB_WIDEST 32767  /* the description's length is a short */
 
+/* A byte of a BOOLEAN: 1 false, 2 true, 0 neither. */
+static const uint8_t ia_truth[256] = {[0] = 1, ['f'] = 1, ['F'] = 1, [1] = 2, ['t'] = 2, ['T'] = 2};
+
 /* Whether a column has offsets. */
 static inline int ia_is_text(int kind)
 {

@@ -232,8 +232,8 @@ static inline int64_t ia_utf8_replaced_length(const uint8_t *src, int64_t n)
     return length;
 }
 
-/* Transcode n bytes into dst (room for ia_transcoded_length + IA_TEXT_SLACK). Undefined bytes become U+FFFD if `replace`. Returns the bytes
- * written, or -1 - i for the index i of the first undefined byte. */
+/* Transcode n bytes into dst (room for ia_transcoded_length + IA_TEXT_SLACK). Undefined bytes become U+FFFD if `replace`.
+ * Returns the bytes written, or -1 - i for the index i of the first undefined byte. */
 static inline int64_t ia_transcode(uint8_t *dst, const uint8_t *src, int64_t n, const struct ia_codepage_entry *page,
                                    int replace)
 {

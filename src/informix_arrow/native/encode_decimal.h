@@ -73,8 +73,8 @@ static inline unsigned __int128 ia_pow10_u128(int n)
     return v;
 }
 
-/* v < 10^16 as eight pairs, the first in the lowest byte (ia_store_le64).  All of it stays in registers: single bytes that are stored and then
- * loaded as one word would stall for longer than everything else here takes. */
+/* v < 10^16 as eight pairs, the first in the lowest byte (ia_store_le64).  All of it stays in registers: single bytes that
+ * are stored and then loaded as one word would stall for longer than everything else here takes. */
 static inline uint64_t ia_eight_pairs(uint64_t v)
 {
     const uint64_t lanes = UINT64_C(0x0000ffff0000ffff), low7 = UINT64_C(0x0000007f0000007f);

@@ -2,7 +2,8 @@
  *
  * Every row has a number of 64 bits that starts as IA_HASH_START; each of its values is mixed into it. Equal values are
  * mixed in as equal numbers, whatever they lie in: integers sign-extended, doubles with one zero and one NaN, texts by
- * their bytes. Machines of either byte order give the same hashes. Lengths are checked by the caller (_hash.c), except for the offsets of texts, which are data. */
+ * their bytes. Machines of either byte order give the same hashes. Lengths are checked by the caller (_hash.c), except for
+ * the offsets of texts, which are data. */
 #ifndef INFORMIX_ARROW_ROW_HASH_H
 #define INFORMIX_ARROW_ROW_HASH_H
 
