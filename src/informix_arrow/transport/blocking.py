@@ -9,7 +9,8 @@ import socket
 import ssl
 import threading
 import time
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..exchange.steps import (
     Ask,
@@ -26,8 +27,11 @@ from ..exchange.steps import (
 )
 from ..wire.errors import InternalError
 from .limits import URGENT, Limits
-from .sockets import Readiness, look_up, send_urgent, set_up, stirs
+from .sockets import NOT_WAITING, Readiness, look_up, send_urgent, set_up, stirs, waits_by_itself
 from .tls import TlsSettings, explain
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 T = TypeVar("T")
 
@@ -70,6 +74,7 @@ class BlockingTransport:
         self._tls = tls
         self._socket: socket.socket | None = None
         self._readiness: Readiness | None = None
+        self._waits = False  # the socket itself, for WAKE seconds, where it is not told otherwise
         self._limits: Limits | None = None  # of the run; made when it has to wait for long
         self._hasty = read_timeout is None or read_timeout >= WAKE
         self._call: Call | None = None
@@ -169,32 +174,29 @@ class BlockingTransport:
 
     def _ask(self, link: socket.socket, step: Ask) -> int:
         """Send and receive. Where nothing but an interrupt can end the first half second of waiting, as a rule, no
-        clock is looked at before that is over. A login and a goodbye, which have no call, look at it once.
+        clock is looked at before that is over, and the socket itself waits. A login and a goodbye, which have no call,
+        look at it once.
         """
-        readiness, call, data = self._readiness, self._call, step.data
+        call, data = self._call, step.data
         unlimited = call is not None and call.timeout is None and self._hasty and step.patience is None
-        if readiness is None or not (unlimited or call is None) or isinstance(link, ssl.SSLSocket):
+        if not self._waits or not (unlimited or call is None):
             self._send(link, Send(data))
             return self._receive(link, step)
         try:
-            sent = link.send(data)
+            sent = link.send(data, NOT_WAITING)
         except _NOT_NOW:
             sent = 0
         if sent < len(data):
             self._send(link, Send(memoryview(data)[sent:]))
             return self._receive(link, step)
-        if (
-            self._comes(time.monotonic(), step.patience)
-            if call is None
-            else self._ready(readiness, call, WAKE)
-        ):
-            try:
-                return link.recv_into(step.into)
-            except _NOT_NOW:
-                pass
-        elif call is not None and call.wanted is None:
-            return self._receive(link, step, WAKE)
-        return self._receive(link, step)
+        if call is None and self._limit().left(time.monotonic(), step.patience) < WAKE:
+            return self._receive(link, step)
+        received: list[int] = []
+        # One call of C: the count is in the list before Python looks for signals, and none that strikes loses it.
+        self._await_in(call, received.extend, map(link.recv_into, (step.into,)))
+        if received:
+            return received[0]
+        return self._receive(link, step, WAKE if call is not None and call.wanted is None else 0.0)
 
     def _receive(self, link: socket.socket, step: Receive | Ask, waited: float = 0.0) -> int:
         began = time.monotonic() - waited
@@ -205,15 +207,16 @@ class BlockingTransport:
             self._look_at_the_clock(began, step.patience)
         while True:
             try:
-                return link.recv_into(step.into)
+                return self._take(link, step.into)
             except _NOT_NOW as problem:
                 writing = isinstance(problem, ssl.SSLWantWriteError)
                 self._wait(not writing, writing, began, step.patience)
 
     def _send(self, link: socket.socket, step: Send) -> int:
         """Send all of ``step.data``; whenever that would wait, take in what has arrived."""
+        flags = NOT_WAITING if self._waits else 0
         try:  # as a rule all of it leaves at once
-            sent = link.send(step.data)
+            sent = link.send(step.data, flags)
         except _NOT_NOW:
             sent = 0
         if sent == len(step.data):
@@ -223,7 +226,7 @@ class BlockingTransport:
         while data:
             reading = writing = False
             try:
-                data = data[link.send(data) :]
+                data = data[link.send(data, flags) :]
                 began = time.monotonic()
                 continue
             except ssl.SSLWantReadError:
@@ -232,7 +235,7 @@ class BlockingTransport:
                 writing = True
             if into is not None and received < len(into):
                 try:
-                    count = link.recv_into(into[received:])
+                    count = self._take(link, into[received:])
                     if not count:
                         raise ConnectionLost("the server closed the connection while it was being sent to")
                     received += count
@@ -242,6 +245,10 @@ class BlockingTransport:
                     reading = True
             self._wait(reading, writing, began, None)
         return received
+
+    def _take(self, link: socket.socket, into: Buffer) -> int:
+        """Receive what is here; one of ``_NOT_NOW`` when nothing is."""
+        return link.recv_into(into, 0, NOT_WAITING) if self._waits else link.recv_into(into)
 
     def _comes(self, began: float, patience: float | None) -> bool:
         """In a login or a goodbye, which nothing interrupts: wait for half a second at most; whether something came."""
@@ -266,18 +273,24 @@ class BlockingTransport:
         writing: bool = False,
     ) -> bool:
         """Wait for so many seconds, which an interrupt ends; whether the socket is ready by then."""
+        return bool(self._await_in(call, readiness.wait, reading, writing, seconds))
+
+    def _await_in(self, call: Call | None, wait: Callable[..., T], *arguments: object) -> T | None:
+        """``wait(*arguments)``; None where it ended without what was waited for, or an interrupt struck."""
         try:
             self._waiting = True
             if call is not None and call.wanted is not None and not call.sent:
                 self._ask_to_stop(call)
-            return readiness.wait(reading, writing, seconds)
+            return wait(*arguments)
+        except _NOT_NOW:
+            return None
         except BaseException as error:
             of_the_system = isinstance(error, OSError) and error.errno is not None
             if call is None or call.broken is not None or of_the_system:
                 raise
             call.broken = error
             call.wanted = call.wanted or Reason.BREAK
-            return False
+            return None
         finally:
             self._waiting = False
 
@@ -304,6 +317,7 @@ class BlockingTransport:
     def _connect(self, step: Connect) -> None:
         if self._socket is not None:
             self.close()
+        self._waits = False
         context, name = None, step.host
         if step.tls:  # first: its files may be missing
             tls = self._tls or TlsSettings()
@@ -322,7 +336,10 @@ class BlockingTransport:
             try:
                 self._reach(link, address, share)
                 set_up(link, self._keepalive)
-                if context is not None:
+                if context is None:
+                    self._waits = waits_by_itself(link, WAKE)
+                else:
+                    link.setblocking(False)
                     self._handshake(link, context, name, step, ends)
                 return
             except ConnectionLost:
@@ -346,8 +363,8 @@ class BlockingTransport:
         """
         link.settimeout(max(self._left(ends), 0.001))
         code = link.connect_ex(address)
-        link.setblocking(False)
         if code in _IN_PROGRESS:
+            link.setblocking(False)
             self._await(False, ends)
             code = link.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code:
