@@ -499,3 +499,10 @@ def test_a_statement_of_too_many_words_is_refused_before_it_is_read(db: Db) -> N
 def test_numbers_that_describe_no_datetime_have_no_size(db: Db, code: int, length: int) -> None:
     sizes = f"schema_bufflen({code}, {length}), schema_numscale({code}, {length})"
     assert db.rows(f"select {sizes}, t from n") == [(None, None, 9)]
+
+
+@pytest.mark.parametrize("what", ["trim(w)", "nvl(trim(w), i)"])
+def test_long_chains_are_no_expressions_that_grow(db: Db, what: str) -> None:
+    db.run("create temp table words (w varchar(20), i int)")
+    db.run("insert into words values ('ab', 1)")
+    assert db.value(f"select {' || '.join([what] * 150)} from words") == "ab" * 150

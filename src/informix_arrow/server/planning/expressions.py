@@ -68,7 +68,9 @@ class ExpressionTranslator:
 
     def expr(self, node: exp.Expression, scope: Scope) -> Ex:
         """Dispatch on the node; SqlError -201 for what has no meaning here."""
-        self.ctx.check_interrupt()
+        ctx = self.ctx
+        ctx.check_interrupt()
+        room = ctx.room
         translate = _NODES.get(type(node))
         if translate is None:
             raise not_supported(f"{type(node).__name__} in an expression", offset=offset_of(node) or 1)
@@ -84,8 +86,8 @@ class ExpressionTranslator:
         if groups and found.sql in groups:
             found = replace(found, sql=groups[found.sql])
         if len(found.sql) > _LONG and not isinstance(node, _AS_LONG_AS_SAID):
-            self.ctx.room -= len(found.sql)
-            if self.ctx.room < 0:
+            ctx.room = min(ctx.room, room - len(found.sql))  # what is inside of it has been counted
+            if ctx.room < 0:
                 raise SqlError(_TOO_COMPLEX, detail="expressions that grow beyond all bounds in translation")
         return found
 
