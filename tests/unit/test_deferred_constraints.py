@@ -133,3 +133,29 @@ def test_words_and_names(db: Db) -> None:
     db.run("set constraints for child enabled")
     db.run("set constraints to_parent, ck immediate")
     db.run("rollback work")
+
+
+@pytest.mark.parametrize(
+    "renames",
+    [
+        ("rename constraint to_parent to other_name",),
+        ("rename table child to other_child",),
+        ("rename table child to other_child", "rename constraint to_parent to other_name"),
+    ],
+)
+def test_a_new_name_spares_nothing_that_was_deferred(db: Db, renames: tuple[str, ...]) -> None:
+    db.run("drop table if exists other_child")
+    for parent in (1, 9):
+        db.run("begin work")
+        db.run("set constraints to_parent deferred")
+        db.run("insert into child values (9, 1)")
+        for rename in renames:
+            db.run(rename)
+        db.run("insert into parent values (?, 1)", parent)
+        if parent == 9:
+            db.run("commit work")
+        else:
+            assert db.fails("commit work").sqlcode == -691
+            assert db.value("select count(*) from child") == 0
+    if "other_child" in renames[0]:
+        db.run("drop table other_child")

@@ -14,10 +14,10 @@ from ..schema.catalog import Foreign, TableInfo
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A foreign key that was not looked at."""
+    """A foreign key that was not looked at, of the table of that number, by the name that it had then."""
 
     database: str
-    table: str
+    tabid: int
     constraint: str
 
 
@@ -60,7 +60,7 @@ class Deferred:
         """Whether a foreign key of a table is left for later, which is noted then."""
         if self._all == (foreign.name in self._others):
             return False
-        self.skipped[Skipped(info.database, info.name, foreign.name)] = None
+        self.skipped[Skipped(info.database, info.tabid, foreign.name)] = None
         return True
 
     def clear(self) -> None:

@@ -104,10 +104,11 @@ class References:
 
     def _check_deferred(self) -> None:
         for skipped in self._transaction.deferred.skipped:
-            info = self._tables.find(skipped.database, skipped.table)
-            for foreign in () if info is None else info.foreigns:
-                if info is None or foreign.name != skipped.constraint:
-                    continue
+            info = self._tables.numbered(skipped.database, skipped.tabid)
+            if info is None:
+                continue
+            named = [foreign for foreign in info.foreigns if foreign.name == skipped.constraint]
+            for foreign in named or info.foreigns:  # it was dropped, or has another name now
                 parent = (info.database, foreign.parent)
                 self._owner.locks.lock_table(self._owner.claim(CANNOT_READ), parent, Mode.SHARE)
                 self._transaction.require_fresh([parent, table_of(info)])

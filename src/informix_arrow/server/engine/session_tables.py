@@ -129,6 +129,11 @@ class SessionTables:
                 found += self.behind(inner)
         return found
 
+    def numbered(self, database: str, tabid: int) -> TableInfo | None:
+        """The permanent table that has this number, whatever it is called by now."""
+        name = stored_names.name_of(self._transaction.con, database, tabid)
+        return self.find(database, name) if name is not None else None
+
     def constraint_owner(self, constraint: str) -> TableInfo | None:
         """The permanent table that has a constraint of this name."""
         name = stored_names.table_of_constraint(self._transaction.con, self._database.require(), constraint)

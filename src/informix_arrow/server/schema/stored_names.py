@@ -46,6 +46,12 @@ def owner_of(con: Writer, database: str, name: str) -> str | None:
     return None if row is None else str(row[0])
 
 
+def name_of(con: Writer, database: str, tabid: int) -> str | None:
+    """What the table of this number is called; None when there is none."""
+    row = first_row(con, f"SELECT tabname FROM {_tables(database)} WHERE tabid = ?", [tabid])
+    return None if row is None else str(row[0])
+
+
 def table_of_index(con: Writer, database: str, index: str) -> str | None:
     """The user's table that has an index of this name; None when none has."""
     row = first_row(
