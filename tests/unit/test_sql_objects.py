@@ -104,6 +104,21 @@ def test_renaming_constraints(db: Db) -> None:
     db.run("alter table par drop constraint keys")
 
 
+def test_one_alter_table_makes_a_constraint_again_by_its_name(db: Db) -> None:
+    db.run("create table graded (n int check (n < 5) constraint highest)")
+    db.run("alter table graded drop constraint highest, add constraint check (n < 7) constraint highest")
+    db.run("insert into graded values (6)")
+    problem = db.fails("insert into graded values (7)")
+    assert (problem.sqlcode, problem.near) == (-530, "informix.highest")
+    assert db.fails("alter table chi add constraint unique (id) constraint highest").sqlcode == -625
+
+
+def test_an_argument_of_greatest_and_least_is_made_once(db: Db) -> None:
+    db.run("create sequence steps")
+    one = "select {}(steps.nextval, {}) from sysmaster:sysdual"
+    assert [db.value(one.format("greatest", 0)), db.value(one.format("least", 99))] == [1, 2]
+
+
 def test_a_default_of_sysdate_takes_a_qualifier(db: Db) -> None:
     db.run("create table noted (id int, at datetime year to second default sysdate year to second)")
     db.run("insert into noted (id) values (1)")

@@ -113,10 +113,12 @@ def add_constraint(bench: Workbench, info: TableInfo, made: ConstraintDef) -> Ta
 
 
 def _constraint_name(bench: Workbench, info: TableInfo, made: ConstraintDef) -> str:
-    """The name of a new constraint, or one that no other has. -625 for one that there is."""
+    """The name of a new constraint, or one that no other of the table has. -625 for one that there is."""
     mine = {u.name for u in info.uniques} | {c.name for c in info.checks} | {f.name for f in info.foreigns}
     if made.name:
-        if made.name in mine or (not info.temporary and bench.tables.constraint_owner(made.name) is not None):
+        other = None if info.temporary else bench.tables.constraint_owner(made.name)
+        # One of the table itself that is not `mine` is dropped by the same ALTER TABLE.
+        if made.name in mine or (other is not None and other.tabid != info.tabid):
             raise SqlError(_NAME_TAKEN, 0, 0, made.name)
         return made.name
     letter = {"P": "u", "U": "u", "C": "c", "R": "r"}[made.kind]

@@ -37,14 +37,12 @@ def _nullif(v: Values, args: list[Ex]) -> Ex:
     return Ex(sql, plain(t) if t is not None else None, packed=args[0].packed)
 
 
-def _extreme(duck: str) -> Handler:
-    """GREATEST and LEAST: NULL where one of the arguments is, which DuckDB would pass over."""
-
-    def choice(sqls: list[str]) -> str:
-        known = " AND ".join(f"{sql} IS NOT NULL" for sql in sqls)
-        return f"(CASE WHEN {known} THEN {duck}({', '.join(sqls)}) END)"
-
-    return lambda v, args: v.one_of(args, choice)
+def _extreme(order: str) -> Handler:
+    """GREATEST and LEAST: NULL where one of the arguments is, which DuckDB's own would pass over. Each argument stands
+    there once, as it may be the next number of a sequence."""
+    return lambda v, args: v.one_of(
+        args, lambda sqls: f"list_sort([{', '.join(sqls)}], '{order}', 'NULLS FIRST')[1]"
+    )
 
 
 FUNCTIONS: Functions = {
@@ -54,6 +52,6 @@ FUNCTIONS: Functions = {
     "nvl2": (3, 3, lambda v, a: v.choose([(f"{a[0].sql} IS NOT NULL", a[1])], a[2])),
     "nullif": (2, 2, _nullif),
     "decode": (3, 129, _decode),
-    "greatest": (1, 64, _extreme("greatest")),
-    "least": (1, 64, _extreme("least")),
+    "greatest": (1, 64, _extreme("DESC")),
+    "least": (1, 64, _extreme("ASC")),
 }
