@@ -136,3 +136,8 @@ def test_its_words_are_names_elsewhere(db: Db) -> None:
         (1, 2, 3)
     ]
     assert db.fails("select level from employee").sqlcode == -217
+
+
+def test_rows_are_gathered_by_what_is_asked_of_their_root(db: Db) -> None:
+    sql = f"select connect_by_root name, count(*) from employee {UNDER_GOYAL} group by connect_by_root name"
+    assert db.rows(sql) == [("Goyal", 9)]

@@ -58,8 +58,13 @@ def unfold(
     duck = table.duck
     names = [f"{duck}.{quote(output.name)}" for output in table.outputs]
     first, then = [*names], [*names]
-    for number, asked in enumerate(list(_asked(node))):
-        name = f"_ifx_asked_{number}"
+    columns: dict[exp.Expression, str] = {}  # what was asked before has its column
+    for asked in list(_asked(node)):
+        name = columns.get(asked, "")
+        if name:
+            asked.replace(exp.column(name))
+            continue
+        name = columns[asked.copy()] = f"_ifx_asked_{len(columns)}"
         seed, step = _values(tr, asked, table, at_start, at_step, f"{_PRIOR}.{quote(name)}")
         kind = storage_type(seed.type) if seed.type is not None else "VARCHAR"
         first.append(f"CAST({seed.sql} AS {kind}) AS {quote(name)}")
