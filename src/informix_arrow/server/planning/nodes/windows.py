@@ -90,9 +90,8 @@ def _over(tr: Translator, node: exp.Expression, scope: Scope) -> str:
             first = not descending if explicit is None else bool(explicit)
             way = f"{'DESC' if descending else 'ASC'} NULLS {'FIRST' if first else 'LAST'}"
             ex = tr.expr(item.this, scope)
-            key = (
-                without_blanks(ex.sql) if has_blanks(tr.values, ex) else ex.sql
-            )  # texts that are equal share a rank
+            # Texts that are equal share a rank.
+            key = without_blanks(ex.sql) if has_blanks(tr.values, ex) else ex.sql
             items.append(f"{key} {way}")
         parts.append("ORDER BY " + ", ".join(items))
     spec = node.args.get("spec")
