@@ -405,9 +405,9 @@ ENDLESS = {
     "word::date": -1218,
     "date(word)": -1218,
     "word::datetime year to second": -1262,
-    "to_date(word)": -1267,
-    "to_date(word, '%Y-%m-%d')": -1267,
-    "extend(word, year to day)": -1267,
+    "to_date(word)": -1262,
+    "to_date(word, '%Y-%m-%d')": -1277,
+    "extend(word, year to day)": -1262,
     "word::float": -1213,
     "word::smallfloat": -1213,
     "word::integer": -1213,
@@ -422,6 +422,25 @@ def test_duckdbs_words_for_what_has_no_end_are_words(db: Db, expression: str, co
     db.run("create table words (word varchar(20))")
     db.run("insert into words values ('infinity')")
     assert db.fails(f"select {expression} from words").sqlcode == code
+
+
+@pytest.mark.parametrize(
+    "word", ["epoch", "2024-02-03T10:11:12Z", "2024-02-03 10:11:12+05", "2024-02-03 10:11:12 -05"]
+)
+def test_no_moment_is_made_of_words_and_time_zones(db: Db, word: str) -> None:
+    db.run("create table words (word varchar(40))")
+    db.run("insert into words values (?)", word)
+    assert db.fails("select extend(word, year to second) from words").sqlcode == -1262
+    assert db.fails("select to_date(word) from words").sqlcode == -1262
+    assert db.fails("select to_date(word, '%Y-%m-%d') from words").sqlcode == -1277
+
+
+@pytest.mark.parametrize("word", ["2024-02-03", " 2024-02-03 ", "2024-02-03 00:00", "2024-2-3 00:00:00.000"])
+def test_moments_of_texts_have_a_day_at_least(db: Db, word: str) -> None:
+    db.run("create table words (word varchar(40))")
+    db.run("insert into words values (?)", word)
+    day = dt.datetime(2024, 2, 3)
+    assert db.rows("select extend(word, year to second), to_date(word) from words") == [(day, day)]
 
 
 def test_no_day_without_an_end_gets_into_a_table(db: Db) -> None:

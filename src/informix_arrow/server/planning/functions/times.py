@@ -20,7 +20,7 @@ from ...types.result_types import (
 )
 from ..scope import Ex
 from ..values.casting import Values
-from ..values.moments import day_in_years, in_years
+from ..values.moments import day_in_years, in_years, read_moment
 from ..values.spans import counted
 from .handler import Functions, Handler
 from .numbers import rounding
@@ -282,12 +282,14 @@ def _to_date(v: Values, args: list[Ex]) -> Ex:
     value = text_arg(v, args[0])
     t = ColumnType.datetime("YEAR TO FRACTION(5)")
     if len(args) == 1:
-        return Ex(in_years(f"CAST({value.sql} AS TIMESTAMP)", "TIMESTAMP"), t)
+        return Ex(read_moment(value.sql), t)
     if args[1].literal is None:
         raise not_supported("TO_DATE with a format that is no literal", -664)
-    found = f"try_strptime(trim({value.sql}), {text(layout_of(args[1].literal))})"
+    # DuckDB reads some words in any format: it does not get to see them.
+    said = f"regexp_replace(trim({value.sql}), '^-?(epoch|infinity)$', '?', 'i')"
+    found = f"try_strptime({said}, {text(layout_of(args[1].literal))})"
     sql = f"(CASE WHEN {value.sql} IS NULL THEN NULL ELSE coalesce({found}, error('IFX-1277')) END)"
-    return Ex(in_years(sql, "TIMESTAMP"), t)  # DuckDB reads "infinity" in any format
+    return Ex(in_years(sql, "TIMESTAMP"), t)
 
 
 def _to_number(v: Values, args: list[Ex]) -> Ex:

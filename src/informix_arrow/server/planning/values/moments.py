@@ -34,6 +34,17 @@ def in_years(sql: str, storage: str) -> str:
     return f"(CASE WHEN {beyond} THEN CAST(error('IFX-1267') AS TIMESTAMP) ELSE {sql} END)"
 
 
+_MOMENT = r"\s*\d+-\d+-\d+([ T]+\d+:\d+(:\d+(\.\d*)?)?)?\s*"
+
+
+def read_moment(sql: str) -> str:
+    """SQL of the DATETIME that a text says, a day at least: -1262 for any other, of which DuckDB would read words such
+    as "infinity" and "epoch", and take time zones for nothing."""
+    found = in_years(f"CAST(trim({sql}) AS TIMESTAMP)", "TIMESTAMP")
+    wrong = f"NOT regexp_full_match({sql}, {text(_MOMENT)})"
+    return f"(CASE WHEN {wrong} THEN CAST(error('IFX-1262') AS TIMESTAMP) ELSE {found} END)"
+
+
 def moment_text(sql: str, t: ColumnType, dbdate: str = "") -> str:
     """SQL that writes a stored DATE or DATETIME as Informix's text."""
     if t.code == TypeCode.DATE:
@@ -71,8 +82,7 @@ def extend_sql(sql: str, source: ColumnType, qualifier: Qualifier, ctx: Context)
         elif storage == "DATE":
             sql = f"CAST({sql} AS TIMESTAMP)"
     elif is_character(source):
-        # DuckDB knows a word for a day without an end.
-        sql = in_years(f"CAST({sql} AS TIMESTAMP)", "TIMESTAMP")
+        sql = read_moment(sql)
     else:
         sql = f"CAST({sql} AS TIMESTAMP)"
     wanted = datetime_storage(qualifier)
