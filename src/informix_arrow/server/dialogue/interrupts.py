@@ -72,14 +72,14 @@ class Interrupts:
         """Around a call of the engine that makes ready for what is not stopped, such as a COMMIT: a request that comes
         now shortens it, and stops nothing. One that came before is for the next statement."""
         with self._lock:
-            before, self._working = self._requests, True
+            before, settled = self._requests, self._settled
+            self._settled, self._working = before, True  # one that came before is not urged
         try:
             yield
         finally:
             with self._lock:
                 self._working = False
-                if self._requests != before:
-                    self._settled = self._requests
+                self._settled = settled if self._requests == before else self._requests
 
     def __enter__(self) -> None:
         with self._lock:

@@ -1,0 +1,32 @@
+"""When a request to interrupt stops what the server's engine does, and when it waits for the next statement."""
+
+from __future__ import annotations
+
+import pytest
+
+from informix_arrow.server.dialogue.interrupts import Interrupts
+from informix_arrow.server.errors import SqlError
+
+
+def next_statement_is_stopped(interrupts: Interrupts) -> bool:
+    try:
+        with interrupts.statement():
+            pass
+    except SqlError as problem:
+        return problem.sqlcode == -213
+    return False
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_makes_ready_for_a_commit_is_shortened_by_requests_of_its_own_time_only(again: bool) -> None:
+    said: list[None] = []
+    interrupts = Interrupts(lambda: said.append(None))
+    assert not interrupts.request()  # nothing runs: it is for the next statement
+    with interrupts.settling():
+        assert not interrupts.urge()
+        assert not said
+        if again:
+            assert interrupts.request()
+            assert said
+    assert next_statement_is_stopped(interrupts) is not again
+    assert not next_statement_is_stopped(interrupts)
