@@ -174,12 +174,11 @@ class BlockingTransport:
 
     def _ask(self, link: socket.socket, step: Ask) -> int:
         """Send and receive. Where nothing but an interrupt can end the first half second of waiting, as a rule, no
-        clock is looked at before that is over, and the socket itself waits. A login and a goodbye, which have no call,
-        look at it once.
+        clock is looked at before that is over, and the socket itself waits.
         """
         call, data = self._call, step.data
-        unlimited = call is not None and call.timeout is None and self._hasty and step.patience is None
-        if not self._waits or not (unlimited or call is None):
+        limited = call is None or call.timeout is not None or not self._hasty or step.patience is not None
+        if limited or not self._waits:
             self._send(link, Send(data))
             return self._receive(link, step)
         try:
@@ -189,27 +188,26 @@ class BlockingTransport:
         if sent < len(data):
             self._send(link, Send(memoryview(data)[sent:]))
             return self._receive(link, step)
-        if call is None and self._limit().left(time.monotonic(), step.patience) < WAKE:
-            return self._receive(link, step)
         received: list[int] = []
         # One call of C: the count is in the list before Python looks for signals, and none that strikes loses it.
         self._await_in(call, received.extend, map(link.recv_into, (step.into,)))
         if received:
             return received[0]
-        return self._receive(link, step, WAKE if call is not None and call.wanted is None else 0.0)
+        return self._receive(link, step, 0.0 if call is None or call.wanted else WAKE)
 
     def _receive(self, link: socket.socket, step: Receive | Ask, waited: float = 0.0) -> int:
         began = time.monotonic() - waited
-        if not isinstance(link, ssl.SSLSocket):
-            if self._call is not None or not self._comes(began, step.patience):
-                self._wait(True, False, began, step.patience)
-        else:  # there may be bytes that were decrypted already
+        # Nothing interrupts a login or a goodbye: there the socket itself waits, for half a second at most.
+        itself = self._waits and self._call is None and self._limit().left(began, step.patience) >= WAKE
+        if isinstance(link, ssl.SSLSocket):  # there may be bytes that were decrypted already
             self._look_at_the_clock(began, step.patience)
+        elif not itself:
+            self._wait(True, False, began, step.patience)
         while True:
             try:
-                return self._take(link, step.into)
+                return link.recv_into(step.into) if itself else self._take(link, step.into)
             except _NOT_NOW as problem:
-                writing = isinstance(problem, ssl.SSLWantWriteError)
+                writing, itself = isinstance(problem, ssl.SSLWantWriteError), False
                 self._wait(not writing, writing, began, step.patience)
 
     def _send(self, link: socket.socket, step: Send) -> int:
@@ -249,12 +247,6 @@ class BlockingTransport:
     def _take(self, link: socket.socket, into: Buffer) -> int:
         """Receive what is here; one of ``_NOT_NOW`` when nothing is."""
         return link.recv_into(into, 0, NOT_WAITING) if self._waits else link.recv_into(into)
-
-    def _comes(self, began: float, patience: float | None) -> bool:
-        """In a login or a goodbye, which nothing interrupts: wait for half a second at most; whether something came."""
-        readiness, limits = self._readiness, self._limits or self._limit()
-        left = limits.left(began, patience)
-        return readiness is not None and readiness.wait(True, False, left if left < WAKE else WAKE)
 
     def _wait(self, reading: bool, writing: bool, began: float, patience: float | None) -> None:
         """Wait until the socket is ready, or may be; ``ConnectionLost`` when a time limit is over."""
