@@ -40,14 +40,11 @@ from .steps import Connect, ConnectionLost, Exchange, Send
 from .stream import arrived, next_message, outgoing, question, receive
 from .turns import Sender, read_reply, send_asking, settle, take_whole
 
-#: Room beyond a fetch reply in the receive buffer: the descriptions around the rows, and the start of what
-#: comes next.
-SLACK = 64 << 10
 #: Seconds that an unresponsive server is waited for when the session ends.
 GOODBYE = 5.0
-#: No larger buffer is made at the start, however large the fetches are: the decoder takes rows as they
-#: arrive.
-MAX_BUFFER = 4 << 20
+#: Bytes of the receive buffer, however large the replies are: the decoder takes rows as they arrive, and what was
+#: received is still in the processor's cache then. Rows that are longer make it grow.
+BUFFER = 320 << 10
 
 
 # Groups that say the same in every session, encoded: nothing that is agreed on changes how they are laid out.
@@ -211,9 +208,8 @@ def _log_in(
     yield Connect(parameters.host, parameters.port, parameters.tls)
     yield Send(next(packet))  # no Ask, which would be at hand, with the password, while the answer is awaited
     # The server is at work: what is needed behind its answer is made now.
-    size = min(max(parameters.fetch_buffer_size, 4 * SLACK), MAX_BUFFER) + SLACK
     session = Session(
-        ReceiveBuffer(size, parameters.max_reply_bytes),
+        ReceiveBuffer(BUFFER, parameters.max_reply_bytes),
         framing,
         autocommit=parameters.autocommit,
         inexact=parameters.inexact,
