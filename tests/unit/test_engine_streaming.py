@@ -547,3 +547,21 @@ def test_a_cursor_for_update_comes_to_all_rows_of_a_large_table(db: Db) -> None:
     rows.close()
     assert rows.next() is None
     db.run("commit work")
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("lvarchar(32739)", "rpad('Öl', 32000, i::VARCHAR)"), ("text", "CAST(rpad('ol', 60000, 'x') AS BLOB)")],
+)
+def test_a_batch_of_wide_rows_weighs_no_more_than_one_of_narrow_rows(db: Db, column: str, value: str) -> None:
+    db.run(f"create table wide (c integer, v {column})")
+    db.session.transaction.con.execute(f"INSERT INTO wide SELECT i, {value} FROM range(1500) AS r(i)")
+    rows = 0
+    for batch in opened(db, "select c, v from wide").batches():
+        assert batch.nbytes < 17 << 20
+        rows += batch.num_rows
+    assert rows == 1500
+
+
+def test_batches_of_narrow_rows_are_large(db: Db) -> None:
+    assert next(opened(db).batches()).num_rows == 65536

@@ -216,45 +216,43 @@ class Inserts:
         """As `table`, of the rows that its query has found; with the triggers that these fire."""
         assert plan.select is not None
         columns: dict[str, Converted] = {}
-        for name, source, array, packed in zip(
-            plan.targets, plan.select.columns, table.columns, plan.select.packed, strict=True
-        ):
-            t = _column(plan.info, name).type
-            same = (t.code, t.encoded_length) == (source.type.code, source.type.encoded_length)
-            if packed and same:
-                stored = arrow_storage(t)
-                array = flat(array)
-                columns[name] = Converted(array if array.type == stored else array.cast(stored))
-                continue
-            if packed:
-                array = numbers_of_keys(array)
-            if same and array.type == arrow_storage(t) and not _has_the_least(array, t):
-                columns[name] = Converted(
-                    flat(cast_column(array, source.type, array.type, self._environment.codec))
-                )
-            else:
-                values_ = array.to_pylist()
-                if source.type.is_boolean:
-                    values_ = [None if v is None else "t" if v else "f" for v in values_]
-                columns[name] = self._environment.converter(t).column(values_)
+        n, arrays = table.num_rows, table.columns[::-1]
+        del table  # a column goes as soon as it is converted: else memory has all of them twice
+        for name, source, packed in zip(plan.targets, plan.select.columns, plan.select.packed, strict=True):
+            columns[name] = self._found(_column(plan.info, name).type, source.type, arrays.pop(), packed)
         if firing is not None and firing.each_row:
             total = Outcome()
-            for row in range(table.num_rows):
+            for row in range(n):
                 one = self._row(plan.info, {name: c.row(row) for name, c in columns.items()}, firing)
                 one.rows += total.rows
                 one.warnings |= total.warnings
                 total = one
             return total
-        outcome = self._appender.append(plan.info, columns, table.num_rows, stop_at_error=True)
+        outcome = self._appender.append(plan.info, columns, n, stop_at_error=True)
         if outcome.errors:
             raise outcome.errors.pop(min(outcome.errors))  # no name of it stays here: as in `run`
-        total = Outcome(rows=table.num_rows)
+        total = Outcome(rows=n)
         if outcome.rows:
             last = outcome.of(outcome.rows - 1)
             assert isinstance(last, Outcome)
             total.serial, total.serial8, total.bigserial = last.serial, last.serial8, last.bigserial
             total.warnings = WARN_CUT if outcome.cut else 0
         return total
+
+    def _found(self, t: ColumnType, source: ColumnType, array: pa.ChunkedArray, packed: bool) -> Converted:
+        """A column of type `t` of what a query has found in a column of type `source`; `packed` as for `cast_table`."""
+        same = (t.code, t.encoded_length) == (source.code, source.encoded_length)
+        if packed and same:
+            stored = arrow_storage(t)
+            return Converted(flat(array if array.type == stored else array.cast(stored)))
+        if packed:
+            array = numbers_of_keys(array)
+        if same and array.type == arrow_storage(t) and not _has_the_least(array, t):
+            return Converted(flat(cast_column(array, source, array.type, self._environment.codec)))
+        values = array.to_pylist()
+        if source.is_boolean:
+            values = [None if v is None else "t" if v else "f" for v in values]
+        return self._environment.converter(t).column(values)
 
     def _expressions(self, plan: InsertPlan, rows: Sequence[Sequence[object]]) -> dict[int, Sequence[object]]:
         """Values of the items that are neither literals nor bare parameters, by position, from one query per

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from ...wire.describe import Column
+from ...wire.types import ColumnType
+from ..types.nested_types import is_simple_large
 from ..types.result_cast import cast_table
 from .open_rows import OpenRows
 from .prepared import QueryResult
@@ -14,17 +16,26 @@ from .spool import Spool
 
 _BATCH_ROWS = 65536
 _VECTOR = 2048
-"""Rows that DuckDB makes at a time: no batch has fewer, but the last."""
+"""Rows that DuckDB makes at a time; a batch of more has a multiple of them."""
 
-_BATCH_BYTES = 8 << 20
-_ODD_WIDTH = 1024
-"""Bytes that a value is taken to have at most: LVARCHAR(32739) is seldom full."""
+_FEWEST = 32
+"""Rows in a batch, however wide they are: what a batch costs by itself is a matter of many rows."""
+
+_BATCH_BYTES = 16 << 20
+_LARGE = 64 << 10
+"""Bytes that a BYTE or TEXT is taken to have: a result has their contents in its rows, and no bound is declared."""
+
+
+def _weight(t: ColumnType) -> int:
+    """Bytes of a value in a batch: at most, where its type says so."""
+    return _LARGE if is_simple_large(t) else t.max_width
 
 
 def batch_rows(columns: Sequence[Column]) -> int:
-    """Rows in one batch of a result: bounded by their number, and by what they may weigh."""
-    width = sum(min(column.type.max_width, _ODD_WIDTH) for column in columns) or 1
-    return max(_VECTOR, min(_BATCH_ROWS, _BATCH_BYTES // width // _VECTOR * _VECTOR))
+    """Rows in one batch of a result: bounded by their number, and by what they may weigh. LVARCHAR(32739) is seldom
+    full, but several batches are in memory at a time, of each session that reads."""
+    rows = min(_BATCH_ROWS, _BATCH_BYTES // (sum(_weight(column.type) for column in columns) or 1))
+    return rows // _VECTOR * _VECTOR if rows > _VECTOR else max(_FEWEST, rows)
 
 
 class StreamedResult(QueryResult):
