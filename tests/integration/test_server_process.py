@@ -142,6 +142,17 @@ WRONG: dict[str, tuple[list[str], str, str]] = {
         "# who\n\nann:one\nann:s3cret\n",
         "users.txt, line 4: ann has a line already",
     ),
+    "users of another code set": (
+        ["--users", "users.txt"],
+        "ann:one\nbob:s3cret\udcff\n",
+        "users.txt, line 2: it is not UTF-8",
+    ),
+    "a user twice, once behind a byte order mark": (
+        ["--users", "users.txt"],
+        "\ufeffann:s3cret\nann:one\n",
+        "users.txt, line 2: ann has a line already",
+    ),
+    "nobody": (["--users", "users.txt"], "  # ann:s3cret\n\n", "users.txt: it has no line NAME:PASSWORD"),
 }
 
 RUN_EACH = """
@@ -166,7 +177,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, st
     for name, (arguments, users, _) in WRONG.items():
         folder = tmp_path_factory.mktemp("refused")
         if users:
-            (folder / "users.txt").write_text(users)
+            (folder / "users.txt").write_bytes(users.encode("utf-8", "surrogateescape"))
             (folder / "users.txt").chmod(0o600)
         cases[name] = (str(folder), arguments)
     run = subprocess.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import contextlib
 import gc
 import ipaddress
@@ -140,6 +141,8 @@ def _password(options: argparse.Namespace, users: Mapping[str, str], default: st
     """That of ``--user``. ValueError for the default one where other machines can use it."""
     password = options.password or os.environ.get(PASSWORD_VARIABLE)
     if password is None and options.users is not None:
+        if not users:
+            raise ValueError(f"{options.users}: it has no line NAME:PASSWORD, so nobody could log in")
         return users.get(options.user) or secrets.token_urlsafe()
     if password in (None, default) and not _only_this_machine(options.host):
         raise ValueError(
@@ -161,23 +164,27 @@ def _only_this_machine(host: str) -> bool:
 
 
 def _users_of(path: str) -> dict[str, str]:
-    """Passwords by name: lines NAME:PASSWORD, blank ones and those that begin with # left out. ValueError naming the
-    line that is none; OSError when the file cannot be read."""
+    """Passwords by name: lines NAME:PASSWORD, blank ones and those that begin with # left out, in UTF-8 with or without
+    a byte order mark. ValueError naming the line that is none; OSError when the file cannot be read."""
     users: dict[str, str] = {}
-    with open(path, encoding="utf-8") as file:
+    with open(path, "rb") as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
             log.warning("%s: others can read the passwords in it (chmod 600)", path)
-        for number, line in enumerate(file, 1):
-            text = line.rstrip("\r\n")
-            if not text.strip() or text.startswith("#"):
-                continue
-            name, _, password = text.partition(":")
-            name = name.strip()
-            if not name or not password:
-                raise ValueError(f"{path}, line {number}: it must be NAME:PASSWORD")
-            if name in users:
-                raise ValueError(f"{path}, line {number}: {name} has a line already")
-            users[name] = password
+        content = file.read().removeprefix(codecs.BOM_UTF8)
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"{path}, line {number}: it is not UTF-8") from None
+        if not text.strip() or text.lstrip().startswith("#"):
+            continue
+        name, _, password = text.partition(":")
+        name = name.strip()
+        if not name or not password:
+            raise ValueError(f"{path}, line {number}: it must be NAME:PASSWORD")
+        if name in users:
+            raise ValueError(f"{path}, line {number}: {name} has a line already")
+        users[name] = password
     return users
 
 
