@@ -443,6 +443,20 @@ def test_moments_of_texts_have_a_day_at_least(db: Db, word: str) -> None:
     assert db.rows("select extend(word, year to second), to_date(word) from words") == [(day, day)]
 
 
+@pytest.mark.parametrize("written", ["1_000", "1_0.5", "0x10", "0b11"])
+def test_duckdbs_ways_to_write_a_number_are_no_numbers(db: Db, written: str) -> None:
+    db.run("create table words (word varchar(20), i integer, d decimal(10,2), m decimal(16))")
+    db.run("insert into words (word, i) values (?, 7)", written)
+    expressions = [f"word::{t}" for t in ("smallint", "integer", "bigint", "int8", "float", "decimal(10,2)")]
+    expressions += ["word + 1", "abs(word)", "rpad('abc', word)", "substr('abc', word)", "left('abc', word)"]
+    for expression in expressions:
+        assert db.fails(f"select {expression} from words").sqlcode == -1213, expression
+    assert db.fails("select i from words where i < word").sqlcode == -1213
+    for column in ("i", "d", "m"):
+        assert db.fails(f"update words set {column} = word").sqlcode == -1213
+    assert db.rows("select i, d, m from words") == [(7, None, None)]
+
+
 def test_no_day_without_an_end_gets_into_a_table(db: Db) -> None:
     db.run("create table days (word varchar(20), day date, at datetime year to second, number float)")
     db.run("insert into days (word) values ('-infinity')")

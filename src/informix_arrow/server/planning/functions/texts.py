@@ -36,8 +36,14 @@ def width(ex: Ex) -> int:
     return ex.type.content_width if ex.type is not None and is_character(ex.type) else 255
 
 
+def _counted(v: Values, ex: Ex) -> Ex:
+    """A number of characters; a text is read as one as anywhere else: DuckDB would know '0x10' and '1_000'."""
+    n = v.ctx.count(ex)
+    return v.cast(n, ColumnType.bigint()) if n.type is not None and is_character(n.type) else n
+
+
 def _whole(v: Values, ex: Ex) -> str:
-    return f"CAST({v.ctx.count(ex).sql} AS BIGINT)"
+    return f"CAST({_counted(v, ex).sql} AS BIGINT)"
 
 
 def _same_width(duck: str) -> Handler:
@@ -150,7 +156,7 @@ def _end(duck: str) -> Handler:
 def _pad(duck: str) -> Handler:
     def handler(v: Values, args: list[Ex]) -> Ex:
         value = text_arg(v, args[0])
-        n = v.ctx.count(args[1])
+        n = _counted(v, args[1])
         fill = text_arg(v, args[2]).sql if len(args) > 2 else "' '"
         wanted, wide = count(n)
         if has_wide_characters(v.ctx.codec):  # as many more bytes as there may be beyond those of ASCII
@@ -165,7 +171,7 @@ def _pad(duck: str) -> Handler:
 
 
 def _space(v: Values, args: list[Ex]) -> Ex:
-    n = v.ctx.count(args[0])
+    n = _counted(v, args[0])
     wanted, wide = count(n)
     return Ex(f"repeat(' ', {wanted})", character(wide))
 
@@ -216,7 +222,7 @@ def _ascii(v: Values, args: list[Ex]) -> Ex:
 
 def _chr(v: Values, args: list[Ex]) -> Ex:
     """CHR: the character of a number from 1 to 255; -1214 for others."""
-    ex = v.ctx.count(args[0])
+    ex = _counted(v, args[0])
     ascii_only = ex.number and ex.sql.isdigit() and int(ex.sql) < 128
     wide = 2 if has_wide_characters(v.ctx.codec) and not ascii_only else 1
     number = f"CAST({ex.sql} AS BIGINT)"

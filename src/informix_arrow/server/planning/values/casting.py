@@ -82,6 +82,11 @@ def _number_text(sql: str, source: ColumnType) -> str:
     return f"CAST({sql} AS VARCHAR)"
 
 
+def _digits(sql: str) -> str:
+    """A text for DuckDB to read as a number: it would pass over the underscores of '1_000'."""
+    return f"replace(trim({sql}), '_', '?')"
+
+
 def _exact_number(sql: str, read: str, t: ColumnType) -> str:
     """A text as a number of type `t`, with all its digits; `read` is the text as DOUBLE, which says what is wrong with
     one that does not fit."""
@@ -89,9 +94,9 @@ def _exact_number(sql: str, read: str, t: ColumnType) -> str:
     if t.code == TypeCode.MONEY:
         return f"CAST(_ifx_money({sql}) AS {duck})"
     if t.code in INTEGERS:
-        exact = f"TRY_CAST(trunc(TRY_CAST(trim({sql}) AS DECIMAL(38, 16))) AS {duck})"
+        exact = f"TRY_CAST(trunc(TRY_CAST({_digits(sql)} AS DECIMAL(38, 16))) AS {duck})"
         return f"coalesce({exact}, CAST(trunc({read}) AS {duck}))"
-    return f"coalesce(TRY_CAST(trim({sql}) AS {duck}), CAST({read} AS {duck}))"
+    return f"coalesce(TRY_CAST({_digits(sql)} AS {duck}), CAST({read} AS {duck}))"
 
 
 class Values:
@@ -435,7 +440,7 @@ class Values:
         if ex.literal is not None:
             return self.read_literal(ex.literal, t)
         if is_number(t):
-            return f"_ifx_number(CAST(trim({ex.sql}) AS DOUBLE))"
+            return f"_ifx_number(CAST({_digits(ex.sql)} AS DOUBLE))"
         if t.is_boolean:
             return f"(CASE lower(trim({ex.sql})) WHEN 't' THEN TRUE WHEN 'f' THEN FALSE END)"
         if is_interval(t):
