@@ -53,6 +53,7 @@ def test_growth(
         bytes_per_row=(found["peak_mb"] - found["before_mb"]) * 1e6 / rows,
         over_time=found["over_time"],
         objects_mb=found["objects_mb"],  # what of it are the rows that a cursor gave
+        taken_mb=found["taken_mb"],  # what these take of the allocator
     )
     if mode == "partition_read":
         assert found["peak_mb"] - found["before_mb"] < BUDGET / 1e6 + BESIDES, found
