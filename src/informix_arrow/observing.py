@@ -140,18 +140,21 @@ class Observers:
         self._target, self._shows_values = target, shows_values
 
     def begin(self, database: str = "") -> Operation:
-        """An operation begins, in that database. For when somebody is :meth:`looking`."""
+        """An operation begins, in that database. For when somebody is :meth:`looking`, or a login is looked at."""
         return Operation(target=self._target, database=database, shows_values=self._shows_values)
 
     def looking(self) -> bool:
-        """Whether anybody looks."""
+        """Whether anybody looks at what comes behind a login."""
         return bool(
             self.own
             or _everywhere
             or _statement.isEnabledFor(logging.DEBUG)
             or _load.isEnabledFor(logging.DEBUG)
-            or _connect.isEnabledFor(logging.DEBUG)
         )
+
+    def looking_at_login(self) -> bool:
+        """Whether anybody looks at a login."""
+        return bool(self.own or _everywhere) or _connect.isEnabledFor(logging.DEBUG)
 
     def end(self, operation: Operation, database: str, error: BaseException | None = None) -> None:
         """It is over."""

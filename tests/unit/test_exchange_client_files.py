@@ -339,7 +339,7 @@ def test_a_request_that_does_not_end_is_a_protocol_error() -> None:
 )
 def test_client_files_in_sql_are_refused_before_sending_unless_registered(sql: str, function: str) -> None:
     with pytest.raises(NotSupportedError, match=function) as caught:
-        run(new_session(), sql, 0, (), ReadOptions())
+        next(run(new_session(), sql, 0, (), ReadOptions()))
     assert "client_files" in str(caught.value)
     files = ClientFiles()
     files.register({"in": b""}, "utf-8")

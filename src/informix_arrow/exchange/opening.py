@@ -12,6 +12,7 @@ from ..wire.errors import InterfaceError
 from ..wire.message_base import Message
 from .assigned import assigned_placeholders
 from .cancel import heed, wanted
+from .client_files import asks_for_files
 from .fetch import ReadOptions, ServerCursor, turn
 from .large_objects import ObjectReader
 from .lob_parameters import Parameters, send_bound
@@ -138,6 +139,7 @@ def _opening(session: Session, cursor: ServerCursor, last: Opening | None) -> Op
         after = group(session, (m.Open(), statement, m.Fetch(cursor.fetch_bytes)))
     usual = not (cursor.holds or read.isolation or read.lock_wait is not None or prepared is None)
     usual = usual and not (prepared and assigned_placeholders(prepared.text).numbers)
+    usual = usual and not asks_for_files(cursor.sql)
     return Opening(read, cursor.shape, cursor.fetch_bytes, before, after, usual)
 
 

@@ -71,7 +71,6 @@ def run(
     the session says).
     """
     statement = parse(sql)
-    refuse_unregistered(sql, session.client_files)
     chosen = session.inexact if inexact is None else inexact
     bound = _bound(session, values, chosen) if values else NO_PARAMETERS
     exchange = _run(session, statement, parameters, values, bound, options, need_rows, chosen, few=False)
@@ -89,7 +88,6 @@ def run_for_rows(
     """:func:`run` for somebody who wants Python rows, and gets these at once where they are few and came with the
     answer.
     """
-    refuse_unregistered(statement.sql, session.client_files)
     chosen = session.inexact if inexact is None else inexact
     bound = _bound(session, values, chosen) if values else NO_PARAMETERS
     return _run(session, statement, len(values), values, bound, options, False, chosen, few=True)
@@ -124,6 +122,8 @@ def _run(
         # Contents are used up by the attempt, so what has any is not tried on a statement that may be stale.
         kept = None if bound is None else session.statements.find(text)
         plain = kept is not None and bound is not None and is_plain(session, kept, options, bound, inexact)
+        if not plain:  # what is plain asks for no files
+            refuse_unregistered(statement.sql, session.client_files)
         prepared = kept if plain and kept else (yield from acquire(session, text, count, anew=bound is None))
         try:
             if plain and bound is not None:

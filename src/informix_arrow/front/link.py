@@ -163,7 +163,7 @@ class LinkState:
         """The login, for the transport to be run within the block."""
         if self._trace is not None:
             exchange = self._trace.follow(exchange)
-        if not self.observers.looking():
+        if not self.observers.looking_at_login():
             return nullcontext(exchange)
         return self._observed_login(exchange, self.observers.begin())
 
@@ -246,7 +246,7 @@ class Link(LinkState):
         """Log in. Errors are those of :func:`.exchange.connect.connect`."""
         link = cls(parameters)
         try:
-            if link._trace is None and not link.observers.looking():
+            if link._trace is None and not link.observers.looking_at_login():
                 exchange = login.connect(parameters)
                 link.session = link.transport.run(exchange, whole=parameters.login_timeout)
             else:
