@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import pickle
-import re
+import selectors
 import socket
 import struct
 import subprocess
@@ -20,6 +20,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -32,6 +33,9 @@ from informix_arrow.wire.login import packet_length
 from informix_arrow.wire.primitives import NeedMoreData, Reader
 
 HOLE = 1 << 20
+# Made once: to clear it would cost each session of a few messages more than they do, and whoever runs on the same core
+# the contents of its caches.
+_HOLE = bytearray(HOLE)
 _LARGE = 64 << 10  # bytes of a reply that is worth a file
 
 
@@ -118,22 +122,25 @@ def _group(parse: Parse, reader: Reader, framing: Framing) -> list[m.Message]:
 class Replay:
     """A process that plays the server's half of a dialogue; ``address`` is where.
 
+    Of several dialogues that are held against each other all are played by one process, to one client at a time: how
+    its memory happens to lie is a tenth of the time of a short session. ``addresses`` has a place for each.
+
     With ``count`` it counts the bytes of the requests and does not look at them.
     """
 
-    def __init__(self, dialogue: Dialogue, *, count: bool = False) -> None:
+    def __init__(self, *dialogues: Dialogue, count: bool = False) -> None:
         self._folder = tempfile.TemporaryDirectory()
-        self.dialogue = dialogue
-        path = Path(self._folder.name) / "dialogue"
-        path.write_bytes(pickle.dumps(dialogue))
+        path = Path(self._folder.name) / "dialogues"
+        path.write_bytes(pickle.dumps(dialogues))
         command = [sys.executable, "-m", "benchmarks.dialogue", str(path), "count" if count else "look"]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1]
         )
         assert self._process.stdout is not None
-        ready = re.fullmatch(r"(\d+)\n", self._process.stdout.readline())
-        assert ready is not None
-        self.address = ("127.0.0.1", int(ready[1]))
+        ports = self._process.stdout.readline().split()
+        assert len(ports) == len(dialogues), "the replay did not start"
+        self.addresses = [("127.0.0.1", int(port)) for port in ports]
+        self.address = self.addresses[0]
         self.pid = self._process.pid
 
     def __enter__(self) -> Replay:
@@ -227,12 +234,12 @@ def _without_surplus(dialogue: Dialogue) -> list[tuple[Turn, bool]]:
 
 def play_blindly(dialogue: Dialogue, client: socket.socket) -> None:
     """Serve one client that says exactly what was recorded: a reply leaves when the bytes of its request are there."""
-    hole, come, due = bytearray(HOLE), 0, 0
+    come = due = 0
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for turn in dialogue.turns:
         due += len(turn.request)
         while come < due:
-            count = client.recv_into(hole)
+            count = client.recv_into(_HOLE)
             if not count:
                 raise ConnectionError("the client has gone")
             come += count
@@ -289,7 +296,7 @@ def _done(reply: bytes, framing: Framing) -> bytes:
 def drain(dialogue: Dialogue, address: tuple[str, int]) -> int:
     """The same session by somebody who does not look: the bytes that came. Fetches are asked for one ahead, as our
     client does."""
-    hole, drained = memoryview(bytearray(HOLE)), 0
+    hole, drained = memoryview(_HOLE), 0
     turns = dialogue.turns
     with socket.create_connection(address) as link:
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -310,18 +317,24 @@ def drain(dialogue: Dialogue, address: tuple[str, int]) -> int:
 
 def _main(path: str, how: str) -> None:
     serve = play_blindly if how == "count" else play
-    dialogue = pickle.loads(Path(path).read_bytes())
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        print(listening.getsockname()[1], flush=True)
+    dialogues = pickle.loads(Path(path).read_bytes())
+    with ExitStack() as stack, selectors.DefaultSelector() as waiting:
+        ports = []
+        for dialogue in dialogues:
+            listening = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            waiting.register(listening, selectors.EVENT_READ, dialogue)
+            ports.append(str(listening.getsockname()[1]))
+        print(*ports, flush=True)
         while True:
-            client, _ = listening.accept()
-            with client:
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
-                try:
-                    serve(dialogue, client)
-                    client.recv(1)  # the client hangs up
-                except ConnectionError:
-                    pass
+            for key, _ in waiting.select():
+                client, _ = key.fileobj.accept()
+                with client:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
+                    try:
+                        serve(key.data, client)
+                        client.recv(1)  # the client hangs up
+                    except ConnectionError:
+                        pass
 
 
 if __name__ == "__main__":

@@ -202,18 +202,19 @@ def test_one_more_connection(benchmark: BenchmarkFixture, address: Address) -> N
         record((address.host, address.port), partial(session, who))
         for who in ("informix-arrow", "informix-driver")
     )
-    with on_one_core(), Replay(ours, count=True) as by_us, Replay(theirs, count=True) as by_them:
+    with on_one_core(), Replay(ours, theirs, count=True) as replay:
+        by_us, by_them = replay.addresses
 
-        def work(who: str, replay: Replay) -> None:
+        def work(who: str, host: str, port: int) -> None:
             for _ in range(count):
-                session(who, *replay.address)
+                session(who, host, port)
 
-        beside = "informix-driver", lambda: work("informix-driver", by_them)
+        beside = "informix-driver", lambda: work("informix-driver", *by_them)
         measure(
             benchmark,
             "connect and close, one more",
             beside[0],
-            lambda: work("informix-arrow", by_us),
+            lambda: work("informix-arrow", *by_us),
             rows=count,
             rounds=50,
             beside=beside,
