@@ -20,7 +20,7 @@ from .front.runner import ConnectionT
 from .identifiers import exact, exact_owner
 from .result import Result
 from .shaping.parameters import Values
-from .shaping.rows import NO_ROW, NO_ROWS, RowFactory, Rows, Whole
+from .shaping.rows import NO_ROW, NO_ROWS, Decoded, RowFactory, Rows, as_batch
 from .wire.assignment import Inexact
 from .wire.errors import InterfaceError, NotSupportedError, QueryCanceled
 
@@ -47,9 +47,9 @@ class Cursor(CursorBase, Generic[ConnectionT]):
     _timeout: float | None = None
     _cursor: ServerCursor | Few | None = None
     # Its rows: all of them, where they are few and here, or what makes batches of them.
-    _whole: Whole | None = None
+    _whole: Decoded | None = None
     _result: Result | None = None
-    _batches: Iterator[pa.RecordBatch] | None = None
+    _batches: Iterator[pa.RecordBatch | Decoded] | None = None
     _rows = NO_ROWS
 
     def __init__(
@@ -340,7 +340,9 @@ class Cursor(CursorBase, Generic[ConnectionT]):
             return
         self._result = result = Result(self._connection, cursor, self._timeout)
         lazy = {index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()}
-        self._batches, self._rows = result.batches(), Rows(self._make, {**lazy, **exact})
+        exact = {**lazy, **exact}
+        self._batches = result.batches() if exact else result.decoded()
+        self._rows = Rows(self._make, exact)
 
     def _drop_result(self) -> None:
         if self._cursor is None:
@@ -358,7 +360,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
             raise nothing_to_fetch()
         return self._cursor
 
-    def _take_whole(self) -> Whole:
+    def _take_whole(self) -> Decoded:
         """The rows that are all here. ``InterfaceError`` where the connection would not be asked for others either."""
         assert self._whole is not None
         self._connection._link.require_idle()
@@ -391,14 +393,14 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         if self._whole is not None:  # of which none was handed out
             return self._whole_batch(self._require_rows())
         rest = self._rows.rest()
-        return itertools.chain(() if rest is None else (rest,), self._batches or ())
+        return itertools.chain(() if rest is None else (rest,), map(as_batch, self._batches or ()))
 
     def _whole_batch(self, cursor: ServerCursor | Few) -> Iterator[pa.RecordBatch]:
         """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
         if self._cursor is not cursor:
             raise InterfaceError("the result was closed while it was being read")
         if self._whole is not None:
-            yield self._take_whole().slice(0)
+            yield as_batch(self._take_whole())
 
     def __iter__(self) -> Self:
         """The cursor itself: an iterator over the rows that are left."""

@@ -4,22 +4,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pyarrow as pa
 
 from .exchange.batches import Batches
 from .exchange.fetch import ServerCursor
+from .exchange.session import Session
 from .exchange.shape import ObjectColumn, object_columns
+from .exchange.steps import Exchange
 from .front.runner import Runner
 from .large_object import LargeObject, open_objects
+from .shaping.rows import Decoded
 from .wire.describe import Column
 from .wire.errors import InexactWarning
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+B = TypeVar("B")
 
 
 class Result:
@@ -88,7 +93,14 @@ class Result:
         After an error every further step is an ``InterfaceError``: what is missing never passes for the end.
         """
         self._rows.take()
-        return _Reader(self)
+        return _Reader(self, self._rows.next)
+
+    def decoded(self) -> Iterator[pa.RecordBatch | Decoded]:
+        """:meth:`batches` for a cursor, which makes Python rows of them: where C makes all of their values, as the
+        decoder hands them over.
+        """
+        self._rows.take()
+        return _Reader(self, self._rows.decoded)
 
     def read_all(self) -> pa.Table:
         """Read all rows into one table. Errors as :meth:`batches`."""
@@ -141,25 +153,25 @@ class Result:
         return f"<informix_arrow.Result of {len(self.columns)} columns, {state}>"
 
 
-class _Reader:
-    """Iterates over the batches of a result, one exchange each."""
+class _Reader(Generic[B]):
+    """Iterates over the batches of a result, one exchange each, which ``take`` makes."""
 
-    def __init__(self, result: Result) -> None:
-        self._result = result
+    def __init__(self, result: Result, take: Callable[[Session], Exchange[B | None]]) -> None:
+        self._result, self._take = result, take
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> pa.RecordBatch:
+    def __next__(self) -> B:
         result = self._result
         connection, rows = result._connection, result._rows
         if rows.used_up and not connection.closed:
             raise StopIteration
         try:
             if rows.all_here:
-                batch = connection._link.run_here(rows.next(connection._session))
+                batch = connection._link.run_here(self._take(connection._session))
             else:
-                batch = connection._run(rows.next(connection._session), result._timeout)
+                batch = connection._run(self._take(connection._session), result._timeout)
             for text in rows.inexact():
                 warnings.warn(text, InexactWarning, stacklevel=2)
         except BaseException as error:

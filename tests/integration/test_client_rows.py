@@ -298,3 +298,42 @@ def test_a_floating_decimal_can_be_a_decimal_in_rows_and_text_in_arrow(server: S
         )
         cursor.floating_decimals = "float64"
         assert cursor.execute("SELECT x FROM floating WHERE x = 0").fetchall() == [(0.0,)]
+
+
+MANY = 40_000  # rows of several batches
+
+
+def many_rows() -> pa.Table:
+    texts = [None if i % 7 == 0 else f"row ä number {i}" + "x" * (i % 30) for i in range(MANY)]
+    return pa.table({"id": pa.array(range(MANY), pa.int32()), "name": texts, "sentinel": [12345] * MANY})
+
+
+def test_a_cursor_gives_rows_of_many_batches_and_their_rest_to_arrow(conn: ifx.Connection) -> None:
+    many = many_rows()
+    conn.execute("CREATE TEMP TABLE client_many (id INT, name VARCHAR(64), sentinel INT)")
+    conn.write_arrow("client_many", many)
+    rows = list(zip(*(column.to_pylist() for column in many.columns), strict=True))
+    query = "SELECT * FROM client_many ORDER BY id"
+    cursor = conn.cursor()
+    assert cursor.execute(query).fetchall() == rows
+    cursor.execute(query)
+    assert [cursor.fetchone(), *cursor.fetchmany(20_000), next(cursor)] == rows[:20_002]
+    rest = cursor.fetch_arrow_table()
+    assert rest.column_names == ["id", "name", "sentinel"]
+    assert list(zip(*(column.to_pylist() for column in rest.columns), strict=True)) == rows[20_002:]
+    assert cursor.execute(query).fetch_arrow_table().equals(many.cast(rest.schema))
+    assert [tuple(row) for row in conn.cursor(row_factory="namedtuple").execute(query)] == rows
+
+
+def test_rows_that_c_makes_take_nothing_of_pyarrows_memory(server_process: str) -> None:
+    """It takes memory by whole huge pages, for a few bytes of a schema."""
+    pool = pa.default_memory_pool()
+    with dbapi.connect(server_process) as conn:
+        conn.execute("CREATE TEMP TABLE client_pool (id INT, name VARCHAR(64), sentinel INT)")
+        conn.write_arrow("client_pool", many_rows())
+        cursor = conn.cursor().execute("SELECT * FROM client_pool")
+        before = pool.num_allocations()
+        assert len(cursor.fetchall()) == MANY
+        assert pool.num_allocations() == before
+        assert conn.read_arrow("SELECT FIRST 2 * FROM client_pool").num_rows == 2
+        assert pool.num_allocations() > before  # so it would have been seen

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
+from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, Taken, next_batch
 from informix_arrow.exchange.opening import make_cursor
 from informix_arrow.exchange.run import run
 from informix_arrow.exchange.session import Session
@@ -31,15 +31,18 @@ def open_query(peer: Peer, session: Session, sql: str = "select", **options: int
     return cursor
 
 
-def to_batch(cursor: ServerCursor, capsule: object) -> pa.RecordBatch:
-    return pa.RecordBatch._import_from_c_capsule(cursor.plan.schema.__arrow_c_schema__(), capsule)
+def to_batch(cursor: ServerCursor, taken: Taken | None) -> pa.RecordBatch:
+    assert taken is not None
+    batch = pa.RecordBatch._import_from_c_capsule(cursor.plan.schema.__arrow_c_schema__(), taken[0])
+    assert batch.num_rows == taken[1]
+    return batch
 
 
 def read(peer: Peer, session: Session, cursor: ServerCursor) -> list[int]:
     """The ids of all rows that are left."""
     found: list[int] = []
-    while (capsule := peer.run(next_batch(session, cursor))) is not None:
-        batch = to_batch(cursor, capsule)
+    while (taken := peer.run(next_batch(session, cursor))) is not None:
+        batch = to_batch(cursor, taken)
         assert set(batch["sentinel"].to_pylist()) <= {12345}
         assert batch["name"].to_pylist() == [f"n{number}" for number in batch["id"].to_pylist()]
         found += batch["id"].to_pylist()
@@ -123,8 +126,8 @@ def test_batches_are_cut_by_rows() -> None:
     peer, session = Peer([select(), [*rows(1, 2, 3, 4, 5), *DONE]]), new_session()
     cursor = open_query(peer, session, batch_rows=2)
     sizes = []
-    while (capsule := peer.run(next_batch(session, cursor))) is not None:
-        sizes.append(to_batch(cursor, capsule).num_rows)
+    while (taken := peer.run(next_batch(session, cursor))) is not None:
+        sizes.append(to_batch(cursor, taken).num_rows)
     assert sizes == [2, 2, 1]
 
 
@@ -152,12 +155,12 @@ def test_another_statement_first_takes_in_the_rows_on_their_way() -> None:
     second = open_query(peer, session, batch_rows=1)
     found: dict[int, list[int]] = {0: [], 1: []}
     while True:
-        capsules = [peer.run(next_batch(session, cursor)) for cursor in (first, second)]
-        if capsules == [None, None]:
+        both = [peer.run(next_batch(session, cursor)) for cursor in (first, second)]
+        if both == [None, None]:
             break
-        for number, (cursor, capsule) in enumerate(zip((first, second), capsules, strict=True)):
-            if capsule is not None:
-                found[number] += to_batch(cursor, capsule)["id"].to_pylist()
+        for number, (cursor, taken) in enumerate(zip((first, second), both, strict=True)):
+            if taken is not None:
+                found[number] += to_batch(cursor, taken)["id"].to_pylist()
     assert found[0] == [2, 3, 4, 5, 6, 7, 8]
     assert found[1] == [102, 103, 104, 105, 106, 107, 108]
 

@@ -443,8 +443,9 @@ def opened(peer: Peer, session: Session, **options: Any) -> ServerCursor:
 def contents_of(peer: Peer, session: Session, cursor: ServerCursor) -> Iterator[bytes | None]:
     """The contents of the rows that are left, as a Result reads them."""
     row = 0
-    while (capsule := peer.run(next_batch(session, cursor))) is not None:
-        rows = pa.RecordBatch._import_from_c_capsule(cursor.plan.decoded.__arrow_c_schema__(), capsule)
+    while (taken := peer.run(next_batch(session, cursor))) is not None:
+        rows = pa.RecordBatch._import_from_c_capsule(cursor.plan.decoded.__arrow_c_schema__(), taken[0])
+        assert rows.num_rows == taken[1]
         assert set(rows["sentinel"].to_pylist()) == {12345}
         start = 0
         while start < rows.num_rows:

@@ -15,7 +15,7 @@ from ..front.cursor_base import CursorBase, nothing_to_fetch
 from ..front.runner import AsyncConnectionT
 from ..identifiers import exact, exact_owner
 from ..shaping.parameters import Values
-from ..shaping.rows import NO_ROW, NO_ROWS, RowFactory, Rows, Whole
+from ..shaping.rows import NO_ROW, NO_ROWS, Decoded, RowFactory, Rows, as_batch
 from ..wire.assignment import Inexact
 from ..wire.errors import NotSupportedError, QueryCanceled
 from .result import AsyncResult
@@ -53,12 +53,12 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     _timeout: float | None = None
     _cursor: ServerCursor | Few | None = None
     # Its rows: all of them, where they are few and here, or what makes batches of them.
-    _whole: Whole | None = None
+    _whole: Decoded | None = None
     _result: AsyncResult | None = None
     # asyncio only:
-    _batches: AsyncIterator[pa.RecordBatch] | None = None
+    _batches: AsyncIterator[pa.RecordBatch | Decoded] | None = None
     # blocking only:
-    # | _batches: Iterator[pa.RecordBatch] | None = None
+    # | _batches: Iterator[pa.RecordBatch | Decoded] | None = None
     # both:
     _rows = NO_ROWS
 
@@ -285,9 +285,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         rest = self._rows.rest()
         batches = [] if rest is None else [rest]
         if self._batches is not None:
-            batches += [batch async for batch in self._batches]
+            batches += [as_batch(batch) async for batch in self._batches]
         elif self._whole is not None:
-            batches.append(self._take_whole().slice(0))
+            batches.append(as_batch(self._take_whole()))
         return pa.Table.from_batches(batches, cursor.plan.schema)
 
     # blocking only:
@@ -395,12 +395,12 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             self._whole, self._rows = whole, Rows(self._make)
             return
         self._result = result = AsyncResult(self._connection, cursor, self._timeout)
-        # asyncio only:
-        self._batches, self._rows = result.batches(), Rows(self._make, exact)
         # blocking only:
         # | lazy = {index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()}
-        # | self._batches, self._rows = result.batches(), Rows(self._make, {**lazy, **exact})
+        # | exact = {**lazy, **exact}
         # both:
+        self._batches = result.batches() if exact else result.decoded()
+        self._rows = Rows(self._make, exact)
 
     async def _drop_result(self) -> None:
         if self._cursor is None:
@@ -418,7 +418,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             raise nothing_to_fetch()
         return self._cursor
 
-    def _take_whole(self) -> Whole:
+    def _take_whole(self) -> Decoded:
         """The rows that are all here. ``InterfaceError`` where the connection would not be asked for others either."""
         assert self._whole is not None
         self._connection._link.require_idle()
@@ -452,14 +452,14 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     # |     if self._whole is not None:  # of which none was handed out
     # |         return self._whole_batch(self._require_rows())
     # |     rest = self._rows.rest()
-    # |     return itertools.chain(() if rest is None else (rest,), self._batches or ())
+    # |     return itertools.chain(() if rest is None else (rest,), map(as_batch, self._batches or ()))
     # |
     # | def _whole_batch(self, cursor: ServerCursor | Few) -> Iterator[pa.RecordBatch]:
     # |     """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
     # |     if self._cursor is not cursor:
     # |         raise InterfaceError("the result was closed while it was being read")
     # |     if self._whole is not None:
-    # |         yield self._take_whole().slice(0)
+    # |         yield as_batch(self._take_whole())
     # |
     # both:
     def __aiter__(self) -> Self:

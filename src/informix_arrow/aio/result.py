@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pyarrow as pa
 
 from ..exchange.batches import Batches
 from ..exchange.fetch import ServerCursor
+from ..exchange.session import Session
+from ..exchange.steps import Exchange
 from ..front.runner import AsyncRunner
+from ..shaping.rows import Decoded
 from ..wire.describe import Column
 from ..wire.errors import InexactWarning
 
@@ -22,6 +25,8 @@ from ..wire.errors import InexactWarning
 # both:
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+B = TypeVar("B")
 
 
 class AsyncResult:
@@ -105,7 +110,14 @@ class AsyncResult:
         After an error every further step is an ``InterfaceError``: what is missing never passes for the end.
         """
         self._rows.take()
-        return _Reader(self)
+        return _Reader(self, self._rows.next)
+
+    def decoded(self) -> AsyncIterator[pa.RecordBatch | Decoded]:
+        """:meth:`batches` for a cursor, which makes Python rows of them: where C makes all of their values, as the
+        decoder hands them over.
+        """
+        self._rows.take()
+        return _Reader(self, self._rows.decoded)
 
     async def read_all(self) -> pa.Table:
         """Read all rows into one table. Errors as :meth:`batches`."""
@@ -170,28 +182,28 @@ class AsyncResult:
         return f"<informix_arrow.aio.AsyncResult of {len(self.columns)} columns, {state}>"
 
 
-class _Reader:
-    """Iterates over the batches of a result, one exchange each.
+class _Reader(Generic[B]):
+    """Iterates over the batches of a result, one exchange each, which ``take`` makes.
 
     In asyncio no async generator: those have to be closed by the event loop when somebody leaves a loop half way.
     """
 
-    def __init__(self, result: AsyncResult) -> None:
-        self._result = result
+    def __init__(self, result: AsyncResult, take: Callable[[Session], Exchange[B | None]]) -> None:
+        self._result, self._take = result, take
 
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> pa.RecordBatch:
+    async def __anext__(self) -> B:
         result = self._result
         connection, rows = result._connection, result._rows
         if rows.used_up and not connection.closed:
             raise StopAsyncIteration
         try:
             if rows.all_here:
-                batch = connection._link.run_here(rows.next(connection._session))
+                batch = connection._link.run_here(self._take(connection._session))
             else:
-                batch = await connection._run(rows.next(connection._session), result._timeout)
+                batch = await connection._run(self._take(connection._session), result._timeout)
             for text in rows.inexact():
                 warnings.warn(text, InexactWarning, stacklevel=2)
         except BaseException as error:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._decode import OTHER
-from ..shaping.rows import Whole
+from ..shaping.rows import Decoded
 from ..wire import messages as m
 from ..wire.assignment import Inexact
 from ..wire.describe import Column, Plan
@@ -48,7 +48,7 @@ _BATCH_BYTES = 1 << 30  # more than they take as Arrow
 _FEW_COLUMNS = 64  # of a query whose decoder is kept: what that reserves grows with them
 
 
-class Few(Whole):
+class Few(Decoded):
     """All rows of a small result, which the server has closed already.
 
     Parameters

@@ -6,17 +6,21 @@ decoded, lists and structs are parsed. The blocking and the asyncio result are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import pyarrow as pa
 
 from ..shaping.finish import Content
+from ..shaping.rows import Decoded
 from ..wire.describe import Column
 from ..wire.errors import DataError, Error, InterfaceError
-from .fetch import ServerCursor, next_batch
+from .fetch import ServerCursor, Taken, next_batch
 from .observed import tell, tell_rows
 from .session import Session
 from .steps import Exchange
+
+B = TypeVar("B")
 
 
 class Batches:
@@ -105,6 +109,16 @@ class Batches:
         closed then. Whoever runs this exchange and does not get its result has to say so (:meth:`fail`): rows are
         missing from there on, and later calls are refused.
         """
+        return self._one(session, self._next)
+
+    def decoded(self, session: Session) -> Exchange[pa.RecordBatch | Decoded | None]:
+        """:meth:`next` for whoever makes Python rows: where C makes them, as the decoder hands them over. pyarrow has
+        no part in it then, whose allocator takes 2 MiB for the few bytes of a schema.
+        """
+        return self._one(session, self._next if self.cursor.shape.c_schema is None else self._bare)
+
+    def _one(self, session: Session, make: Callable[[Session], Exchange[B | None]]) -> Exchange[B | None]:
+        """What ``make`` makes of the rows that come next; None at their end."""
         if self.closed:
             raise InterfaceError("the result was closed while it was being read")
         if self._failure is not None:
@@ -113,28 +127,42 @@ class Batches:
             ) from self._failure
         if self._ended:
             return None
-        cursor, finisher = self.cursor, self._finisher
-        tell(session, "fetch", cursor.sql)
+        tell(session, "fetch", self.cursor.sql)
         try:
-            if self._error is not None:
-                raise self._error
-            if self._decoded is not None:
-                return (yield from self._with_objects(session, self._decoded))
-            capsule = yield from next_batch(session, cursor)
-            if capsule is None:
-                self._ended = True
-                return None
-            schema = finisher.schema if finisher.untouched else finisher.decoded
-            batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), capsule)
-            tell_rows(session, batch.num_rows)
-            if cursor.objects is not None:
-                self._offset = 0
-                return (yield from self._with_objects(session, batch))
-            return self._finished(session, batch, {})
+            return (yield from make(session))
         except Error as error:
-            if not cursor.lazy and session.usable_after(error):
-                yield from cursor.close(session)
+            if not self.cursor.lazy and session.usable_after(error):
+                yield from self.cursor.close(session)
             raise
+
+    def _taken(self, session: Session) -> Exchange[Taken | None]:
+        """The next batch as the decoder hands it over; None at the end of the rows."""
+        taken = yield from next_batch(session, self.cursor)
+        if taken is None:
+            self._ended = True
+        else:
+            tell_rows(session, taken[1])
+        return taken
+
+    def _bare(self, session: Session) -> Exchange[Decoded | None]:
+        taken = yield from self._taken(session)
+        return None if taken is None else Decoded(self.schema, self.cursor.shape.c_schema, *taken)
+
+    def _next(self, session: Session) -> Exchange[pa.RecordBatch | None]:
+        if self._error is not None:
+            raise self._error
+        if self._decoded is not None:
+            return (yield from self._with_objects(session, self._decoded))
+        taken = yield from self._taken(session)
+        if taken is None:
+            return None
+        finisher = self._finisher
+        schema = finisher.schema if finisher.untouched else finisher.decoded
+        batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), taken[0])
+        if self.cursor.objects is not None:
+            self._offset = 0
+            return (yield from self._with_objects(session, batch))
+        return self._finished(session, batch, {})
 
     def fail(self, error: BaseException) -> None:
         """The reader did not get what :meth:`next` made: the rows after it must not pass for the rest."""

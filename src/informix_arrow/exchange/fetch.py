@@ -16,9 +16,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from struct import Struct
+from typing import TypeAlias
 
 from .._decode import FULL, NEED_MORE, OTHER, Decoder
-from ..shaping.rows import Whole
+from ..shaping.rows import Decoded
 from ..wire import messages as m
 from ..wire.describe import Column, Plan
 from ..wire.errors import DataError, Error, InterfaceError, NotSupportedError, ProtocolError
@@ -63,6 +64,10 @@ class ReadOptions:
     lock_wait: int | None = None  # seconds, 0 = not to wait, -1 = for ever; None = the session's
 
 
+Taken: TypeAlias = tuple[object, int]
+"""A batch as the decoder hands it over, a PyCapsule ``arrow_array``, and how many rows it has."""
+
+
 @dataclass(slots=True, eq=False)
 class ServerCursor:
     """One open cursor of the server, the decoder of its rows, and what was decoded but not handed out yet."""
@@ -72,7 +77,7 @@ class ServerCursor:
     shape: Shape  # of its rows
     fetch_bytes: int
     decoder: Decoder | None  # None = nobody wants the rows: they are passed over by their headers
-    ready: deque[object] = field(default_factory=deque)  # PyCapsules of finished batches
+    ready: deque[Taken] = field(default_factory=deque)  # finished batches
     in_flight: int = 0  # fetches sent whose replies were not read to their end
     reply_rows: int = 0  # tuples met in the reply being read
     reply_bytes: int = 0  # and what they took
@@ -110,15 +115,15 @@ class ServerCursor:
         """Whether the server's cursor has to stay open when all its rows are here."""
         return self.lazy or self.objects is not None
 
-    def whole(self) -> Whole | None:
+    def whole(self) -> Decoded | None:
         """Take all rows, where they are here, no batch of them was made, and C can make rows of them; else None."""
         decoder, c_schema = self.decoder, self.shape.c_schema
         if c_schema is None or decoder is None or not (self.ended and self.released):
             return None
         if self.ready or self.holds or self.error is not None:
             return None
-        rows, self.decoder = decoder.rows, None
-        return Whole(self.shape.plan.schema, c_schema, decoder.take(), rows)
+        self.decoder = None
+        return Decoded(self.shape.plan.schema, c_schema, *_take(decoder))
 
     def take_in(self, session: Session) -> Exchange[None]:
         """Read the rest of the fetch reply at the head of the line; its rows wait here for their reader."""
@@ -146,8 +151,14 @@ class ServerCursor:
         self.outlived = not self.read.hold
 
 
-def next_batch(session: Session, cursor: ServerCursor) -> Exchange[object | None]:
-    """The next batch as a PyCapsule ``arrow_array``; None when the rows are used up."""
+def _take(decoder: Decoder) -> Taken:
+    """Take the batch that the decoder has built."""
+    rows = decoder.rows
+    return decoder.take(), rows
+
+
+def next_batch(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]:
+    """The next batch; None when the rows are used up."""
     if cursor.stepwise:
         return (yield from _next_row(session, cursor))
     while not cursor.ready and cursor.error is None:
@@ -161,7 +172,7 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[object | None
             yield from heed(session)
             yield from request(session, cursor)
         elif cursor.decoder is not None and cursor.decoder.rows:
-            cursor.ready.append(cursor.decoder.take())
+            cursor.ready.append(_take(cursor.decoder))
             cursor.decoder = None
         else:
             if not cursor.released and not cursor.lazy:
@@ -176,7 +187,7 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[object | None
     raise cursor.error
 
 
-def _next_row(session: Session, cursor: ServerCursor) -> Exchange[object | None]:
+def _next_row(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]:
     """The next row of a named cursor, fetched now: the server's position, which is what ``WHERE CURRENT OF`` means,
     must be the row that the caller got last. The cursor stays open behind its last row for the same reason.
     """
@@ -199,7 +210,7 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[object | None]
             for payload in reply.tuples:
                 data = m.Tuple(0, payload).encode(session.framing)
                 decoder.feed(data, 0, len(data))
-                return decoder.take()
+                return _take(decoder)
         except Error as error:
             error.statement = cursor.sql
             yield from cursor.close(session)
@@ -272,7 +283,7 @@ def decode(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
     except DataError as error:
         error.statement = cursor.sql
         if decoder.rows:  # the rows before it are as good as any
-            cursor.ready.append(decoder.take())
+            cursor.ready.append(_take(decoder))
         cursor.fail(error)
         cursor.answered = True
         return FULL
@@ -281,7 +292,7 @@ def decode(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
     cursor.reply_rows += decoder.total_rows - before
     cursor.answered = cursor.answered or cursor.reply_rows > 0
     if status == FULL:
-        cursor.ready.append(decoder.take())
+        cursor.ready.append(_take(decoder))
     return status
 
 

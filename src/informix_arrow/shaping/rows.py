@@ -52,9 +52,9 @@ NO_ROW = _NoRow()
 """What :meth:`Rows.one` gives when another batch is needed."""
 
 
-class Whole:
-    """All rows of a small result as the decoder hands them over, for C to make rows of: pyarrow is asked for a batch of
-    them only where somebody wants one.
+class Decoded:
+    """Rows as the decoder hands them over, for C to make Python rows of: pyarrow is asked for a batch of them only
+    where somebody wants one.
 
     Parameters
     ----------
@@ -88,6 +88,11 @@ class Whole:
         return pa.RecordBatch._import_from_c_capsule(self._schema.__arrow_c_schema__(), capsule).slice(first)
 
 
+def as_batch(rows: pa.RecordBatch | Decoded) -> pa.RecordBatch:
+    """The rows as a batch, for Arrow; ``rows`` is used up."""
+    return rows.slice(0) if isinstance(rows, Decoded) else rows
+
+
 class Rows:
     """Rows being made of batches, in order.
 
@@ -100,7 +105,7 @@ class Rows:
     """
 
     # Of the class until they are set: each statement with rows has one, and seldom needs them all.
-    _batch: pa.RecordBatch | Whole | None = None  # the batch that rows are being made of
+    _batch: pa.RecordBatch | Decoded | None = None  # the batch that rows are being made of
     _capsules: tuple[Any, Any] | None = None  # the same, for C
     _others: list[tuple[int, MakeValues]] | None = None  # columns that are not made in C, and what makes them
     _offset = 0  # its rows already in _tuples
@@ -113,11 +118,11 @@ class Rows:
         self._make = make
         self._lazy = lazy or {}
 
-    def add(self, batch: pa.RecordBatch | Whole) -> None:
+    def add(self, batch: pa.RecordBatch | Decoded) -> None:
         """Take the next batch. Those before must be used up: :meth:`one` said :data:`NO_ROW`."""
         self._batch, self._offset, self._first = batch, 0, self.given
         self._capsules = None
-        if isinstance(batch, Whole):
+        if isinstance(batch, Decoded):
             if batch.made is not None:
                 self._tuples, self._offset = iter(batch.made), batch.num_rows
                 self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
@@ -129,7 +134,7 @@ class Rows:
                 if index in self._lazy or not made_in_c(kind)
             ]
 
-    def all_of(self, whole: Whole) -> list[Any]:
+    def all_of(self, whole: Decoded) -> list[Any]:
         """All rows of a result that is here as a whole; nothing was added before."""
         if whole.made is None or self._make is not None:
             self.add(whole)
@@ -194,7 +199,7 @@ class Rows:
         capsules: tuple[Any, Any] = self._capsules or self._batch.__arrow_c_array__()
         self._capsules = capsules
         first, count = self._offset, min(left, ROWS_AT_ONCE)
-        ready = None if isinstance(self._batch, Whole) else self._ready(self._batch, first, count)
+        ready = None if isinstance(self._batch, Decoded) else self._ready(self._batch, first, count)
         self._tuples = iter(rows(*capsules, first, count, ready))
         self._offset += count
         self._rows = self._tuples if self._make is None else map(self._make, self._tuples)
