@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
@@ -52,6 +52,58 @@ def test_rows_that_came_at_once_are_told(url: str) -> None:
         ]
         assert len({(each.bytes_sent, each.bytes_received) for each in seen[1:]}) <= 2
         assert all(each.bytes_sent and each.bytes_received for each in seen)
+
+
+@pytest.mark.parametrize("lobs", ["inline", "lazy", "skip"])
+@pytest.mark.parametrize(
+    "columns", ["id", "id, floating", "id, b", "id, t", "id, blob", "id, floating, clob"]
+)
+def test_each_row_of_a_query_is_told_once(
+    url: str, columns: str, lobs: Literal["inline", "lazy", "skip"]
+) -> None:
+    """By the execute or by the fetches, in the first run and in those that follow, whoever makes the rows."""
+    with ifx.connect(url) as conn:
+        conn.execute(
+            "CREATE TEMP TABLE told (id INT, floating DECIMAL(6), b BYTE, t TEXT, blob BLOB, clob CLOB)"
+        )
+        row = {"floating": "1.5", "b": b"b", "t": "t", "blob": b"x", "clob": "y"}
+        conn.write_arrow(
+            "told", pa.table({"id": [1, 2, 3], **{name: [value] * 3 for name, value in row.items()}})
+        )
+        seen: list[Operation] = []
+        conn.add_observer(seen.append)
+        query = f"SELECT {columns} FROM told"
+        cursors = [conn.cursor(), conn.cursor("by_name"), conn.cursor(scrollable=True), conn.cursor()]
+        cursors[-1].floating_decimals = "decimal"
+        for cursor in cursors * 3:
+            seen.clear()
+            cursor.lobs = lobs if not cursor.scrollable else "inline"
+            assert len(cursor.execute(query + " FOR UPDATE" * bool(cursor.name)).fetchall()) == 3
+            assert sum(each.rows or 0 for each in seen) == 3, (cursor, seen)
+            assert {each.kind for each in seen} <= {"execute", "fetch", "close"}
+        for _ in range(3):
+            seen.clear()
+            with conn.query(query, lobs="skip" if lobs == "skip" else "inline") as result:
+                assert result.read_all().num_rows == 3
+            assert sum(each.rows or 0 for each in seen) == 3, seen
+
+
+def test_rows_that_came_while_another_query_began_are_told(url: str) -> None:
+    with ifx.connect(url) as conn:
+        conn.execute("CREATE TEMP TABLE two_at_once (id INT)")
+        conn.write_arrow("two_at_once", pa.table({"id": range(50_000)}))
+        seen: list[Operation] = []
+        conn.add_observer(seen.append)
+        results = [conn.query("SELECT * FROM two_at_once", batch_bytes=4096 << n) for n in (0, 2, 4)]
+        for result in results:
+            assert result.read_all().num_rows == 50_000
+        assert sum(each.rows or 0 for each in seen) == 150_000
+        seen.clear()
+        cursors = [conn.cursor().execute("SELECT * FROM two_at_once") for _ in range(2)]
+        for _ in range(6):
+            for cursor in cursors:
+                cursor.fetchmany(10_000)
+        assert sum(each.rows or 0 for each in seen) == 100_000
 
 
 def everything(conn: ifx.Connection) -> None:

@@ -28,6 +28,7 @@ from .fetch import (
     more_likely,
     pass_end,
     request,
+    tell_all_here,
     turn,
 )
 from .lob_parameters import Parameters
@@ -188,6 +189,7 @@ def _opened(
                 _closed(session, prepared)
                 for number in session.statements.put_back(prepared, logged=session.logged):
                     queue(session, group(session, (m.Id(number), m.Release())))
+                tell_all_here(session, cursor)
                 return cursor
         while owed[0] is not cursor:
             yield from owed[0].take_in(session)
@@ -198,6 +200,7 @@ def _opened(
         if session.usable_after(error):
             yield from cursor.close(session)  # once: it may have closed itself
         raise
+    tell_all_here(session, cursor)
     return cursor
 
 

@@ -85,9 +85,10 @@ class Batches:
 
     @property
     def all_here(self) -> bool:
-        """Whether the server has nothing more to say about these rows: :meth:`next` asks for no step then."""
-        cursor = self.cursor
-        return cursor.released and cursor.ended and cursor.objects is None
+        """Whether all rows came with the answer to the statement, which has told of them: :meth:`next` asks for no step
+        then. Rows that came with an answer to another one are those of a call that has yet to be made.
+        """
+        return self.cursor.told
 
     @property
     def used_up(self) -> bool:

@@ -29,7 +29,7 @@ from . import client_files
 from .buffer import OBJECT_BYTES, too_long
 from .cancel import heed, wanted
 from .large_objects import ObjectReader
-from .observed import tell
+from .observed import tell, tell_rows
 from .read_scope import ReadScope, leave, send_groups
 from .session import Session, Transaction
 from .shape import Shape
@@ -92,6 +92,7 @@ class ServerCursor:
     prepared: Prepared | None = None  # its statement, when that may be used again
     scope: ReadScope | None = None  # what it has changed in the session
     outlived: bool = False  # its transaction: the server has closed it
+    told: bool = False  # how many rows there are, by the call that brought them
 
     bulky = True  # a fetch reply fills socket buffers
 
@@ -115,12 +116,17 @@ class ServerCursor:
         """Whether the server's cursor has to stay open when all its rows are here."""
         return self.lazy or self.objects is not None
 
+    @property
+    def all_here(self) -> bool:
+        """Whether the server has nothing more to say about its rows."""
+        return self.ended and self.released and self.objects is None
+
     def whole(self) -> Decoded | None:
         """Take all rows, where they are here, no batch of them was made, and C can make rows of them; else None."""
         decoder, c_schema = self.decoder, self.shape.c_schema
-        if c_schema is None or decoder is None or not (self.ended and self.released):
+        if c_schema is None or decoder is None or not self.all_here:
             return None
-        if self.ready or self.holds or self.error is not None:
+        if self.ready or self.lazy or self.error is not None:
             return None
         self.decoder = None
         return Decoded(self.shape.plan.schema, c_schema, *_take(decoder))
@@ -155,6 +161,14 @@ def _take(decoder: Decoder) -> Taken:
     """Take the batch that the decoder has built."""
     rows = decoder.rows
     return decoder.take(), rows
+
+
+def tell_all_here(session: Session, cursor: ServerCursor) -> None:
+    """Say how many rows came with the answer to a statement, where all did: no call will ask for them."""
+    if cursor.all_here:
+        rest = 0 if cursor.decoder is None else cursor.decoder.rows
+        tell_rows(session, sum(rows for _, rows in cursor.ready) + rest)
+        cursor.told = True
 
 
 def next_batch(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]:

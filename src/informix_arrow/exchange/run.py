@@ -17,7 +17,7 @@ from .cancel import heed
 from .checked import known_targets
 from .client_files import refuse_unregistered
 from .database import adopt, codec_for, database_locale
-from .fetch import ReadOptions, ServerCursor
+from .fetch import ReadOptions, ServerCursor, tell_all_here
 from .lob_parameters import (
     NO_PARAMETERS,
     Parameters,
@@ -207,8 +207,7 @@ def _execute_prepared(
     if cursor is not None:
         yield from _open(session, cursor, bound)
         after_procedure(session, kind)
-        if cursor.ended and cursor.decoder is not None and cursor.objects is None:
-            tell_rows(session, cursor.decoder.total_rows)  # nobody has to ask for them any more
+        tell_all_here(session, cursor)
         return cursor
     yield from hand_back(session, prepared)
     yield from track(session, kind, sql)

@@ -17,6 +17,7 @@ from ..wire.errors import DataError, Error, InterfaceError, ProtocolError
 from .cancel import heed
 from .client_files import asks_for_files
 from .fetch import NO_MORE_ROWS, ServerCursor
+from .observed import tell, tell_rows
 from .session import Session
 from .steps import Exchange, Send
 from .stream import error_of, group
@@ -185,9 +186,12 @@ class Scroller:
             payloads.append(reply.tuples[0])
         if not payloads:
             return None
-        return (yield from self._decoded(session, number, payloads))
+        batch = yield from self._decoded(session, number, payloads)
+        tell_rows(session, batch.num_rows)
+        return batch
 
     def _ask(self, session: Session, targets: list[tuple[int, int]]) -> Exchange[list[Reply]]:
+        tell(session, "fetch", self.cursor.sql)
         size = max(_REPLY_BYTES, self.cursor.plan.max_tuple)
         statement = m.Id(self.cursor.statement_id)
         data = [group(session, (statement, m.ScrollFetch(how, target, size))) for how, target in targets]
