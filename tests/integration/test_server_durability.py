@@ -358,7 +358,53 @@ def test_a_directory_from_before_there_were_privileges_is_open_to_all_as_it_was(
                 "select a.tabauth from systabauth a, systables t where a.tabid = t.tabid and t.tabname = 't'"
             )
             assert conn.execute(granted).fetchall() == [("su-idx---",)]
-    assert (place / "informix-arrow.format").read_text() == "3\n"
+    assert (place / "informix-arrow.format").read_text() == "4\n"
+
+
+def test_a_key_of_texts_is_the_same_after_a_kill(tmp_path: Path) -> None:
+    """It is an index of expressions to DuckDB, read back from its log and from its file."""
+    with serving(tmp_path / "d") as server:
+        with server.client("stores_demo") as client:
+            client.command("create table t (k varchar(9) primary key, x int)")
+            client.command("insert into t values ('a ', 1)")
+            client.command("create unique index ix on t (x, k)")
+        server.kill()
+    for number in range(2):
+        with serving(tmp_path / "d") as server, server.client("stores_demo") as client:
+            for text in ("a", "a  "):
+                with pytest.raises(Refused) as caught:
+                    client.command(f"insert into t values ('{text}', 2)")
+                assert caught.value.error.sqlcode == -268
+            client.command(f"insert into t values ('b{number}', 3)")
+            client.command("update t set k = k || ' '")
+            server.kill()
+
+
+def test_a_directory_of_format_3_keeps_its_keys_as_they_are(tmp_path: Path) -> None:
+    """There, 'a' and 'a ' are two keys, and DuckDB's own. Such a directory was made by taking away what this server
+    notes of its tables."""
+    place = tmp_path / "d"
+    with Server(place) as server, RawClient(server, "stores_demo") as client:
+        client.command("create table t (k varchar(9) primary key, x int)")
+        client.command("create table c (f varchar(9) references t (k))")
+    (place / "informix-arrow.format").write_text("3\n")
+    with duckdb.connect(str(place / "stores_demo.duckdb")) as con:
+        con.execute("DROP TABLE t")
+        con.execute("CREATE TABLE t (k VARCHAR NOT NULL, x INTEGER, PRIMARY KEY (k))")
+        con.execute("UPDATE _ifx.tables SET details = replace(details, '\"padded_keys\": true, ', '')")
+        con.execute("INSERT INTO t VALUES ('a', 1), ('a ', 2)")
+    with Server(place) as server, RawClient(server, "stores_demo") as client:
+        client.command("update t set x = x + 10 where k = 'a'")
+        client.command("delete from t where x = 11")
+        client.command("insert into t values ('a  ', 3)")
+        client.command("insert into c values ('a ')")
+        client.command("create table n (f varchar(9) references t (k))")
+        client.command("insert into n values ('a    ')")
+        for sql, code in (("insert into t values ('a ', 4)", -268), ("insert into c values ('a')", -691)):
+            with pytest.raises(Refused) as caught:
+                client.command(sql)
+            assert caught.value.error.sqlcode == code
+        assert client.number("select sum(x)::int from t") == 15
 
 
 def test_a_killed_server_leaves_no_lock_behind(tmp_path: Path) -> None:

@@ -35,8 +35,11 @@ SQL_ATTRIBUTES = frozenset({"duck", "sql", "keyed", "touched"})
 MAKERS = frozenset(
     {
         "index_name",
+        "key_part",
+        "key_text",
         "parent_name",
         "same_key",
+        "same_parent",
         "table_word",
         "literal",
         "key_of",
@@ -66,6 +69,7 @@ REASONS = {
     ("engine/catalogue_rows.py", "order"): "of a translated query of the catalogue",
     ("engine/ddl/descriptions.py", "condition"): "Informix's text, which is parsed and translated",
     ("engine/ddl/duck_tables.py", "target"): "the callers' quoted name",
+    ("engine/ddl/duck_tables.py", "name"): "quoted when it was made",
     ("engine/ddl/duck_tables.py", "place"): "what stands before the point in a quoted name",
     ("engine/ddl/indexes.py", "place"): "what stands before the point in a quoted name",
     ("engine/ddl/duck_tables.py", "', '.join(expressions)"): "translated expressions",

@@ -16,7 +16,7 @@ except ModuleNotFoundError:  # no POSIX
 _LOCK = "informix-arrow.lock"
 _FORMAT_FILE = "informix-arrow.format"
 
-FORMAT = 3
+FORMAT = 4
 """The version of what is in a directory: 1 has no file that says so, and no users and privileges in its databases. It
 grows when a server of the version before could not go on with what this one has written."""
 

@@ -20,7 +20,15 @@ import pyarrow.compute as pc
 from ...wire.types import TypeCode
 from ..errors import SqlError, from_duckdb
 from ..planning.plans import WARN_CUT
-from ..schema.catalog import ColumnInfo, TableInfo, nullable_columns, same_key
+from ..schema.catalog import (
+    ColumnInfo,
+    TableInfo,
+    key_part,
+    key_texts,
+    nullable_columns,
+    same_key,
+    same_parent,
+)
 from ..types.conversions import Converted, arrow_storage
 from ..types.names import quote
 from ..types.result_types import LONGS, SERIALS
@@ -273,12 +281,14 @@ def _serial_array(column: ColumnInfo, numbers: Integers, errors: dict[int, SqlEr
 @dataclass(frozen=True, slots=True)
 class _Rule:
     """What a row may break: `query` finds the rows of the batch that do so beside the table as it stands;
-    `columns` are those of a key, which has a NULL in some row of the batch where `nulls` is set."""
+    `columns` are those of a key, which has a NULL in some row of the batch where `nulls` is set; blanks behind the
+    texts of the `padded` ones decide nothing."""
 
     error: SqlError
     query: str
     columns: tuple[str, ...] = ()
     nulls: bool = False
+    padded: frozenset[str] = frozenset()
 
 
 def _rules(info: TableInfo, arrays: Mapping[str, Any], deferred: Deferred) -> list[_Rule]:
@@ -287,20 +297,17 @@ def _rules(info: TableInfo, arrays: Mapping[str, Any], deferred: Deferred) -> li
     rules: list[_Rule] = []
     for unique in info.keys:
         nulls = any(arrays[name].null_count for name in nullable_columns(info, unique.columns))
-        plain = " AND ".join(f"t.{quote(c)} = b.{quote(c)}" for c in unique.columns)
-        match = same_key(info, unique.columns, "t", "b") if nulls else plain
+        match = same_key(info, unique.columns, "t", "b", nulls=nulls)
         query = f"SELECT b.{_ROW} FROM _ifx_rows b SEMI JOIN {info.duck} t ON {match}"
-        rules.append(_Rule(duplicate(unique.kind, unique.name), query, unique.columns, nulls))
+        padded = info.blank_padded.intersection(unique.columns)
+        rules.append(_Rule(duplicate(unique.kind, unique.name), query, unique.columns, nulls, padded))
     for check in info.checks:
         query = f"SELECT {_ROW} FROM _ifx_rows WHERE NOT ({check.duck})"
         rules.append(_Rule(SqlError(check.sqlcode, 0, 0, f"informix.{check.name}"), query))
     for foreign in info.foreigns:
         if deferred.skips(info, foreign):
             continue
-        match = " AND ".join(
-            f"t.{quote(there)} = b.{quote(here)}"
-            for here, there in zip(foreign.columns, foreign.parent_columns, strict=True)
-        )
+        match = same_parent(info, foreign, "b", "t")
         present = " AND ".join(f"b.{quote(c)} IS NOT NULL" for c in foreign.columns)
         parent = parent_name(info, foreign)
         if foreign.parent == info.name:  # an earlier row of the batch, or the row itself, will do
@@ -354,7 +361,8 @@ def _duplicates(
     coded: list[tuple[Integers, Mask]] = []
     repeated = np.zeros(n, np.bool_)
     for rule in keys:
-        codes, present = _key_codes([arrays[name] for name in rule.columns], nulls=rule.nulls)
+        values = [key_texts(arrays[name]) if name in rule.padded else arrays[name] for name in rule.columns]
+        codes, present = _key_codes(values, nulls=rule.nulls)
         present &= good
         counts = np.bincount(codes[present], minlength=1)
         repeated |= present & (counts[np.where(present, codes, 0)] > 1)
@@ -411,10 +419,11 @@ def constraint_error(
     """The Informix error for a constraint that only DuckDB saw (two sessions, UPDATE of the columns `changed`)."""
     found = from_duckdb(error)
     if found.sqlcode == -268:
-        message = str(error)
+        message = str(error).replace('"', "")
         keys = [key for key in info.keys if changed is None or not set(key.columns).isdisjoint(changed)]
         for unique in keys:
-            if all(f"{c}: " in message for c in unique.columns) or len(keys) == 1:
+            parts = [key_part(info, name) for name in unique.columns]
+            if all(f"{part}: ".replace('"', "") in message for part in parts) or len(keys) == 1:
                 return duplicate(unique.kind, unique.name)
     elif found.sqlcode == -530 and info.checks:
         message = str(error)

@@ -26,8 +26,7 @@ from ..errors import SqlError
 from ..planning.keyed import columns as identity_columns
 from ..planning.keyed import identity
 from ..planning.plans import ModifyPlan, SelectPlan
-from ..schema.catalog import Foreign, TableInfo, Unique, same_key
-from ..types.names import quote
+from ..schema.catalog import Foreign, TableInfo, Unique, key_texts, same_key, same_parent
 from .current_database import CurrentDatabase
 from .lock_owner import LockOwner
 from .locks import MAX_ROWS, Key, Mode, Table
@@ -263,12 +262,13 @@ class Isolation:
         there. `arrays` are the columns. SqlError -271 when another has it."""
         if info.temporary:
             return
-        self.lock_row_inserted(info, {key.name: [arrays[name] for name in key.columns] for key in info.keys})
+        self.lock_row_inserted(info, {key.name: _key(info, key, arrays) for key in info.keys})
         for foreign in info.foreigns:
             self.lock_parents(info, foreign, [arrays[name] for name in foreign.columns])
 
     def lock_row_inserted(self, info: TableInfo, keys: Mapping[str, Sequence[Sequence[Any]]]) -> None:
-        """As `lock_inserted`, for a table without parents: `keys` are the columns of each key, by its name."""
+        """As `lock_inserted`, for a table without parents: `keys` are the columns of each key, by its name, texts
+        without the blanks that decide nothing."""
         if info.temporary:
             return
         self._may_write()
@@ -287,7 +287,7 @@ class Isolation:
             return
         keys = [key for key in info.keys if not set(key.columns).isdisjoint(changed)]
         claim = self._owner.claim(CANNOT_UPDATE)
-        wanted = {key.name: [columns[name] for name in key.columns] for key in keys}
+        wanted = {key.name: _key(info, key, columns) for key in keys}
         if self._locks.lock_inserted(claim, table_of(info), wanted, _primary(info)):
             self._transaction.require_fresh([table_of(info)])
         names = list(dict.fromkeys(name for key in keys for name in key.columns))
@@ -300,16 +300,17 @@ class Isolation:
         parent = self._tables.find(info.database, foreign.parent)
         if parent is None:
             return
-        names = [f"f{i}" for i in range(len(columns))]
-        keys = pa.table(list(columns), names=names).group_by(names).aggregate([])
+        names = list(foreign.columns)
+        parts = [
+            key_texts(column) if name in info.blank_padded else column
+            for name, column in zip(names, columns, strict=True)
+        ]
+        keys = pa.table(parts, names=names).group_by(names).aggregate([])
         wanted = identity(parent)
-        if set(wanted) == set(foreign.parent_columns):
+        if set(wanted) == set(foreign.parent_columns) and parent.exact_keys == info.exact_keys:
             keys = keys.select([names[foreign.parent_columns.index(name)] for name in wanted])
         else:
-            match = " AND ".join(
-                f"t.{quote(there)} = b.{here}"
-                for here, there in zip(names, foreign.parent_columns, strict=True)
-            )
+            match = same_parent(info, foreign, "b", "t")
             items = ", ".join(f"{name} AS k{i}" for i, name in enumerate(identity_columns(parent, "t")))
             query = f"SELECT {items} FROM {parent.duck} AS t SEMI JOIN _ifx_rows AS b ON {match}"
             keys = self._transaction.writer.table_with(query, keys)
@@ -377,6 +378,11 @@ class Isolation:
             raise SqlError(-288, 0, 0, info.name)
         owner.kept.discard(table)
         owner.release(committed=False, keep=owner.kept)
+
+
+def _key(info: TableInfo, key: Unique, columns: Mapping[str, Any]) -> list[Any]:
+    """The columns of a key as locks know it."""
+    return [key_texts(columns[name]) if name in info.blank_padded else columns[name] for name in key.columns]
 
 
 def _primary(info: TableInfo) -> str:

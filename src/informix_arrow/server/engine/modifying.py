@@ -176,7 +176,8 @@ class Modifier:
         if not self._schema.uncommitted or not (plan.whole or plan.rekeys):
             return
         for key in plan.info.keys:
-            if key.kind == "I" and first_row(self._transaction.con, repeated_key(plan.info, key.columns)):
+            own_index = key.kind == "I" or not plan.info.blank_padded.isdisjoint(key.columns)
+            if own_index and first_row(self._transaction.con, repeated_key(plan.info, key.columns)):
                 raise duplicate(key.kind, key.name)
 
     def _current_of(self, plan: ModifyPlan, values: dict[str, object], firing: Firing | None) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import ISAM_DUPLICATE, SqlError
-from ..schema.catalog import TableInfo, first_row, nullable_columns
+from ..schema.catalog import TableInfo, first_row, key_part, key_texts, nullable_columns
 from ..types.names import quote
 from .isolation import Isolation
 from .transaction import Transaction
@@ -34,7 +34,7 @@ def refuse_repeated(
             continue
         isolation.require_fresh(info)
         missing = " OR ".join(f"{quote(name)} IS NULL" for name in names)
-        group = ", ".join(map(quote, key.columns))
+        group = ", ".join(key_part(info, name) for name in key.columns)
         query = f"SELECT 1 FROM {info.duck} WHERE {missing} GROUP BY {group} HAVING count(*) > 1 LIMIT 1"
         if first_row(transaction.con, query):
             raise duplicate(key.kind, key.name)
@@ -49,6 +49,9 @@ def refuse_same(info: TableInfo, changed: Collection[str], columns: Mapping[str,
         nullable = nullable_columns(info, key.columns)
         if any(columns[name].null_count for name in key.columns if name not in nullable):
             continue  # that is what is wrong with them
-        rows = pa.table([columns[name] for name in key.columns], list(key.columns))
+        parts = [
+            key_texts(columns[name]) if name in info.blank_padded else columns[name] for name in key.columns
+        ]
+        rows = pa.table(parts, list(key.columns))
         if rows.num_rows > 1 and rows.group_by(list(key.columns)).aggregate([]).num_rows < rows.num_rows:
             raise duplicate(key.kind, key.name)

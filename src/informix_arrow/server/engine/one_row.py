@@ -12,7 +12,7 @@ import duckdb
 from ...wire.types import TypeCode
 from ..errors import SqlError
 from ..planning.plans import WARN_CUT, InsertPlan, RowPlan
-from ..schema.catalog import ColumnInfo, TableInfo
+from ..schema.catalog import ColumnInfo, TableInfo, key_texts
 from .appending import constraint_error
 from .environment import Environment
 from .isolation import Isolation
@@ -96,7 +96,7 @@ class OneRow:
             if column.type.code == TypeCode.SERIAL and number > _LAST_SERIAL:
                 self._give_back(info, given)
                 return None
-        keys = {name: [[values[i]] for i in places] for name, places, _, _ in row.keys}
+        keys = {name: _key(info, places, values) for name, places, _, _ in row.keys}
         self._isolation.lock_row_inserted(info, keys)
         transaction.changes.require_current(info)
         for _, places, query, with_null in row.keys:
@@ -140,3 +140,12 @@ class OneRow:
         told.serial8 = outcome.serial8 or told.serial8
         told.bigserial = outcome.bigserial or told.bigserial
         return outcome
+
+
+def _key(info: TableInfo, places: Sequence[int], values: Sequence[object]) -> list[list[object]]:
+    """The columns of a key of the row, as locks know it."""
+    padded = info.blank_padded
+    return [
+        key_texts([values[place]]) if info.columns[place].name in padded else [values[place]]
+        for place in places
+    ]

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..errors import SqlError, not_supported
 from ..planning.keyed import among, touched, values_made
 from ..planning.plans import ModifyPlan, Needs
-from ..schema.catalog import Foreign, TableInfo, first_row
+from ..schema.catalog import Foreign, TableInfo, first_row, same_parent
 from ..types.names import quote
 from .isolation import CANNOT_READ, Isolation, table_of
 from .lock_owner import LockOwner
@@ -36,10 +36,7 @@ def _orphans(info: TableInfo, foreign: Foreign) -> str:
     """The condition for rows whose parent is missing."""
     child = quote(info.name)
     present = " AND ".join(f"{child}.{quote(c)} IS NOT NULL" for c in foreign.columns)
-    match = " AND ".join(
-        f"_ifx_parent.{quote(there)} = {child}.{quote(here)}"
-        for here, there in zip(foreign.columns, foreign.parent_columns, strict=True)
-    )
+    match = same_parent(info, foreign, info.name, "_ifx_parent")
     parent = parent_name(info, foreign)
     return f" WHERE {present} AND NOT EXISTS (SELECT 1 FROM {parent} AS _ifx_parent WHERE {match})"
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ..errors import SqlError
 from ..planning.keyed import identity
-from ..schema.catalog import TableInfo, first_row
+from ..schema.catalog import TableInfo, first_row, key_part, key_text
 from ..schema.trigger_tables import TriggerInfo
 from ..types.conversions import arrow_storage
 from ..types.names import quote
@@ -172,8 +172,12 @@ class Triggers:
         for foreign in foreigns:
             self._isolation.lock_parents(info, foreign, [arrays[name] for name in foreign.columns])
         sets = ", ".join(f"{quote(name)} = r.{quote(name)}" for name in given)
-        names = [name if name == "rowid" else quote(name) for name in place]
-        match = " AND ".join(f"t.{name} = $k{i}" for i, name in enumerate(names))
+        match = " AND ".join(
+            f"{key_part(info, name, 't')} = {key_text(f'$k{i}')}"
+            if name in info.blank_padded
+            else f"t.{name if name == 'rowid' else quote(name)} = $k{i}"
+            for i, name in enumerate(place)
+        )
         rows = pa.table({name: arrays[name] for name in given})
         try:
             ((written,),) = self._transaction.writer.execute_over(

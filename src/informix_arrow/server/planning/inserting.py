@@ -10,7 +10,7 @@ from sqlglot import exp
 from ...wire.describe import Column
 from ...wire.types import ColumnType, TypeCode
 from ..errors import SqlError, no_column
-from ..schema.catalog import ColumnInfo, TableInfo
+from ..schema.catalog import ColumnInfo, TableInfo, key_part, key_text
 from ..types.names import quote
 from ..types.nested_types import is_nested, is_simple_large, lob_kind
 from ..types.result_types import has_own_storage, is_character, kept_as_it_is
@@ -106,9 +106,12 @@ def _one_row(
         # a SMALLFLOAT is rounded where it is stored only
         if any(info.columns[places[name]].type.code == TypeCode.SMALLFLOAT for name in key.columns):
             return None
-        queries = [
+        queries = [  # texts without the blanks that decide nothing
             f"SELECT 1 FROM {info.duck} WHERE "
-            + " AND ".join(f"{quote(name)} {operator} ?" for name in key.columns)
+            + " AND ".join(
+                f"{key_part(info, name)} {operator} {key_text('?') if name in info.blank_padded else '?'}"
+                for name in key.columns
+            )
             for operator in ("=", "IS NOT DISTINCT FROM")
         ]
         keys.append((key.name, tuple(places[name] for name in key.columns), queries[0], queries[1]))

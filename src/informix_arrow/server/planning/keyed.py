@@ -8,7 +8,7 @@ from functools import partial
 from sqlglot import exp
 
 from ..grammar.conjunctions import conjuncts
-from ..schema.catalog import TableInfo
+from ..schema.catalog import TableInfo, key_part
 from ..types.names import quote
 from ..types.result_types import INTEGERS
 from .scope import Output, whole_number
@@ -25,8 +25,10 @@ def identity(info: TableInfo) -> tuple[str, ...]:
 
 
 def columns(info: TableInfo, alias: str) -> list[str]:
-    """The identity as DuckDB expressions."""
-    return [f"{quote(alias)}.{'rowid' if name == 'rowid' else quote(name)}" for name in identity(info)]
+    """The identity as DuckDB expressions: keys are what their indexes are of."""
+    return [
+        f"{quote(alias)}.rowid" if name == "rowid" else key_part(info, name, alias) for name in identity(info)
+    ]
 
 
 def touched(info: TableInfo, alias: str, where: str) -> str:

@@ -89,7 +89,7 @@ class SelectPlan:
     `tables` are those that are read. `keyed` is `sql` with the identities of its rows as columns k0, k1, ...
     (keyed.py), "" where it is no plain query of one table; `filtered` tells that it does not want all rows of that,
     `for_update` that it locks those it gets, and `few` that it has one row, having no FROM, or
-    that a key allows for one, or few that differ in blanks.
+    that a key allows for one.
 
     `fixed` tells that it is of the system catalogue alone, which no change of the schema makes another: the plan holds
     as long as the databases are there. There is little to read, and much to plan. `kept` is for one with parameters.

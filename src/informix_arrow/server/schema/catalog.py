@@ -13,11 +13,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
+import pyarrow.compute as pc
+
 from ...wire.types import ColumnType
 from ..grammar.ddl_nodes import Storage
 from ..types.names import quote
 from ..types.nested_types import DeclaredType, declare, distinct, named_row
-from ..types.result_types import SERIALS, not_null
+from ..types.result_types import SERIALS, is_character, may_end_in_blanks, not_null
 from . import trigger_tables
 from .system_views import INDEX_PARTS, not_null_number, system_table
 from .trigger_tables import TriggerInfo
@@ -43,7 +45,7 @@ def attached(database: str) -> str:
 
 def repeated_key(info: TableInfo, columns: Sequence[str]) -> str:
     """The query that has a row when a key is there twice. NULL is a value like others in a key."""
-    names = ", ".join(map(quote, columns))
+    names = ", ".join(key_part(info, name) for name in columns)
     return f"SELECT 1 FROM {info.duck} GROUP BY {names} HAVING count(*) > 1 LIMIT 1"
 
 
@@ -52,13 +54,44 @@ def nullable_columns(info: TableInfo, columns: Collection[str]) -> list[str]:
     return [c.name for c in info.columns if c.name in columns and not c.type.not_null]
 
 
-def same_key(info: TableInfo, columns: Sequence[str], left: str, right: str) -> str:
-    """The condition that two rows have the same key, NULL beside NULL."""
-    nullable = nullable_columns(info, columns)
+def key_part(info: TableInfo, name: str, alias: str = "") -> str:
+    """A column as keys have it: texts without the blanks behind them. It is what DuckDB's index is of, too."""
+    column = f"{quote(alias)}.{quote(name)}" if alias else quote(name)
+    return key_text(column) if name in info.blank_padded else column
+
+
+def key_text(sql: str) -> str:
+    """A text without the blanks behind it, as DuckDB's indexes have it."""
+    return f"rtrim({sql}, ' ')"
+
+
+def key_texts(column: Any) -> Any:
+    """As `key_text`, of a list of texts or an Arrow array of them."""
+    if isinstance(column, list):
+        return [text if text is None else text.rstrip(" ") for text in column]
+    return pc.utf8_rtrim(column, " ")
+
+
+def same_key(info: TableInfo, columns: Sequence[str], left: str, right: str, *, nulls: bool = True) -> str:
+    """The condition that two rows have the same key; with `nulls` also NULL beside NULL."""
+    nullable = nullable_columns(info, columns) if nulls else ()
     return " AND ".join(
-        f"{left}.{quote(c)} {'IS NOT DISTINCT FROM' if c in nullable else '='} {right}.{quote(c)}"
+        f"{key_part(info, c, left)} {'IS NOT DISTINCT FROM' if c in nullable else '='} {key_part(info, c, right)}"
         for c in columns
     )
+
+
+def same_parent(info: TableInfo, foreign: Foreign, child: str, parent: str) -> str:
+    """The condition that a row of a table refers to a row of another, by the aliases of both."""
+    parts = []
+    for here, there in zip(foreign.columns, foreign.parent_columns, strict=True):
+        column = info.column(here)
+        name = f"{quote(parent)}.{quote(there)}"
+        text = column is not None and is_character(column.type) and not info.exact_keys
+        if text:  # most have no blanks, which DuckDB sees in a quarter of the time that RTRIM takes
+            name = f"(CASE WHEN suffix({name}, ' ') THEN {key_text(name)} ELSE {name} END)"
+        parts.append(f"{name} = {key_part(info, here, child)}")
+    return " AND ".join(parts)
 
 
 def first_row(con: Writer, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
@@ -144,6 +177,13 @@ class TableInfo:
     children: tuple[str, ...] = field(default=(), compare=False)  # tables with foreign keys to this one
     triggers: tuple[TriggerInfo, ...] = field(default=(), compare=False)  # in the order in which they fire
     full_rows: bool = field(default=False, compare=False)  # its rows go to the log of changes
+    exact_keys: bool = False  # its keys have blanks behind texts, as a directory of format 3 has them
+    blank_padded: frozenset[str] = field(init=False, compare=False, repr=False)
+    """The columns whose texts are the same in a key, whatever blanks are behind them, and stored with these."""
+
+    def __post_init__(self) -> None:
+        padded = () if self.exact_keys else (c.name for c in self.columns if may_end_in_blanks(c.type))
+        object.__setattr__(self, "blank_padded", frozenset(padded))
 
     def column(self, name: str) -> ColumnInfo | None:
         for column in self.columns:
@@ -240,6 +280,7 @@ def load_table(con: Writer, database: str, name: str) -> TableInfo | None:
         viewtext or "",
         extra.get("checked", False),
         _storage(extra.get("storage")),
+        exact_keys=not extra.get("padded_keys", False),
         owner=owner,
         children=tuple(
             child
@@ -332,6 +373,7 @@ def _details(info: TableInfo) -> str:
             ],
             "indexes": [{"name": i.name, "unique": i.unique, "parts": i.parts} for i in info.indexes],
             "checked": info.checked,
+            "padded_keys": not info.exact_keys,
             "storage": asdict(info.storage),
         }
     )

@@ -48,6 +48,11 @@ def is_character(t: ColumnType) -> bool:
     return t.code in PADDED or t.code in VARYING or t.is_lvarchar
 
 
+def may_end_in_blanks(t: ColumnType) -> bool:
+    """Whether values are stored with the blanks behind them, which decide nothing where they are compared."""
+    return t.code in VARYING or t.is_lvarchar
+
+
 def kept_as_it_is(t: ColumnType) -> bool:
     """Whether DuckDB keeps every value that a column may have as the Python object that it is bound as: nothing about
     such a value is refused, or becomes another."""

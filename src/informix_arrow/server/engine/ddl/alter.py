@@ -108,9 +108,9 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
             _CHECK_FAILED, 0, 0, f"informix.{added[0].name}" if len(added) == 1 else ""
         ) from problem
     for unique in keys:
-        if nullable_columns(new, unique.columns) and first_row(
-            bench.transaction.con, repeated_key(new, unique.columns)
-        ):
+        # what DuckDB does not see: NULLs, and rows that were there before the index was, in the same transaction
+        unseen = nullable_columns(new, unique.columns) or not new.blank_padded.isdisjoint(unique.columns)
+        if unseen and first_row(bench.transaction.con, repeated_key(new, unique.columns)):
             raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, unique.name)
     if not new.temporary:
         kept = [column.name for column in new.columns]

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...schema.catalog import Index, TableInfo
+from ...schema.catalog import Index, TableInfo, Unique, key_part
 from ...types.names import quote
 from ...types.result_types import storage_type
 from .workbench import Workbench
 
 
+def create(bench: Workbench, info: TableInfo) -> None:
+    """Make a new table with everything that forbids duplicates."""
+    bench.transaction.writer.execute(create_sql(info, info.duck))
+    _make_indexes(bench, info)
+
+
 def create_sql(info: TableInfo, target: str) -> str:
-    """CREATE TABLE for DuckDB, with its keys and checks."""
+    """CREATE TABLE for DuckDB, with its checks, and its keys but for those that have an index of their own."""
     parts = [
         f"{quote(c.name)} {storage_type(c.type)}{' NOT NULL' if c.type.not_null else ''}"
         for c in info.columns
     ]
     for unique in info.uniques:
+        if _has_own_index(info, unique):
+            continue
         word = "PRIMARY KEY" if unique.kind == "P" else "UNIQUE"
         parts.append(f"{word} ({', '.join(quote(c) for c in unique.columns)})")
     parts += [f"CHECK ({check.duck})" for check in info.checks]
@@ -27,12 +35,31 @@ def index_name(info: TableInfo, name: str) -> str:
     return quote(f"{info.tabid}_{name}")
 
 
+def _has_own_index(info: TableInfo, unique: Unique) -> bool:
+    """Whether a constraint is an index of expressions to DuckDB: it takes texts without the blanks behind them."""
+    return not info.blank_padded.isdisjoint(unique.columns)
+
+
+def _own_indexes(info: TableInfo) -> dict[str, tuple[str, ...]]:
+    """The columns of all unique indexes of a table that stand by themselves, by their names."""
+    found = {index_name(info, i.name): tuple(c for c, _ in i.parts) for i in info.indexes if i.unique}
+    for number, unique in enumerate(info.uniques):  # which stay in their places until the table is built anew
+        if _has_own_index(info, unique):
+            found[quote(f"key_{info.tabid}_{number}")] = unique.columns
+    return found
+
+
+def _make_indexes(bench: Workbench, info: TableInfo) -> None:
+    for name, columns in _own_indexes(info).items():
+        parts = ", ".join(key_part(info, column) for column in columns)
+        bench.transaction.writer.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck} ({parts})")
+
+
 def make_index(bench: Workbench, info: TableInfo, index: Index) -> None:
-    columns = ", ".join(quote(c) for c, _ in index.parts)
-    unique = "UNIQUE " if index.unique else ""
-    bench.transaction.writer.execute(
-        f"CREATE {unique}INDEX {index_name(info, index.name)} ON {info.duck} ({columns})"
-    )
+    """Make the index of CREATE UNIQUE INDEX."""
+    columns = ", ".join(key_part(info, c) for c, _ in index.parts)
+    name = index_name(info, index.name)
+    bench.transaction.writer.execute(f"CREATE UNIQUE INDEX {name} ON {info.duck} ({columns})")
 
 
 def rebuild(bench: Workbench, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
@@ -40,15 +67,12 @@ def rebuild(bench: Workbench, old: TableInfo, new: TableInfo, expressions: list[
     place, _, _ = old.duck.rpartition(".")
     passing = f"{place}.{quote(f'_new_{old.tabid}')}"
     writer = bench.transaction.writer
-    for index in old.indexes:
-        if index.unique:
-            writer.execute(f"DROP INDEX {place}.{index_name(old, index.name)}")
+    for name in _own_indexes(old):
+        writer.execute(f"DROP INDEX {place}.{name}")
     writer.execute(create_sql(new, passing))
     writer.execute(f"INSERT INTO {passing} SELECT {', '.join(expressions)} FROM {old.duck}")
     writer.execute(f"DROP TABLE {old.duck}")
     writer.execute(f"ALTER TABLE {passing} RENAME TO {quote(new.name)}")
     new = replace(new, duck=f"{place}.{quote(new.name)}")
-    for index in new.indexes:
-        if index.unique:
-            make_index(bench, new, index)
+    _make_indexes(bench, new)
     bench.replace_description(old, new)

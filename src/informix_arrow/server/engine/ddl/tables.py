@@ -11,11 +11,11 @@ from ...schema import privileges
 from ...schema.catalog import first_row, forget_table
 from ...types.names import quote
 from ...types.result_types import not_null, plain
-from . import triggers
+from . import duck_tables, triggers
 from .dependents import dependent_views, drop_dependents
 from .descriptions import describe
 from .dropped_objects import drop_objects
-from .duck_tables import create_sql, rebuild
+from .duck_tables import rebuild
 from .workbench import Workbench
 
 
@@ -32,7 +32,7 @@ def create(bench: Workbench, statement: CreateTable) -> int:
     info = describe(
         bench, name, tabid, statement.columns, statement.constraints, statement.temporary, statement.storage
     )
-    bench.transaction.writer.execute(create_sql(info, info.duck))
+    duck_tables.create(bench, info)
     bench.register(info, statement.owner)
     return 0
 
@@ -64,7 +64,7 @@ def create_from_select(
         t = plain(column.type)
         columns.append(ColumnDef(column.name, not_null(t) if column.type.not_null else t))
     info = describe(bench, name, bench.new_tabid(), columns, [], temporary)
-    bench.transaction.writer.execute(create_sql(info, info.duck))
+    duck_tables.create(bench, info)
     bench.register(info, owner)
     answers, transaction = bench.routines, bench.transaction
     with answers.remembering():
