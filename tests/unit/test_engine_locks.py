@@ -804,6 +804,63 @@ def test_two_sessions_make_a_table_of_one_name(engine: Engine, db: Db, other: Db
     assert job.code()[0] == -310
 
 
+@pytest.mark.parametrize(
+    ("one", "two", "code"),
+    [
+        ("alter table t add constraint unique (tail) constraint same",
+         "create table s (a int, check (a > 0) constraint same)", -625),
+        ("create table s (a int primary key constraint same)",
+         "alter table r modify (tail integer check (tail > 0) constraint same)", -625),
+        ("create table s (a int unique constraint first_one)",
+         "alter table r add (c int unique constraint first_one)", -625),
+        ("create index same on t (tail)", "create unique index same on r (tail)", -316),
+    ],
+)  # fmt: skip
+def test_two_sessions_make_a_constraint_or_an_index_of_one_name(
+    engine: Engine, db: Db, other: Db, one: str, two: str, code: int
+) -> None:
+    """The second is refused while it is open what becomes of the first, and told that there is one afterwards."""
+    catalogue = "sysindices" if code == -316 else "sysconstraints"
+    db.run("begin work")
+    db.run(one)
+    assert codes(other.fails(two)) == (-242, -107, catalogue)
+    other.run("begin work")
+    assert other.rows("select count(*) from r") == [(4,)]
+    assert codes(other.fails(two)) == (-242, -107, catalogue)
+    other.run("set lock mode to wait")
+    job = Job(lambda: other.run(two))
+    waits(engine, other)
+    db.run("commit work")
+    assert job.code() == (code, 0)
+    other.run("rollback work")
+
+
+def test_a_name_that_was_rolled_back_is_free(engine: Engine, db: Db, other: Db) -> None:
+    db.run("begin work")
+    db.run("create table s (a int primary key constraint same)")
+    db.run("create index ix on t (tail)")
+    other.run("set lock mode to wait")
+    job = Job(lambda: other.run("create index ix on r (tail)"))
+    waits(engine, other)
+    db.run("rollback work")
+    job.result()
+    other.run("alter table r add constraint primary key (id) constraint same")
+
+
+def test_renamed_constraints_and_indexes_take_names_too(db: Db, other: Db) -> None:
+    db.run("alter table t add constraint unique (tail) constraint mine")
+    db.run("create index ix_mine on t (b)")
+    db.run("create index ix_theirs on r (b)")
+    db.run("begin work")
+    db.run("rename constraint mine to same")
+    db.run("rename index ix_mine to ix_same")
+    assert other.fails("alter table r add constraint unique (tail) constraint same").sqlcode == -242
+    assert other.fails("rename index ix_theirs to ix_same").sqlcode == -242
+    other.run("create temp table own (a int)")
+    other.run("create index ix_same on own (a)")  # nobody else's business
+    db.run("rollback work")
+
+
 def test_temporary_tables_know_no_locks(db: Db, other: Db) -> None:
     for session in (db, other):
         session.run("begin work")

@@ -355,6 +355,16 @@ class Isolation:
                 self._locks.lock_table(self._owner.claim(CANNOT_OPEN), (database, name), Mode.EXCLUSIVE)
                 self._transaction.require_fresh([(database, name)])
 
+    def lock_catalogued(self, names: Iterable[tuple[str, str]]) -> None:
+        """Lock names that a table of the catalogue will have: (table, name). No other session makes the same ones until
+        it is known what becomes of these."""
+        database, claim = self._database.require(), self._owner.claim(CANNOT_OPEN)
+        for table, name in names:
+            self._may_write()
+            self._locks.lock_table(claim, (database, table), Mode.WRITE)
+            self._locks.lock_rows(claim, (database, table), [(name,)], Mode.EXCLUSIVE)
+            self._transaction.require_fresh([(database, table)])
+
     def _may_write(self) -> None:
         if self._transactions_own[1]:
             raise SqlError(READ_ONLY)

@@ -485,6 +485,7 @@ class EngineSession:
     def _define(self, statement: Any) -> int:
         permits.require(self._bench, statement)
         self.isolation.lock_names(ddl.names_of(self._bench, statement))
+        self.isolation.lock_catalogued(ddl.catalogued(self._bench, statement))
         return ddl.run(self._bench, statement)
 
     def _select_into(self, plan: SelectPlan, params: Sequence[object]) -> Outcome:

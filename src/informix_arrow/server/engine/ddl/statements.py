@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...grammar.classify import DdlStatement
 from ...grammar.ddl_nodes import (
     AlterTable,
+    ConstraintDef,
     CreateIndex,
     CreateSynonym,
     CreateTable,
@@ -87,3 +88,24 @@ def names_of(bench: Workbench, statement: DdlStatement) -> list[str]:
         owner = bench.tables.index_owner(statement.name)
         return [owner.name] if owner is not None else []
     return []
+
+
+def catalogued(bench: Workbench, statement: DdlStatement) -> list[tuple[str, str]]:
+    """The names of indexes and constraints that a statement makes, each with the table of the catalogue that will have
+    it. Those of temporary tables are the session's own."""
+    if isinstance(statement, CreateIndex):
+        own = statement.table in bench.schema.temp_tables
+        return [] if own else [("sysindices", statement.name)]
+    if isinstance(statement, Rename) and statement.kind == "INDEX":
+        return [("sysindices", statement.new)]
+    if isinstance(statement, Rename) and statement.kind == "CONSTRAINT":
+        return [("sysconstraints", statement.new)]
+    made: list[ConstraintDef] = []
+    if isinstance(statement, CreateTable) and not statement.temporary:
+        made = statement.constraints
+    elif isinstance(statement, AlterTable) and statement.name not in bench.schema.temp_tables:
+        for action in statement.actions:
+            for part in action[1:]:
+                parts = part if isinstance(part, list) else [part]
+                made += [each for each in parts if isinstance(each, ConstraintDef)]
+    return [("sysconstraints", each.name) for each in made if each.name]
