@@ -361,11 +361,41 @@ def test_floating_decimals_and_the_lowest_bigint_are_converted_one_by_one(db: Db
     assert db.rows("select f, tail from d order by tail") == [("1.2346", 1), ("-0.5", 4)]
 
 
-def test_a_serial_beyond_its_range_is_refused(db: Db) -> None:
-    db.run("create temp table s (id serial, tail integer)")
-    outcome = batch(db, "insert into s values (?, ?)", [(2147483646, 1), (0, 2), (0, 3)])
-    assert codes(outcome.each()) == [0, 0, -1215]
-    assert db.rows("select id from s order by id") == [(2147483646,), (2147483647,)]
+@pytest.mark.parametrize(
+    ("declared", "last"),
+    [("serial", 2**31 - 1), ("serial8", 2**63 - 1), ("bigserial", 2**63 - 1), ("serial(500)", 2**31 - 1)],
+)
+def test_a_serial_begins_anew_at_1_behind_its_range(db: Db, declared: str, last: int) -> None:
+    """What is taken there is refused where that is a key, and the next number comes with the next row."""
+    db.run(f"create temp table s (id {declared} primary key, tail integer)")
+    db.run("insert into s values (2, 0)")
+    outcome = batch(db, "insert into s values (?, ?)", [(last - 1, 1), (0, 2), (0, 3), (0, 4), (0, 5)])
+    assert codes(outcome.each()) == [0, 0, 0, -268, 0]
+    assert db.rows("select id, tail from s order by tail") == [
+        (2, 0),
+        (last - 1, 1),
+        (last, 2),
+        (1, 3),
+        (3, 5),
+    ]
+    db.run("insert into s values (0, 6)")
+    db.run("insert into s values (?, 7)", last - 2)
+    assert db.fails("insert into s select 0, 8 from sysmaster:sysdual").sqlcode == -268  # last - 1 is taken
+    db.run("delete from s where id in (1, 2, ?)", last)
+    outcome = batch(db, "insert into s values (?, ?)", [(0, 8), (0, 9), (0, 10), (0, 11), (0, 12)])
+    assert codes(outcome.each()) == [0, 0, 0, -268, -268]
+    assert db.rows("select id, tail from s where tail > 7 order by tail") == [(last, 8), (1, 9), (2, 10)]
+
+
+def test_a_serial_that_is_reset_goes_on_there_after_its_range(db: Db) -> None:
+    db.run("create table s (id serial(100), tail integer)")
+    db.run("insert into s values (2147483647, 1)")
+    db.run("insert into s values (0, 2)")
+    db.run("alter table s modify (id serial(7000))")
+    db.run("insert into s values (0, 3)")
+    db.run("insert into s values (0, 4)")
+    assert db.rows("select id from s order by tail") == [(2147483647,), (1,), (7000,), (7001,)]
+    db.run("drop table s")
 
 
 def test_an_interrupted_batch_is_not_tried_row_by_row(db: Db, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -292,6 +292,28 @@ def test_a_sequence_gives_each_row_its_number(db: Db) -> None:
     assert db.fails("select seq.nextval, seq.currval from par").sqlcode == -201
 
 
+def test_a_query_that_calls_routines_draws_each_number_once(db: Db) -> None:
+    db.run("create sequence drawn")
+    db.run("create function twice(n int) returning int; return n * 2; end function")
+    db.run("create table d (id int, n int)")
+    db.many("insert into d values (?, ?)", [(1, 0), (2, 0)])
+    db.run(
+        "create procedure told() returning int, int; define a, b int; foreach select twice(id), drawn.nextval "
+        "into a, b from d order by id return a, b with resume; end foreach; end procedure"
+    )
+    assert db.rows("select twice(4), drawn.nextval from sysmaster:sysdual") == [(8, 1)]
+    assert sorted(db.rows("select twice(id), drawn.nextval from d")) == [(2, 2), (4, 3)]
+    db.run("insert into d select twice(id) * 10, drawn.nextval from d")
+    db.run("insert into d values (twice(50), drawn.nextval)")
+    assert db.rows("select * from d where n > 0 order by n") == [(20, 4), (40, 5), (100, 6)]
+    db.run("update d set n = drawn.nextval, id = twice(id) where id < 3")
+    assert db.rows("select * from d where id < 5 order by id") == [(2, 7), (4, 8)]
+    db.run("select twice(id) as two, drawn.nextval as n from d where id < 5 into temp taken")
+    assert db.rows("select n from taken order by 1") == [(9,), (10,)]
+    assert [n for _, n in db.rows("execute procedure told()")] == [11, 12, 13, 14, 15]
+    assert db.value("select drawn.nextval from sysmaster:sysdual") == 16
+
+
 def test_a_sequence_is_not_rolled_back_and_ends(db: Db) -> None:
     db.run("create sequence seq maxvalue 3")
     db.run("begin work")

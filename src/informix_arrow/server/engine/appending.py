@@ -38,7 +38,7 @@ from .journal import Recorder
 from .null_keys import duplicate
 from .prepared import Outcome
 from .references import parent_name
-from .serials import Serials
+from .serials import Serials, counter_after
 from .session_values import SessionValues
 from .transaction import Transaction
 
@@ -193,7 +193,8 @@ class Appender:
             _write(transaction, info, table, wrong, limit)
         if limit < n:
             for name, (first, following) in given_back.items():
-                used = max(first, int(serials[name][:limit].max(initial=0)) + 1)
+                column = next(c for c in info.columns if c.name == name)
+                used = counter_after(first, serials[name][:limit], column)
                 self._serials.give_back(info, name, following, used)
         outcome = BatchOutcome(
             limit,

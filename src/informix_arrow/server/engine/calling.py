@@ -70,8 +70,9 @@ class RoutineCalls(UserRoutines, Protocol):
 class RoutineAnswers(Protocol):
     """Answers of the routines that a text calls, when it is run (a routine cannot run while DuckDB does)."""
 
-    def settled(self, sql: str, run: Callable[[], T]) -> T:
-        """What `run` gives, which runs `sql`, once every call in it has its answer."""
+    def settled(self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None) -> T:
+        """What `run` gives, which runs `sql`, once every call in it has its answer. `ahead` is run before, again and
+        again, where what `run` does must be done once."""
 
     def remembering(self) -> AbstractContextManager[None]:
         """Around one statement: answers are remembered until its end."""

@@ -21,8 +21,6 @@ from .serials import Serials
 from .session_values import SessionValues
 from .transaction import Transaction
 
-_LAST_SERIAL = 2**31 - 1
-
 
 class OneRow:
     """Inserts single rows for one session."""
@@ -93,9 +91,6 @@ class OneRow:
             number, first, following = self._serials.assign_one(transaction.con, info, column, wanted or 0)
             values[place] = number
             given.append((column, first, following))
-            if column.type.code == TypeCode.SERIAL and number > _LAST_SERIAL:
-                self._give_back(info, given)
-                return None
         keys = {name: _key(info, places, values) for name, places, _, _ in row.keys}
         self._isolation.lock_row_inserted(info, keys)
         transaction.changes.require_current(info)

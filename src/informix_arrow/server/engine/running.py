@@ -12,7 +12,7 @@ import pyarrow as pa
 from ...wire.types import ColumnType
 from ..planning.functions.type_words import TYPE_NAMES
 from ..planning.plans import ROUTINE_CALL, Needs
-from ..planning.sequences import CURRENT, DRAWN
+from ..planning.sequences import CURRENT, DRAWN, without_numbers
 from ..schema.catalog import attached, first_row
 from ..schema.schema_routines import user_type_names
 from ..types.conversions import for_comparison
@@ -162,7 +162,7 @@ class Runner:
             relation = con.sql(sql, params=named) if named else con.sql(sql)
             return relation.to_arrow_reader(_BATCH_ROWS).read_all()
 
-        return self.answers.settled(sql, run)
+        return self.answers.settled(sql, run, self._ahead(sql, values))
 
     def spooled(self, sql: str, values: dict[str, object], batch_rows: int) -> Spool:
         """Run a query to its end; its rows, which take little memory however many they are. SqlError -271 where there
@@ -188,9 +188,18 @@ class Runner:
                 reader.close()  # not left to the collector: see OpenRows
             return spool
 
-        return self.last_made(sql, lambda: transaction.read(run))
+        return self.last_made(sql, lambda: transaction.read(run), values)
 
-    def last_made(self, sql: str, make: Callable[[], C]) -> C:
+    def _ahead(self, sql: str, values: dict[str, object] | None) -> Callable[[], object] | None:
+        """What finds out which routines a text calls where that draws numbers of sequences, and so is to be run once;
+        None for others."""
+        plain = without_numbers(sql) if ROUTINE_CALL in sql else sql
+        if plain == sql:
+            return None
+        named = values_in(plain, values or {}) or {}
+        return lambda: self._transaction.con.execute(plain, named).fetchall()
+
+    def last_made(self, sql: str, make: Callable[[], C], values: dict[str, object]) -> C:
         """What is made of a text once every call in it has its answer; what was made of it before is closed."""
         made: list[C] = []
 
@@ -201,7 +210,7 @@ class Runner:
             return made[0]
 
         try:
-            return self.answers.settled(sql, run)
+            return self.answers.settled(sql, run, self._ahead(sql, values))
         except BaseException:
             while made:
                 made.pop().close()
@@ -223,11 +232,12 @@ class Runner:
     def first(self, sql: str, values: dict[str, object] | None) -> tuple[Any, ...]:
         """Run a query that has a row; its first."""
         con = self._transaction.con
-        row = self.answers.settled(sql, lambda: first_row(con, sql, values))
+        row = self.answers.settled(sql, lambda: first_row(con, sql, values), self._ahead(sql, values))
         assert row is not None
         return row
 
     def probe(self, sql: str, values: dict[str, object]) -> None:
         """Run a query for the sake of the routines that it calls: their answers are known then."""
-        con, named = self._transaction.con, values_in(sql, values) or {}
-        self.answers.settled(sql, lambda: con.execute(sql, named).fetchall())
+        con, plain = self._transaction.con, without_numbers(sql)
+        named = values_in(plain, values) or {}
+        self.answers.settled(plain, lambda: con.execute(plain, named).fetchall())

@@ -8,10 +8,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...wire.types import TypeCode
 from ..schema.catalog import ColumnInfo, TableInfo, Writer, first_row
 from ..types.names import quote
 
-_LARGEST = 2**63 - 1  # behind it the counter stands still
+_LARGEST = 2**63 - 1
+_LARGEST_SERIAL = 2**31 - 1
+
+
+def _largest(column: ColumnInfo) -> int:
+    """The largest number of a column. Behind it, its counter begins anew at 1."""
+    return _LARGEST_SERIAL if column.type.code == TypeCode.SERIAL else _LARGEST
+
+
+def _behind(number: int, largest: int) -> int:
+    return number + 1 if number < largest else 1
+
+
+def counter_after(first: int, numbers: npt.NDArray[np.int64], column: ColumnInfo) -> int:
+    """Where a counter stands, that was at `first`, behind rows with these numbers."""
+    largest, top = _largest(column), int(numbers.max(initial=0))
+    if top < largest:
+        return max(first, top + 1)
+    for number in numbers.tolist():
+        if number >= first:
+            first = _behind(number, largest)
+    return first
 
 
 class Serials:
@@ -20,6 +42,7 @@ class Serials:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._next: dict[tuple[str, int, str], int] = {}
+        self._starts: dict[tuple[str, int, str], int] = {}  # what CREATE or ALTER TABLE said last
 
     def assign_one(
         self, con: Writer, info: TableInfo, column: ColumnInfo, given: int
@@ -29,7 +52,7 @@ class Serials:
         with self._lock:
             first = self._next[key]
             number = given or first
-            following = self._next[key] = max(first, number + 1) if number < _LARGEST else first
+            following = self._next[key] = _behind(number, _largest(column)) if number >= first else first
         return number, first, following
 
     def assign(
@@ -43,6 +66,10 @@ class Serials:
         before = np.cumsum(wanting) - wanting  # how many rows before this one take the next value
         with self._lock:
             first = self._next[key]
+            if len(numbers) + max(first, int(numbers.max(initial=0))) >= _largest(column):
+                numbers, following = self._around(numbers, first, _largest(column))
+                self._next[key] = following
+                return numbers, first, following
             # Without the rows that take a value the counter is the largest given value so far, plus one.
             steps = np.where(wanting, first, numbers + 1 - before)
             reached = np.maximum.accumulate(np.concatenate(([first], steps)))
@@ -51,6 +78,19 @@ class Serials:
             self._next[key] = following
         return numbers, first, following
 
+    @staticmethod
+    def _around(
+        numbers: npt.NDArray[np.int64], first: int, largest: int
+    ) -> tuple[npt.NDArray[np.int64], int]:
+        """As `assign`, near the end of a column's range: its values, and the counter behind them."""
+        found, following = [], first
+        for given in numbers.tolist():
+            number = given or following
+            found.append(number)
+            if number >= following:
+                following = _behind(number, largest)
+        return np.array(found, np.int64), following
+
     def _started(self, con: Writer, info: TableInfo, column: ColumnInfo) -> tuple[str, int, str]:
         """The key of a column's counter, which is there then, and where ALTER TABLE has put it since."""
         key = (info.database, info.tabid, column.name)
@@ -58,10 +98,12 @@ class Serials:
             row = first_row(con, f"SELECT max({quote(column.name)}) FROM {info.duck}")
             top = row[0] if row and row[0] is not None else 0
             with self._lock:
-                self._next.setdefault(key, max(column.serial_start, min(int(top) + 1, _LARGEST)))
-        elif self._next[key] < column.serial_start:
+                self._next.setdefault(key, max(column.serial_start, _behind(int(top), _largest(column))))
+                self._starts[key] = column.serial_start
+        elif self._starts.get(key) != column.serial_start:
             with self._lock:
                 self._next[key] = max(self._next[key], column.serial_start)
+                self._starts[key] = column.serial_start
         return key
 
     def give_back(self, info: TableInfo, column: str, following: int, unused: int) -> None:
@@ -77,9 +119,10 @@ class Serials:
         with self._lock:
             for key in [k for k in self._next if k[0] == database]:
                 self._next[new, key[1], key[2]] = self._next.pop(key)
+                self._starts[new, key[1], key[2]] = self._starts.pop(key)
 
     def forget(self, database: str) -> None:
         """A database was dropped."""
         with self._lock:
             for key in [k for k in self._next if k[0] == database]:
-                del self._next[key]
+                del self._next[key], self._starts[key]

@@ -155,7 +155,7 @@ class Query:
             con.execute(sql, values_in(sql, bound) or {})
             return WaitingRows(con.fetchmany, parts.runner.temporary)
 
-        return parts.transaction.read(lambda: parts.runner.last_made(sql, made))
+        return parts.transaction.read(lambda: parts.runner.last_made(sql, made, bound))
 
 
 @dataclass(slots=True)

@@ -71,9 +71,9 @@ class Routines:
         return self._from_client.plan(statement)
 
     # ---- answers in SQL -----------------------------------------------------------------------
-    def settled(self, sql: str, run: Callable[[], T]) -> T:
-        """What `run` gives, which runs `sql`, once every call in it has its answer."""
-        return self._from_sql.settled(sql, run)
+    def settled(self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None) -> T:
+        """See `engine.calling.RoutineAnswers`."""
+        return self._from_sql.settled(sql, run, ahead)
 
     def remembering(self) -> AbstractContextManager[None]:
         """Around one statement: answers are remembered until its end."""

@@ -12,7 +12,7 @@ import datetime as dt
 import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from decimal import Decimal
 from functools import partial
 from typing import Any, TypeVar
@@ -125,13 +125,13 @@ class SqlCalls:
         return self._numbers[key]
 
     # ---- running ------------------------------------------------------------------------------
-    def settled(self, sql: str, run: Callable[[], T]) -> T:
-        """What `run` gives, which runs `sql`, once every call in it has its answer."""
+    def settled(self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None) -> T:
+        """See `engine.calling.RoutineAnswers`."""
         if ROUTINE_CALL not in sql:
             return run()
-        if self._known is not None:
-            return self.until_known(run)
-        with self.remembering():
+        with nullcontext() if self._known is not None else self.remembering():
+            if ahead is not None:
+                self.until_known(ahead)
             return self.until_known(run)
 
     @contextmanager

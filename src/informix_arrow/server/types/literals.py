@@ -16,6 +16,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _MONEY = re.compile(r"([+-]?)(\$?)([+-]?)((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(\$?)")
 _PARTS = re.compile(r"\d+")
 _ISO = re.compile(r"(\d{1,4})-(\d{1,2})-(\d{1,2})")
+_CLOSED = re.compile(r"\d{6}|\d{8}")
 _US = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{1,4})")
 
 _DEFAULTS = {"YEAR": 1, "MONTH": 1, "DAY": 1, "HOUR": 0, "MINUTE": 0, "SECOND": 0}
@@ -52,8 +53,9 @@ def money(text: str) -> Decimal:
 def date(text: str, dbdate: str = "") -> dt.date:
     """A DATE from text.
 
-    Accepted: yyyy-mm-dd always, and the order that DBDATE gives (MDY4/ when it is not set). Codes: -1218
-    for what is no date at all, -1204, -1205, -1206 for a wrong year, month, day.
+    Accepted: yyyy-mm-dd always, and the order that DBDATE gives (MDY4/ when it is not set), also with two digits for
+    month and day, two or four for the year, and nothing between them. Codes: -1218 for what is no date at all, -1204,
+    -1205, -1206 for a wrong year, month, day.
     """
     stripped = text.strip()
     found = _ISO.fullmatch(stripped)
@@ -61,6 +63,9 @@ def date(text: str, dbdate: str = "") -> dt.date:
         year, month, day = (int(x) for x in found.groups())
         return _date(year, month, day)
     order = (dbdate or "MDY4/").upper()[:3].replace("4", "").replace("2", "")
+    if _CLOSED.fullmatch(stripped):
+        pieces = (-4, -2) if order.startswith("Y") else (2, 4)
+        stripped = "/".join((stripped[: pieces[0]], stripped[pieces[0] : pieces[1]], stripped[pieces[1] :]))
     if order.startswith("Y"):
         parts = _PARTS.findall(stripped)
         if len(parts) == 3 and re.fullmatch(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,2}", stripped):

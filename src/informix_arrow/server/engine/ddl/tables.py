@@ -7,6 +7,7 @@ from dataclasses import replace
 from ...errors import SqlError, no_column, no_table
 from ...grammar.ddl_nodes import ColumnDef, CreateTable, Drop, Rename, Truncate
 from ...planning.plans import ROUTINE_CALL, SelectPlan
+from ...planning.sequences import without_numbers
 from ...schema import privileges
 from ...schema.catalog import first_row, forget_table
 from ...types.names import quote
@@ -69,7 +70,8 @@ def create_from_select(
     answers, transaction = bench.routines, bench.transaction
     with answers.remembering():
         if ROUTINE_CALL in plan.sql:
-            answers.settled(plan.sql, lambda: transaction.con.execute(plan.sql, values or None).fetchall())
+            known = without_numbers(plan.sql)  # the INSERT draws them
+            answers.settled(known, lambda: transaction.con.execute(known, values or None).fetchall())
         text = answers.answered(f"INSERT INTO {info.duck} {plan.sql}")
         done = first_row(transaction.writer, text, values or None)
     if transaction.careful:

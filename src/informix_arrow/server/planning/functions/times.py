@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError, not_supported
-from ...types.literals import date
+from ...types.literals import date, money
 from ...types.names import text
 from ...types.number_masks import read
 from ...types.result_types import (
@@ -294,9 +295,12 @@ def _to_date(v: Values, args: list[Ex]) -> Ex:
 
 def _to_number(v: Values, args: list[Ex]) -> Ex:
     value = v.ctx.hint(args[0], character(64))
+    if value.literal is not None and "$" in value.literal:
+        value = replace(value, literal=f"{money(value.literal):f}")
     if value.type is not None and is_character(value.type) and value.literal is None:
         number = (
-            f"(CASE WHEN {value.sql} IS NOT NULL AND TRY_CAST({value.sql} AS DOUBLE) IS NULL "
+            f"(CASE WHEN contains({value.sql}, '$') THEN _ifx_money({value.sql}) "
+            f"WHEN {value.sql} IS NOT NULL AND TRY_CAST({value.sql} AS DOUBLE) IS NULL "
             f"THEN error('IFX-1213') ELSE {value.sql} END)"
         )
         return Ex(f"_ifx_key({number})", ColumnType.decimal(32), packed=True)

@@ -172,6 +172,8 @@ class Values:
         for value in values:
             t = common(t, value.type)
         is_open = [self.ctx.is_open(value) for value in values]
+        if t is None and all(value.sql == "NULL" for value in values):
+            return Ex("NULL", None)
         if t is None and any(is_open):
             t = character(_PARAMETER_WIDTH)
         if t is not None and any(is_open) and is_character(t):
