@@ -14,6 +14,8 @@ from tests.change_follower import Follower, records
 
 import informix_arrow
 from informix_arrow.server import Server
+from informix_arrow.server.changes import reader as reader_module
+from informix_arrow.server.engine.captures import CaptureSession
 from informix_arrow.wire import messages as m
 
 from .raw import RawClient, Refused, connect_request, one
@@ -482,6 +484,38 @@ def test_an_interrupt_ends_a_read_that_waits(client: Capturing, writer: informix
     while 2 not in kinds(data):
         data += client.read()
     assert kinds(data) == [1, 40, 2]
+
+
+def test_an_interrupt_ends_a_read_that_passes_over_a_long_transaction_of_others(
+    server: Server, client: Capturing, writer: informix_arrow.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log behind it is not read to its end first."""
+    run(writer, "create table other (id integer)")
+    client.open(timeout=-1).watch().active()
+    assert client.call("log", "stores_demo:informix.other", 1) == 0
+    assert kinds(client.read()) == [200]
+    monkeypatch.setattr(reader_module, "_PASSED_BYTES", 256)
+    takes = 0
+    take = CaptureSession.take
+
+    def interrupted(self: CaptureSession, size: int) -> bytes:
+        nonlocal takes
+        takes += 1
+        if takes == 3:
+            client.socket.send(b"B", socket.MSG_OOB)
+            assert server._engine is not None
+            for session in server._engine.sessions.all():
+                session.interrupted.wait(30 if session.capture._sessions else 0)
+        return take(self, size)
+
+    with writer.transaction(), writer.cursor() as cursor:
+        cursor.executemany("insert into other values (?)", [(i,) for i in range(1000)])
+    assert kinds(client.read()) == [1]
+    monkeypatch.setattr(CaptureSession, "take", interrupted)
+    client.send(client.message(), m.EndOfTurn())
+    assert one(client.receive_group(), m.Err).sqlcode == -213
+    assert takes == 3
+    assert kinds(client.read()) == [2]
 
 
 def test_a_client_that_goes_away_ends_its_read(server: Server, client: Capturing) -> None:

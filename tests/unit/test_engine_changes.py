@@ -18,6 +18,7 @@ import pytest
 from tests.change_follower import Follower, Row, records
 
 from informix_arrow.server.changes import log as log_module
+from informix_arrow.server.changes import reader
 from informix_arrow.server.changes.images import TableImages
 from informix_arrow.server.changes.log import ChangeLog, Gone
 from informix_arrow.server.changes.reader import Captured, LogReader
@@ -123,6 +124,33 @@ def test_tables_that_are_not_logged_leave_nothing(db: Db) -> None:
     db.session.engine.log_rows(DATABASE, db.session.find_table(None, "t").tabid, False)  # type: ignore[union-attr]
     db.run("insert into t values (10, 1, 'ten', 1)")
     assert watch.kinds() == []
+
+
+def test_a_long_transaction_of_others_is_passed_over_in_parts(
+    db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_PASSED_BYTES", 4096)
+    make(db)
+    db.run("create table other (id integer, text lvarchar(200))")
+    watch = Watch(db, "t")
+    other = db.session.find_table(None, "other")
+    assert other is not None
+    engine.log_rows(DATABASE, other.tabid, True)
+    assert watch.kinds() == [200]
+    db.session.begin()
+    db.many("insert into other values (?, ?)", [(i, "x" * 100) for i in range(1000)])
+    db.run("insert into t values (10, 1, 'ten', 1)")
+    db.session.commit()
+    assert records(watch.reader.take(50, 1 << 16))[0][0] == 1
+    places = []
+    while not (found := watch.reader.take(50, 1 << 16)):
+        assert watch.reader.passing  # and not at the end of the log
+        places.append(watch.reader.position)
+    assert len(places) > 10
+    assert places == sorted(set(places))
+    assert [number for number, *_ in records(found)] == [40, 2]
+    assert watch.reader.take(50, 1 << 16) == b""
+    assert not watch.reader.passing
 
 
 def test_transactions_end_in_the_log_as_they_ended(db: Db, engine: Engine) -> None:

@@ -26,6 +26,7 @@ from .records import RecordKind
 POSITION_GONE, UNREADABLE = -83713, -83790
 
 _READ_BYTES = 256 << 10
+_PASSED_BYTES = 1 << 20  # some 50 ms
 _CHANGES = frozenset({RecordKind.INSERT, RecordKind.DELETE, RecordKind.UPDBEF, RecordKind.UPDAFT})
 
 
@@ -73,6 +74,11 @@ class LogReader:
         The log. Gone when it does not have the place.
     tables
         What is captured, by database and number of the table; whoever has this may change it.
+
+    Attributes
+    ----------
+    passing
+        The last `take` ended in the middle of what is nobody's here.
     """
 
     def __init__(self, log: ChangeLog, lsn: int, tables: Mapping[tuple[str, int], Captured]) -> None:
@@ -81,6 +87,8 @@ class LogReader:
         self._start, self._place, self._before = log.start_of(lsn)
         self._data = b""  # of the log, from the LSN _place on
         self._at = 0  # how far it was read
+        self.passing = False
+        self._passed = 0  # bytes of records behind the last one that was found
         self._live: set[int] = set()  # transactions whose BEGINTX was given
         self._ready: deque[bytes] = deque()
         self._error = b""  # the last record of all
@@ -101,23 +109,29 @@ class LogReader:
 
     def take(self, most: int, size: int) -> bytes:
         """The next records, at most so many, and none behind those that make up `size` bytes; none when there are none
-        yet. The last one of all is ERROR where the log cannot be read on."""
+        yet. The last one of all is ERROR where the log cannot be read on.
+
+        Not all that there is where a long transaction of others is passed over, perhaps none: `passing` is set then,
+        and whoever waits looks whether it still has to before it goes on."""
         if self._error and not self._ready:
             return self._error
         found: list[bytes] = []
         count = have = 0
+        self.passing, self._passed = False, 0
         while count < most and have < size:
             if self._ready:
                 data, number = self._ready.popleft(), 1
             else:
                 data, number = self._rows(most - count, size - have)
                 if not number:
-                    if not self._step():
+                    self.passing = self._passed >= _PASSED_BYTES
+                    if self.passing or not self._step():
                         break
                     continue
             found.append(data)
             count += number
             have += len(data)
+            self._passed = 0
         return b"".join(found)
 
     def _rows(self, most: int, room: int) -> tuple[bytes, int]:
@@ -154,7 +168,9 @@ class LogReader:
             self._error = records.error(POSITION_GONE if isinstance(problem, Gone) else UNREADABLE)
             self._ready.append(self._error)
             return True
-        self._at += size_of(entry)
+        size = size_of(entry)
+        self._at += size
+        self._passed += size
         self._make(entry)
         return True
 

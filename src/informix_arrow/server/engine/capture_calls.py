@@ -251,10 +251,13 @@ class CaptureCalls:
             if data:
                 return data
             left = _LOOK_AGAIN if session.timeout < 0 else deadline - time.monotonic()
-            if left <= 0:
+            # TIMEOUT says that the log was read to its end: a long transaction of others is passed over before.
+            if left <= 0 and not session.reader.passing:
                 return session.timed_out(size)
             if owner.interrupted.is_set() or owner.left.is_set():
                 raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
+            if session.reader.passing:
+                continue
             if not waited:
                 before_wait()
                 waited = True
