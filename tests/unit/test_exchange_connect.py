@@ -176,10 +176,12 @@ def known_peer(*, piece: int = 1 << 20) -> LoginPeer:
     return LoginPeer(piece=piece)
 
 
+@pytest.mark.parametrize("first", [1, 14, 1 << 20])
 @pytest.mark.parametrize("piece", [1, 5, 1 << 20])
 @pytest.mark.parametrize("given", [KNOWN, PARAMETERS, replace(KNOWN, database="")], ids=repr)
-def test_a_known_server_is_asked_in_one_flight(given: Parameters, piece: int) -> None:
-    peers = [LoginPeer(), LoginPeer(piece=piece), LoginPeer(piece=piece)]
+def test_a_known_server_is_asked_in_one_flight(given: Parameters, piece: int, first: int) -> None:
+    """However its first answer came."""
+    peers = [LoginPeer(piece=first), LoginPeer(piece=piece), LoginPeer(piece=piece)]
     states = []
     for peer, parameters in zip(peers, (given, given, replace(given, login_ahead=False)), strict=True):
         session = peer.run(connect(parameters))
@@ -189,6 +191,21 @@ def test_a_known_server_is_asked_in_one_flight(given: Parameters, piece: int) ->
     assert states[0] == states[1] == states[2]
     assert peers[0].groups == peers[1].groups == peers[2].groups
     assert flights(peers[0]) - 1 == flights(peers[1]) == flights(peers[2]) - 1
+
+
+class TalkativePeer(LoginPeer):
+    """Says more than what it can do when it is asked for that."""
+
+    def _converse(self, group: Group) -> list[m.Message]:
+        more = [m.Done()] if isinstance(group[0], m.Protocols) else []
+        return [*super()._converse(group), *more]
+
+
+def test_a_server_that_says_more_than_what_it_can_do_is_not_known() -> None:
+    for _ in range(2):
+        peer = TalkativePeer()
+        peer.run(connect(KNOWN))
+        assert flights(peer) == 3
 
 
 def test_a_known_server_s_refusal_of_a_database_is_the_same_error() -> None:

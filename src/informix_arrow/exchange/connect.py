@@ -38,7 +38,7 @@ from .read_scope import set_reading
 from .session import Session
 from .steps import Connect, ConnectionLost, Exchange, Send
 from .stream import arrived, next_message, outgoing, question, receive
-from .turns import Sender, read_reply, send_asking, settle, take_whole
+from .turns import Reply, Sender, read_reply, send_asking, settle, take_whole
 
 #: Seconds that an unresponsive server is waited for when the session ends.
 GOODBYE = 5.0
@@ -152,7 +152,7 @@ def _offering(expected: bytes, session: Session, groups: Sequence[bytes]) -> Exc
         return answer[len(expected) :]
     session.framing = _framing(agreed.encoding)
     try:
-        found = yield from _read_agreed(session)
+        found, _ = yield from _read_agreed(session)
     except Error:  # also one that the server says: to the offer alone it said none
         raise _Unexpected from None
     if found != agreed:
@@ -366,21 +366,25 @@ def _negotiate(session: Session, parameters: Parameters) -> Exchange[None]:
     agreed = _agreed(answer, encoding)
     if agreed is not None:
         take_whole(session, 1)
-        if not agreed.pam:
-            known_servers.learn(_place(parameters), answer)
-    else:
-        agreed = yield from _read_agreed(session)
+    else:  # it came in pieces, or says more than the usual
+        agreed, answer = yield from _read_agreed(session)
+    if answer and not agreed.pam:
+        known_servers.learn(_place(parameters), answer)
     session.round_trip = min(session.round_trip, session.clock() - began)
     session.framing = agreed
     if agreed.pam:
         yield from authenticate(session, parameters.pam)
 
 
-def _read_agreed(session: Session) -> Exchange[Framing]:
-    """Read the answer to the offer; what holds after it."""
+def _read_agreed(session: Session) -> Exchange[tuple[Framing, bytes]]:
+    """Read the answer to the offer: what holds after it, and its bytes where it is the usual one, a mask and no
+    more."""
     reply = yield from read_reply(session)
     reply.check()
     masks = [message.mask for message in reply.others if isinstance(message, m.Protocols)]
     if not masks:
         raise ProtocolError("the server's answer to SQ_PROTOCOLS holds no mask")
-    return Framing.negotiate(CLIENT_OFFER, masks[0], session.framing.encoding)
+    framing, usual = session.framing, b""
+    if reply == Reply(others=[m.Protocols(masks[0])]):
+        usual = m.Protocols(masks[0]).encode(framing) + m.EndOfTurn().encode(framing)
+    return Framing.negotiate(CLIENT_OFFER, masks[0], framing.encoding), usual
