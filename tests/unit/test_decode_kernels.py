@@ -298,3 +298,29 @@ def test_an_int8_of_each_sort_is_the_same_at_each_place_of_a_block(odd: int) -> 
             for kernels in BLOCKS:
                 print(kernels, name, batch_rows)
                 assert_same(outcome(kernels, ops, data, shift=odd % 16, batch_rows=batch_rows), wanted)
+
+
+#: Rows whose values are all NULL: the first and the last of vectors, of words and of blocks.
+EDGES = frozenset({0, 1, 3, 4, 7, 8, 15, 16, 31, 32, 62, 63, 64, 65, 71, 72, 95, 96, 126, 127})
+FIXED = [
+    ColumnType.smallint(), ColumnType.integer(), ColumnType.bigint(), ColumnType.int8(), ColumnType.float_(),
+    ColumnType.smallfloat(), ColumnType.date(), ColumnType.decimal(16, 2), ColumnType.decimal(32, 5),
+    ColumnType.datetime("YEAR TO SECOND"), ColumnType.char(3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("variable", [False, True])
+def test_tails_of_every_length_up_to_two_blocks_are_the_same(variable: bool) -> None:
+    """With a run of each width behind whatever stands before it: a text or nothing; NULLs at every edge."""
+    rng = random.Random(variable)
+    types = [*FIXED, *([ColumnType.varchar(40), *FIXED, ColumnType.lvarchar(90), *FIXED] * variable)]
+    nulls = encode_tuple([None] * len(types), [Column("c", ct) for ct in types], "utf-8")
+    ops = [plan_op(ct) for ct in types]
+    payloads = [nulls if row in EDGES else b"".join(drawn(ct, rng) for ct in types) for row in range(129)]
+    for rows in range(130):
+        data = messages(payloads[:rows])
+        wanted = outcome(ROWS, ops, data)
+        assert (wanted[3], [batch.num_rows for batch in wanted[0]]) == ("", [rows])
+        for kernels in BLOCKS:
+            print(kernels, rows)
+            assert_same(outcome(kernels, ops, data, shift=rows % 16), wanted)

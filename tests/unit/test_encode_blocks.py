@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +60,21 @@ OTHERS = [
         lambda rng: dt.date.fromordinal(rng.randrange(1, 3652060)),
     ),
 ]
+
+
+def _decimals(precision: int, scale: int) -> Callable[[random.Random], Decimal]:
+    top = 10**precision - 1
+    places = [top, -top, 0, 1, -1]
+    return lambda rng: Decimal(f"{rng.choice([*places, rng.randrange(-top, top + 1)])}E-{scale}")
+
+
+def _moments(step: int) -> Callable[[random.Random], dt.datetime]:
+    """The first and the last moment that there is in steps of so many microseconds, and some between."""
+    first = dt.datetime(1, 1, 1)
+    last = (dt.datetime.max - first) // dt.timedelta(microseconds=step)
+    return lambda rng: (
+        first + dt.timedelta(microseconds=step) * rng.choice([0, last, rng.randrange(last + 1)])
+    )
 
 
 def pieces(
@@ -258,3 +274,45 @@ def test_what_lies_under_a_null_is_nobodys_business(kernels: str) -> None:
     found = pieces(types, batch, budget=1 << 20, framing=PUT, kernels=kernels)
     assert found == pieces(types, batch, budget=1 << 20, framing=PUT, kernels=ROWS)
     assert found[0][1] == 100  # type: ignore[index]
+
+
+#: Rows whose values are all NULL: the first and the last of vectors and of blocks.
+EDGES = frozenset({0, 1, 3, 4, 7, 8, 15, 16, 31, 32, 62, 63, 64, 65, 71, 72, 95, 96, 126, 127})
+#: Written row by row among the lanes: the least, the greatest and some between, of odd and of even scales.
+PACKED = [
+    *[
+        (ColumnType.decimal(precision, scale), pa.decimal128(precision, scale), _decimals(precision, scale))
+        for precision, scale in [(1, 1), (5, 0), (8, 3), (16, 2), (17, 17), (31, 7), (32, 0), (32, 32)]
+    ],
+    (ColumnType.datetime("YEAR TO FRACTION(5)"), pa.timestamp("us"), _moments(10)),
+    (ColumnType.datetime("YEAR TO SECOND"), pa.timestamp("s"), _moments(10**6)),
+    (ColumnType.datetime("HOUR TO SECOND"), pa.time32("s"), lambda rng: _moments(10**6)(rng).time()),
+]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("text", [False, True])
+def test_tails_of_every_length_up_to_two_blocks_are_the_same_bytes(packed: bool, text: bool) -> None:
+    """Also on odd boundaries of the columns, and as plain Python writes them."""
+    rng = random.Random(packed * 2 + text)
+    # Blocks are for rows of mostly lanes.
+    lanes = NARROW * (5 if packed else 1)
+    picked = [*lanes, *PACKED * packed, *OTHERS[:1] * text, *lanes]
+    types = [ct for ct, _, _ in picked]
+    values = [[None if row in EDGES else draw(rng) for row in range(129)] for _, _, draw in picked]
+    names = [f"c{k}" for k in range(len(picked))]
+    whole = pa.record_batch(
+        [pa.array(column, arrow) for column, (_, arrow, _) in zip(values, picked, strict=True)], names
+    )
+    columns = [Column(name, ct) for name, ct in zip(names, types, strict=True)]
+    wire = [encode_tuple(row, columns, "utf-8") for row in zip(*values, strict=True)]
+    for rows in range(130):
+        batch = whole.slice(min(rows % 5, 129 - rows), rows)
+        wanted = pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=ROWS)
+        for kernels in BLOCKS:
+            print(kernels, rows)
+            assert pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=kernels) == wanted
+    for kernels in BLOCKS:
+        encoder = Encoder([plan_op(ct).as_tuple() for ct in types], names, kernels=kernels)
+        encoder.load(*whole.__arrow_c_array__())
+        assert payloads(encoder, 1 << 20, TUPLE) == wire
