@@ -12,11 +12,13 @@ from tests.walking import walked
 
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, next_batch
 from informix_arrow.exchange.large_objects import Filled, ObjectReader, read_one_blob
+from informix_arrow.exchange.object_streams import read_blob_reply
 from informix_arrow.exchange.run import run
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.shape import ObjectColumn
 from informix_arrow.exchange.smart_objects import FIRST_READ, READ, read_object
-from informix_arrow.exchange.turns import settle
+from informix_arrow.exchange.stream import group
+from informix_arrow.exchange.turns import send_all, settle
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column, Describe, StatementType
 from informix_arrow.wire.errors import DataError, Error, OperationalError, ProtocolError
@@ -312,6 +314,35 @@ def test_fewer_bytes_than_announced_are_an_error_of_their_row() -> None:
     assert "3" in str(filled.error)
 
 
+def test_more_bytes_than_announced_are_an_error_of_their_row_and_not_kept() -> None:
+    """What a server sends without end takes no memory without end, and the next value is read."""
+    session = new_session()
+    kept: list[int] = []
+
+    def sink(piece: memoryview) -> None:
+        kept.append(len(piece))
+
+    many = 2_000_000
+    peer = Peer(LobServer({1: bytes(many), 2: b"next"}), piece=1 << 16)
+    peer.run(send_all(session, [group(session, (m.Id(4), m.FetchBlob(descriptor(n, 30)))) for n in (1, 2)]))
+    assert peer.run(read_blob_reply(session, sink, 30)) == (many, None)
+    assert sum(kept) < 1 << 17
+    kept.clear()
+    assert peer.run(read_blob_reply(session, sink, 4)) == (4, None)
+    assert sum(kept) == 4
+
+    rows = batch(1)
+    longer = pa.RecordBatch.from_arrays(
+        [*rows.columns[:1], pa.array([descriptor(1, 30)], pa.binary(56)), *rows.columns[2:]],
+        names=rows.schema.names,
+    )
+    filled = peer.run(reader(PHOTO).read(session, longer, 0, 40))
+    assert isinstance(filled.error, DataError)
+    assert (filled.rows, filled.error.row) == (0, 40)
+    assert "announced 30 bytes and sent 2000000" in str(filled.error)
+    assert session.usable_after(filled.error)
+
+
 @pytest.mark.parametrize(
     "reply",
     [
@@ -356,6 +387,25 @@ def test_a_read_whose_pieces_do_not_add_up_ends_the_connection(bad: str) -> None
     session = new_session()
     with pytest.raises(ProtocolError, match="SQ_LODATA") as caught:
         Bad(server).run(reader(FILM).read(session, batch(1), 0, 0))
+    assert not session.usable_after(caught.value)
+
+
+@pytest.mark.parametrize("limit", [1, 5, READ + 5])
+def test_a_part_that_is_longer_than_what_was_asked_for_ends_the_connection(limit: int) -> None:
+    """Nobody is handed bytes that he has not asked for."""
+    server = LobServer(smart={1: bytes(2 * READ)})
+    data = bytearray()
+
+    def read(request: m.LoData) -> list[m.Message]:
+        return [m.LoDataReply.of_data(request.op, bytes(request.count + (request.count < READ)))]
+
+    server._read = read  # type: ignore[method-assign]
+    session = new_session()
+    with pytest.raises(
+        ProtocolError, match=f"{limit % READ + 1} bytes where {limit % READ} were asked"
+    ) as caught:
+        Peer(server).run(read_object(session, locator(1), False, 0, limit, data.extend))
+    assert len(data) == limit - limit % READ
     assert not session.usable_after(caught.value)
 
 

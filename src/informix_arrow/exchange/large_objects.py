@@ -184,18 +184,17 @@ class ObjectReader:
                     if error is not None:
                         continue
                     yield from send_all(session, [group(session, (statement, m.FetchBlob(handle)))])
-                before = len(content.data)
-                refused = yield from read_blob_reply(
-                    session, content.data.extend if error is None else nowhere
-                )
+                most = _size(handle) if column.exact else None
+                sink = content.data.extend if error is None else nowhere
+                came, refused = yield from read_blob_reply(session, sink, most)
                 if error is not None:
                     continue  # only to stay in step
                 if refused is not None:
                     error = _placed(refused, self.sql, column.name, first_row + row)
-                elif column.exact and len(content.data) - before != _size(handle):
+                elif most is not None and came != most:
                     error = DataError(
-                        f"column {column.name!r}, row {first_row + row}: the server announced "
-                        f"{_size(handle)} bytes and sent {len(content.data) - before}",
+                        f"column {column.name!r}, row {first_row + row}: the server announced {most} bytes and sent "
+                        f"{came}",
                         row=first_row + row,
                         column=column.name,
                         statement=self.sql,
@@ -224,6 +223,6 @@ def read_one_blob(session: Session, statement_id: int, descriptor: bytes, sink: 
     data = group(session, (m.Id(statement_id), m.FetchBlob(descriptor)))
     session.own += 1
     yield Send(data)
-    refused = yield from read_blob_reply(session, sink)
+    _, refused = yield from read_blob_reply(session, sink)
     if refused is not None:
         raise refused

@@ -26,26 +26,29 @@ def nowhere(piece: memoryview) -> None:
     """The sink for contents that nobody wants."""
 
 
-def read_blob_reply(session: Session, sink: Sink) -> Exchange[Error | None]:
-    """Read the reply to one SQ_FETCHBLOB to its SQ_EOT; the server's error, if it sent one, is returned.
+def read_blob_reply(
+    session: Session, sink: Sink, most: int | None = None
+) -> Exchange[tuple[int, Error | None]]:
+    """Read the reply to one SQ_FETCHBLOB to its SQ_EOT: how many bytes came, and the server's error.
 
-    Wire: ``{0027 PSTR piece}* 0027 0000 [DONE] [COST] EOT``. Raises ``ProtocolError`` when the end mark is
-    missing: a value that was cut short must not pass for a whole one.
+    Where more than ``most`` come, what else is received is counted and not kept. Wire:
+    ``{0027 PSTR piece}* 0027 0000 [DONE] [COST] EOT``. Raises ``ProtocolError`` when the end mark is missing: a value
+    that was cut short must not pass for a whole one.
     """
     error: Error | None = None
-    ended = False
+    ended, count = False, 0
     while True:
         if (yield from _tag(session)) == _BLOB:
             if ended:
                 raise ProtocolError("a piece of a BYTE or TEXT value behind the value's end")
-            ended = yield from _blob_pieces(session, sink)
+            ended, count = yield from _blob_pieces(session, sink, count, most)
             continue
         message = yield from next_message(session)
         if isinstance(message, m.EndOfTurn):
             session.own -= 1
             if not ended and error is None:
                 raise ProtocolError("the content of a BYTE or TEXT value has no end mark")
-            return error
+            return count, error
         if isinstance(message, m.Err):
             error = error or error_of(message)
         elif isinstance(message, m.Exit):
@@ -54,10 +57,13 @@ def read_blob_reply(session: Session, sink: Sink) -> Exchange[Error | None]:
             raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_FETCHBLOB")
 
 
-def _blob_pieces(session: Session, sink: Sink) -> Exchange[bool]:
-    """Hand on consecutive SQ_BLOB pieces; True when the empty one came, False before another message."""
+def _blob_pieces(session: Session, sink: Sink, count: int, most: int | None) -> Exchange[tuple[bool, int]]:
+    """Hand on consecutive SQ_BLOB pieces: True when the empty one came, False before another message; and ``count``
+    with their bytes."""
     buffer = session.buffer
     while True:
+        if most is not None and count > most:
+            sink = nowhere
         data, at, end = buffer.data, buffer.start, buffer.end
         missing = 0
         with memoryview(data) as view:
@@ -67,7 +73,7 @@ def _blob_pieces(session: Session, sink: Sink) -> Exchange[bool]:
                     break
                 if data[at] or data[at + 1] != _BLOB:
                     buffer.start = at
-                    return False
+                    return False, count
                 size = data[at + 2] << 8 | data[at + 3]
                 if size > 0x7FFF:
                     raise ProtocolError(f"SQ_BLOB: negative length {size - 0x10000}")
@@ -78,12 +84,13 @@ def _blob_pieces(session: Session, sink: Sink) -> Exchange[bool]:
                     break
                 if not size:
                     buffer.start = stop
-                    return True
+                    return True, count
                 sink(view[at + 4 : stop])
+                count += size
                 at = padded
         buffer.start = at
         if end - at >= 2 and (data[at] or data[at + 1] != _BLOB):
-            return False
+            return False, count
         yield from receive(session, missing)
 
 

@@ -13,6 +13,7 @@ waits for its answer.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -264,7 +265,8 @@ def read_on(
     session: Session, fd: int, sink: Sink, *, offset: int = 0, limit: int | None = None
 ) -> Exchange[Error | None]:
     """Read an open object from where it stands (``offset`` > 0: from there) to ``limit`` bytes or its end."""
-    asked = done = owed = 0
+    asked = done = 0
+    owed: deque[int] = deque()  # bytes of the reads on their way
     most = max(2, session.lob_window // READ) if session.lob_window else 1  # reads on their way
     error: Error | None = None
     ended = False
@@ -272,25 +274,23 @@ def read_on(
         if wanted(session) and not owed:
             yield from heed(session)
         requests = []
-        room = most if owed <= most // 2 else owed
-        while owed < room and not ended and error is None and (limit is None or asked < limit):
+        room = most if len(owed) <= most // 2 else len(owed)
+        while len(owed) < room and not ended and error is None and (limit is None or asked < limit):
             if owed and wanted(session):
                 break
             size = READ if limit is None else min(READ, limit - asked)
             seek = offset if not asked else 0
             requests.append(_read_request(session, fd, size, seek))
             asked += size
-            owed += 1
+            owed.append(size)
         yield from send_all(session, requests)
         if not owed:
             if error is not None or ended or limit is None or done >= limit:
                 return error
             asked = done  # the server sent less than it was asked for, and this is not the end
             continue
-        size, refused = yield from read_lodata_reply(
-            session, sink if error is None and not ended else nowhere, READ
-        )
-        owed -= 1
+        kept = sink if error is None and not ended else nowhere
+        size, refused = yield from read_lodata_reply(session, kept, owed.popleft())
         if refused is not None:
             error = error or refused
         elif not size:
