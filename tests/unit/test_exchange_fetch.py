@@ -7,15 +7,23 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
+from informix_arrow.exchange.batches import Batches
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor, Taken, next_batch
 from informix_arrow.exchange.opening import make_cursor
 from informix_arrow.exchange.run import run
 from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import ConnectionLost
 from informix_arrow.exchange.turns import clear_orphans, settle
+from informix_arrow.shaping.rows import Decoded, Rows
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column
-from informix_arrow.wire.errors import DataError, NotSupportedError, ProgrammingError, ProtocolError
+from informix_arrow.wire.errors import (
+    DataError,
+    InterfaceError,
+    NotSupportedError,
+    ProgrammingError,
+    ProtocolError,
+)
 from informix_arrow.wire.types import ColumnType
 
 from .exchange_peer import COLUMNS, FRAMING, Group, Peer, arrived, insert, new_session, rows, select
@@ -310,3 +318,57 @@ def test_a_message_out_of_place_breaks_the_session() -> None:
     with pytest.raises(ProtocolError) as caught:
         read(peer, session, open_query(peer, session))
     assert not session.usable_after(caught.value)
+
+
+DAYS = (
+    Column("id", ColumnType.integer()),
+    Column("day", ColumnType.date()),
+    Column("sentinel", ColumnType.integer()),
+)
+
+
+def day_rows(count: int, bad: int | None) -> list[m.Message]:
+    """Rows whose day is none of any year in row ``bad``."""
+    return [
+        m.Tuple(
+            0,
+            b"".join(
+                n.to_bytes(4, "big", signed=True) for n in (row, 2**31 - 1 if row == bad else row, 12345)
+            ),
+        )
+        for row in range(count)
+    ]
+
+
+@pytest.mark.parametrize("batch_rows", [1, 7, 1 << 20])
+@pytest.mark.parametrize("bad", [0, 1, 6, 7, 8, 20, 29])
+@pytest.mark.parametrize("way", ["next", "decoded"])
+def test_rows_before_one_that_cannot_be_read_come_first_and_those_behind_it_never(
+    way: str, bad: int, batch_rows: int
+) -> None:
+    """As batches, and as the decoder hands them over; of each the first row as Python's, the others as Arrow's."""
+    session = new_session()
+    peer = Peer([select(columns=DAYS), [*day_rows(30, bad), *DONE], [], []], piece=64)
+    batches = Batches(open_query(peer, session, batch_rows=batch_rows))
+    take = getattr(batches, way)
+    reader = Rows()
+    found: list[tuple[object, ...]] = []
+
+    def read() -> None:
+        while (batch := peer.run(take(session))) is not None:
+            assert isinstance(batch, Decoded if way == "decoded" else pa.RecordBatch)
+            reader.add(batch)
+            found.extend(reader.take(1))
+            rest = reader.rest()
+            found.extend([] if rest is None else [tuple(row.values()) for row in rest.to_pylist()])
+
+    with pytest.raises(DataError) as caught:
+        read()
+    assert [(row[0], row[2]) for row in found] == [(number, 12345) for number in range(bad)]
+    assert (caught.value.row, caught.value.column) == (bad, "day")
+    batches.fail(caught.value)
+    with pytest.raises(InterfaceError, match="reading this result failed before"):
+        read()
+    peer.run(settle(session))
+    assert session.usable_after(caught.value)
+    assert not session.cursors
