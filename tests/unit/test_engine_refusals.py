@@ -327,29 +327,34 @@ def test_an_update_that_repeats_a_key_says_which(
 
 
 @pytest.mark.parametrize(
-    ("text", "params"),
+    ("text", "params", "column"),
     [
-        ("insert into s values (2, 'abcd', 'x')", ()),
-        ("insert into s values (2, ?, 'x')", ("abcd",)),
-        ("insert into s values (2, 'x', ? || 'bcd')", ("a",)),
-        ("insert into s select id + 1, 'abcd', 'x' from s", ()),
-        ("insert into s select id + 1, c, 'abc' || v from s", ()),
-        ("update s set c = 'abcd'", ()),
-        ("update s set v = 'abcd' where id = 1", ()),
-        ("update s set v = ? where id = 1", ("abcd",)),
-        ("update s set v = v || 'bcd'", ()),
+        ("insert into s values (2, 'abcd', 'x')", (), "c"),
+        ("insert into s values (2, ?, 'x')", ("abcd",), "c"),
+        ("insert into s values (2, 'x', ? || 'bcd')", ("a",), "v"),
+        ("insert into s select id + 1, 'abcd', 'x' from s", (), "c"),
+        ("insert into s select id + 1, c, 'abc' || v from s", (), "v"),
+        ("update s set c = 'abcd'", (), "c"),
+        ("update s set v = 'abcd' where id = 1", (), "v"),
+        ("update s set v = ? where id = 1", ("abcd",), "v"),
+        ("update s set v = v || 'bcd'", (), "v"),
+        ("update s set c = 'ab', v = ?", ("abcd",), "v"),
+        ("update s set c = v, v = c || 'd'", (), "v"),
+        ("update s set (v, c) = ('x', ?)", ("abcd",), "c"),
+        ("merge into s using (select 1 n, 'abcd' t from systables where tabid = 1) q on s.id = q.n"
+         " when matched then update set c = 'x', v = q.t || ''", (), "v"),
         ("merge into s using (select 1 n from systables where tabid = 1) q on s.id = q.n"
-         " when matched then update set v = 'abcd'", ()),
+         " when matched then update set v = 'abcd'", (), "v"),
         ("merge into s using (select 2 n from systables where tabid = 1) q on s.id = q.n"
-         " when not matched then insert values (q.n, 'abcd', 'x')", ()),
+         " when not matched then insert values (q.n, 'abcd', 'x')", (), "c"),
         ("merge into s using (select 2 n, c || 'd' t from s) q on s.id = q.n"
-         " when not matched then insert values (q.n, q.t, 'x')", ()),
+         " when not matched then insert values (q.n, q.t, 'x')", (), "c"),
         ("merge into s using (select 2 n from systables where tabid = 1) q on s.id = q.n"
-         " when not matched then insert values (q.n, ?, 'x')", ("abcd",)),
+         " when not matched then insert values (q.n, ?, 'x')", ("abcd",), "c"),
     ],
 )  # fmt: skip
 def test_an_ansi_database_refuses_a_text_that_others_cut(
-    engine: Engine, text: str, params: tuple[object, ...]
+    engine: Engine, text: str, params: tuple[object, ...], column: str
 ) -> None:
     """The SQL Syntax guide, "Truncated CHAR Values"."""
     db = connect(engine)
@@ -357,7 +362,8 @@ def test_an_ansi_database_refuses_a_text_that_others_cut(
     try:
         db.run("create table s (id int primary key, c char(3), v varchar(3))")
         db.run("insert into s values (1, 'abc', 'abc')")
-        assert db.fails(text, *params).sqlcode == -1279
+        problem = db.fails(text, *params)
+        assert (problem.sqlcode, problem.near) == (-1279, column)
         assert db.rows("select * from s") == [(1, "abc", "abc")]
         assert db.run("update s set c = 'abcd' where id = 7").rows == 0
         outcomes = db.many("insert into s values (?, 'x', ?)", [(3, "abc"), (4, "abcd"), (5, "a")])

@@ -139,6 +139,7 @@ VALUES: list[tuple[str, Any, str]] = [
     ("date('122524')", dt.date(2024, 12, 25), "DATE"),
     ("date(trim(' 01022003 '))", dt.date(2003, 1, 2), "DATE"),
     ("nvl(null, null)", None, "INTEGER"),
+    ("nvl(null::money(6), '2'::money(8,3))", Decimal("2.000"), "MONEY(8,3)"),
     ("nvl(nvl(null, null), 'a')", "a", "CHAR(1)"),
     ("coalesce(null, null, null)", None, "INTEGER"),
     ("decode(1, 2, null, null)", None, "INTEGER"),

@@ -197,7 +197,8 @@ def test_rows_are_changed_through_a_view_of_one_table(db: Db) -> None:
 def test_check_option_keeps_rows_in_the_view(db: Db) -> None:
     db.run("create view few as select id, name from par where id < 5 with check option")
     assert db.fails("insert into few values (8, 'eight')").sqlcode == -385
-    assert db.fails("update few set id = id + 10 where id = 2").sqlcode == -385
+    problem = db.fails("update few set id = id + 10 where id = 2")
+    assert (problem.sqlcode, problem.near) == (-385, "informix.few")
     assert db.run("update few set id = id + 1 where id = 2").rows == 1
     assert db.rows("select id from par order by id") == [(1,), (3,)]
 

@@ -99,7 +99,7 @@ _GIVEN_UP = re.compile(
     r'Database "([^"]+)" has been invalidated|'
     r'Checkpoint failed for database "([^"]+)". The database has been invalidated'
 )
-_OWN = re.compile(r"IFX(-\d+)")
+_OWN = re.compile(r"IFX(-\d+)(?: of ([^\n]+))?")
 # (pattern in DuckDB's message, sqlcode, isamcode); the first match wins, group 1 becomes the token
 _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), code, isam)
@@ -164,7 +164,7 @@ def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
     message = str(error)
     own = _OWN.search(message)
     if own:
-        return SqlError(int(own.group(1)), 0, 0, near, message)
+        return SqlError(int(own.group(1)), 0, 0, own.group(2) or near, message)
     first_line = message.split("\n", 1)[0]
     for pattern, code, isam in _MESSAGES:
         found = pattern.search(first_line)

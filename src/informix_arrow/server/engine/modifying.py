@@ -56,11 +56,13 @@ class Modifier:
         self._references = references
         self._triggers = triggers
         self._cursors = cursors
+        self._cut = ""  # the column that a text was too long for
 
     def run(self, plan: ModifyPlan, params: Sequence[object]) -> Outcome:
         """Run one of them as a statement of its own, or as a part of one, with the triggers that it fires. -244 for
         rows that others have locked."""
-        self._runner.cut = False
+        self._runner.cut, self._cut = False, ""
+        self._runner.cut_params.clear()
         values = {} if plan.each else self._runner.bind(plan.needs, params)
         columns = [column.name for column in plan.columns]
         change = insert = None
@@ -123,8 +125,15 @@ class Modifier:
         warnings = plan.warnings | (WARN_CUT if self._runner.cut else 0)
         met = (changed and warnings & WARN_CUT) or (all_rows and self._runner.cut)
         if met and self._transaction.ansi:
-            raise SqlError(TOO_LONG)
+            raise SqlError(TOO_LONG, 0, 0, self._cut_column(plan))
         return warnings
+
+    def _cut_column(self, plan: ModifyPlan) -> str:
+        """The column that a text had no room in."""
+        for cut in plan.cuts:
+            if cut.literal or not cut.params.isdisjoint(self._runner.cut_params):
+                return cut.column
+        return self._cut
 
     def _unmatched(self, plan: ModifyPlan, values: dict[str, object]) -> pa.Table | None:
         """The rows that a MERGE will insert, as its tables are before it changes any."""
@@ -215,8 +224,10 @@ class Modifier:
             self._runner.probe(plan.probe, dict(values))
 
     def _note_cut(self, plan: ModifyPlan, values: Mapping[str, object]) -> None:
-        if plan.cut and first_row(self._transaction.writer, plan.cut, values_in(plan.cut, dict(values))):
-            self._runner.cut = True
+        if plan.cut:
+            found = first_row(self._transaction.writer, plan.cut, values_in(plan.cut, dict(values)))
+            if found is not None:
+                self._runner.cut, self._cut = True, found[0]
 
     def _changed(self, sql: str, values: dict[str, object]) -> int:
         sql = self._runner.answers.answered(sql)

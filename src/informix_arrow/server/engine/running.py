@@ -79,6 +79,8 @@ class Runner:
     ----------
     cut
         Set when a parameter that was bound was cut to its column; who wants to know clears it before.
+    cut_params
+        The numbers of such parameters, and perhaps of others before.
     answers
         Those of the routines that a text calls.
     temporary
@@ -103,6 +105,7 @@ class Runner:
         self.answers = answers
         self.temporary = temporary
         self.cut = False
+        self.cut_params: set[int] = set()
 
     def bind(self, needs: Needs, params: Sequence[object]) -> dict[str, object]:
         """DuckDB's named values for one run: parameters in storage form, and what the session knows."""
@@ -121,7 +124,9 @@ class Runner:
                 # what is compared keeps all its digits
                 converter = environment.converter(t if number in needs.assigned else _WIDEST)
                 values[f"p{number}"] = converter.one(params[number])
-                self.cut = self.cut or converter.was_cut
+                if converter.was_cut:
+                    self.cut = True
+                    self.cut_params.add(number)
             else:
                 values[f"p{number}"] = for_comparison(
                     params[number], t, environment.codec, environment.dbdate

@@ -51,7 +51,7 @@ def merge(work: Translation, tree: exp.Merge) -> ModifyPlan:
                     raise no_column(left.name)
                 if column.is_serial:
                     raise SqlError(-232, 0, 0, column.name)
-                made.append(work.assigned(right, scope, column.type))
+                made.append(work.assigned(right, scope, column))
                 sets.append(Column(column.name, column.type))
             work.require(info, "u", [column.name for column in sets])
         else:
@@ -86,9 +86,11 @@ def _change(work: Translation, plan: ModifyPlan, joined: str, made: list[str]) -
     kept = {name for f in foreign for name in f.columns} | {name for key in keys for name in key.columns}
     plan.rekeys = bool(keys)
     plan.made = values_made(info, alias, made, sorted(kept - changed)) + joined
-    if work.ctx.cuts:
-        cuts = " OR ".join(work.ctx.cuts)
-        plan.cut = f"SELECT 1 FROM {info.duck} AS {quote(alias)}{joined} WHERE {cuts} LIMIT 1"
+    cuts = work.cut_columns()
+    if cuts:
+        plan.cut = (
+            f"SELECT {cuts} FROM {info.duck} AS {quote(alias)}{joined} WHERE {cuts} IS NOT NULL LIMIT 1"
+        )
 
 
 def _rows(
@@ -110,10 +112,11 @@ def _rows(
             raise no_column(name)
         if any(column.name == other.name for other in columns):
             raise SqlError(NAMED_TWICE, 0, 0, name)
-        ex = work.queries.expressions.expr(item, scope)
-        text = ex.type is not None and is_character(ex.type) and is_character(column.type)
-        wanted = LONG_TEXT if text else column.type  # it is cut, and told about, where the rows go in
-        values.append(f"{work.queries.expressions.values.assign(ex, wanted)} AS c{len(values)}")
+        with work.noting_cuts(column):
+            ex = work.queries.expressions.expr(item, scope)
+            text = ex.type is not None and is_character(ex.type) and is_character(column.type)
+            wanted = LONG_TEXT if text else column.type  # it is cut, and told about, where the rows go in
+            values.append(f"{work.queries.expressions.values.assign(ex, wanted)} AS c{len(values)}")
         columns.append(Column(column.name, wanted))
     sql = f"SELECT {', '.join(values)} FROM {source}"
     stored = tuple(column.type is not LONG_TEXT for column in columns)

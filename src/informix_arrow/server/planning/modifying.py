@@ -12,7 +12,7 @@ from ..errors import SqlError, no_column, not_supported
 from ..grammar.dialect_nodes import CurrentOf
 from ..schema.catalog import TableInfo
 from ..schema.trigger_tables import TriggerInfo
-from ..types.names import quote
+from ..types.names import quote, text
 from .assignments import pairs
 from .keyed import single, touched, values_made, wanted_key
 from .plans import ROUTINE_CALL, WARN_CUT, ModifyPlan
@@ -39,13 +39,13 @@ def update(work: Translation, tree: exp.Update) -> ModifyPlan:
             raise no_column(left.name, offset_of(left))
         if column.is_serial and info.kind == "T":
             raise SqlError(-232, 0, 0, column.name)
-        made.append(work.assigned(right, scope, column.type))
+        made.append(work.assigned(right, scope, column))
         sets.append(f"{quote(column.name)} = {made[-1]}")
         columns.append(Column(column.name, column.type))
     work.require(info, "u", [column.name for column in columns])
     if info.kind == "V":
         return _of_view(work, tree, info, alias, scope, columns, made)
-    cuts = list(work.ctx.cuts)
+    cuts = work.cut_columns()
     where = single(info, alias) if cursor(tree) else work.where(tree, scope)
     if work.checks:
         where = _where_in_view(work, tree, info, alias, where)
@@ -66,7 +66,7 @@ def update(work: Translation, tree: exp.Update) -> ModifyPlan:
             plan.probe = f"SELECT {', '.join(made)} FROM {info.duck} AS {quote(alias)}{where}"
         if cuts:
             joined = f"{where} AND " if where else " WHERE "
-            plan.cut = f"SELECT 1 FROM {info.duck} AS {quote(alias)}{joined}({' OR '.join(cuts)}) LIMIT 1"
+            plan.cut = f"SELECT {cuts} FROM {info.duck} AS {quote(alias)}{joined}{cuts} IS NOT NULL LIMIT 1"
         if not (work.view or plan.looks or plan.rekeys or plan.probe or plan.cut or plan.cursor):
             plan.by_key = _key_alone(tree, info, alias)
         if plan.by_key:
@@ -97,9 +97,8 @@ def _where_in_view(work: Translation, tree: exp.Update, info: TableInfo, alias: 
     assigned = {left.name: right for left, right in pairs(tree.expressions)}
     stays = " AND ".join(work.in_view(info, assigned, alias))
     wanted = where.removeprefix(" WHERE ") or "TRUE"
-    return (
-        f" WHERE CASE WHEN ({wanted}) IS NOT TRUE THEN FALSE WHEN {stays} THEN TRUE ELSE error('IFX-385') END"
-    )
+    leaves = f"error({text(f'IFX-385 of informix.{work.view}')})"
+    return f" WHERE CASE WHEN ({wanted}) IS NOT TRUE THEN FALSE WHEN {stays} THEN TRUE ELSE {leaves} END"
 
 
 def delete(work: Translation, tree: exp.Delete) -> ModifyPlan:
@@ -158,6 +157,7 @@ def rows_seen(info: TableInfo, alias: str, made: list[str], fired: Iterable[Trig
 def modify(work: Translation, sql: str, info: TableInfo, columns: tuple[Column, ...]) -> ModifyPlan:
     """The plan of a text that changes rows, with what its translation needs."""
     plan = ModifyPlan(sql, info, work.ctx.needs(), columns, WARN_CUT if work.ctx.literal_cut else 0)
+    plan.cuts = tuple(work.cuts)
     plan.read = tuple(work.ctx.tables.values())
     plan.tables = (info, *(table for table in plan.read if table.duck != info.duck))
     return plan

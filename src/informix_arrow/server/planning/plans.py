@@ -47,6 +47,17 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """Why a text may have no room in a `column` that it is given to: the `literal` has none; a parameter with one of
+    these numbers may have none; it has none where one of `conditions` holds for a row."""
+
+    column: str
+    literal: bool
+    params: frozenset[int]
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """A condition by which kept rows are chosen: column `p<column>` is equal to the value bound to the name `value`,
     or, with `like`, has its pattern, whose escape character is the backslash."""
@@ -158,8 +169,9 @@ class ModifyPlan:
     """UPDATE, DELETE or MERGE.
 
     `each` is set where every row has values of its own made for it: it finds the row ids, and `sql` is run for one
-    of them, the session value `row`. `warnings` are known beforehand; `cut` tells whether texts will be cut. `probe`
-    is a query that makes the calls of user routines that `sql` will make, "" when there are none.
+    of them, the session value `row`. `warnings` are known beforehand; `cut` is a query for the first column whose text
+    will be cut, by the conditions in `cuts`, which are of all columns. `probe` is a query that makes the calls of user
+    routines that `sql` will make, "" when there are none.
 
     `looks` tells that an UPDATE or DELETE reads other rows than those it changes, parents included; `made` is then the
     query for an UPDATE's new values, as m0, m1, ...: so that a replay does not look again. `merges` tells that it is a
@@ -184,6 +196,7 @@ class ModifyPlan:
     warnings: int = 0
     each: str = ""
     cut: str = ""
+    cuts: tuple[Cut, ...] = ()
     then_insert: InsertPlan | None = None
     alias: str = ""
     head: str = ""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 from sqlglot import exp
 
-from ...wire.types import ColumnType
 from ..errors import SqlError, not_supported
-from ..schema.catalog import TableInfo
+from ..schema.catalog import ColumnInfo, TableInfo
+from ..types.names import text
 from .assignments import pairs
 from .context import Context
-from .plans import Needs
+from .plans import Cut, Needs
 from .queries import QueryTranslator
 from .scope import Ex, Scope, Source, table_outputs
 from .views import event_of, through
@@ -31,6 +32,8 @@ class Translation:
         Translates its queries.
     view, checks
         The view through which rows are changed, "" for none, and its conditions WITH CHECK OPTION.
+    cuts
+        How new values of columns may be cut.
     """
 
     def __init__(self, ctx: Context, describe: Describe) -> None:
@@ -39,6 +42,7 @@ class Translation:
         self.queries = QueryTranslator(ctx)
         self.view = ""
         self.checks: list[exp.Expression] = []
+        self.cuts: list[Cut] = []
 
     def through_views(self, tree: exp.Expression) -> exp.Expression:
         """A change of a view as one of its table."""
@@ -128,7 +132,27 @@ class Translation:
             return ""
         return " WHERE " + self.queries.expressions.filter(where.this, scope)
 
-    def assigned(self, node: exp.Expression, scope: Scope, t: ColumnType) -> str:
-        """An expression as a value of a column of type `t`."""
-        ex: Ex = self.queries.expressions.expr(node, scope)
-        return self.queries.expressions.values.assign(ex, t)
+    def assigned(self, node: exp.Expression, scope: Scope, column: ColumnInfo) -> str:
+        """An expression as a new value of a column."""
+        with self.noting_cuts(column):
+            ex: Ex = self.queries.expressions.expr(node, scope)
+            return self.queries.expressions.values.assign(ex, column.type)
+
+    @contextmanager
+    def noting_cuts(self, column: ColumnInfo) -> Iterator[None]:
+        """Around the translation of a column's value: how it may be cut is noted in `cuts`."""
+        ctx = self.ctx
+        literal, ctx.literal_cut = ctx.literal_cut, False
+        params, conditions = set(ctx.assigned), len(ctx.cuts)
+        yield
+        new = frozenset(ctx.assigned - params)
+        self.cuts.append(Cut(column.name, ctx.literal_cut, new, tuple(ctx.cuts[conditions:])))
+        ctx.literal_cut = ctx.literal_cut or literal
+
+    def cut_columns(self) -> str:
+        """The name of the column whose text will be cut in a row, NULL for none, as DuckDB text; "" where none will be
+        in any row."""
+        cases = [
+            (text(cut.column), f"({' OR '.join(cut.conditions)})") for cut in self.cuts if cut.conditions
+        ]
+        return f"CASE {' '.join(f'WHEN {sql} THEN {name}' for name, sql in cases)} END" if cases else ""

@@ -227,7 +227,8 @@ def common(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
         if x is None or y is None:
             return ColumnType.decimal(32)
         scale = max(x[1], y[1])
-        return ColumnType.decimal(min(32, max(x[0] - x[1], y[0] - y[1]) + scale), scale)
+        both = ColumnType.money if a.code == b.code == TypeCode.MONEY else ColumnType.decimal
+        return both(min(32, max(x[0] - x[1], y[0] - y[1]) + scale), scale)
     if is_moment(a) and is_moment(b):
         return a if a.code == TypeCode.DATETIME else b
     if a.code == TypeCode.INTERVAL and b.code == TypeCode.INTERVAL:
