@@ -260,8 +260,17 @@ def test_a_synonym_stands_for_its_table(engine: Engine, db: Db) -> None:
 
 
 def test_the_name_of_a_synonym_for_nothing_is_taken(db: Db) -> None:
-    db.run("create synonym folks for par")
-    db.run("rename table par to parents")  # what it stood for is not there any more
+    for statement in (
+        "create database elsewhere with log",
+        "create table gone (a int)",
+        "database stores_demo",
+        "create synonym folks for elsewhere:gone",
+        "database elsewhere",
+        "drop table gone",  # what it stood for is not there any more
+        "database stores_demo",
+        "rename table par to parents",
+    ):
+        db.run(statement)
     assert db.fails("select * from folks").sqlcode == -206
     db.run("create sequence numbers")
     for name in ("folks", "numbers"):
@@ -278,6 +287,7 @@ def test_the_name_of_a_synonym_for_nothing_is_taken(db: Db) -> None:
     db.run("drop synonym folks")
     db.run("create table folks (a int)")
     assert db.rows("select * from folks") == []
+    db.run("drop database elsewhere")
 
 
 # ---- sequences -----------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ REASONS = {
     ("engine/catalogue_rows.py", "query"): "a translated query of the catalogue",
     ("engine/catalogue_rows.py", "name"): "quoted when it was made",
     ("engine/catalogue_rows.py", "order"): "of a translated query of the catalogue",
-    ("engine/ddl/descriptions.py", "condition"): "Informix's text, which is parsed and translated",
+    ("engine/ddl/dependents.py", "sql"): "the translated query",
     ("engine/ddl/duck_tables.py", "target"): "the callers' quoted name",
     ("engine/ddl/duck_tables.py", "name"): "quoted when it was made",
     ("engine/ddl/duck_tables.py", "place"): "what stands before the point in a quoted name",

@@ -82,6 +82,22 @@ def synonyms(con: Writer, database: str) -> list[tuple[int, str, str]]:
     return [(int(tabid), *json.loads(details)["stands for"]) for tabid, details in rows]
 
 
+def synonym_names(con: Writer, database: str, name: str) -> list[str]:
+    """The synonyms of a database for one of its tables or views."""
+    rows = con.execute(
+        f"SELECT tabname, details FROM {_tables(database)} WHERE tabtype IN ({', '.join(map(text, SYNONYMS))})"
+    ).fetchall()
+    return [str(own) for own, details in rows if json.loads(details)["stands for"] == [database, name]]
+
+
+def redirect_synonyms(con: Writer, database: str, old: str, new: str) -> None:
+    """Let the synonyms of a database for one of its tables stand for it under its new name."""
+    for tabid, place, name in synonyms(con, database):
+        if (place, name) == (database, old):
+            details = json.dumps({"stands for": [database, new]})
+            con.execute(f"UPDATE {_tables(database)} SET details = ? WHERE tabid = ?", [details, tabid])
+
+
 def register(con: Writer, database: str, name: str, tabid: int, kind: str, owner: str, details: str) -> None:
     """Write a row that is no table's: a synonym's or a sequence's."""
     con.execute(

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ...errors import SqlError, no_column, no_table, not_supported, syntax_error
 from ...grammar.ddl_nodes import ColumnDef, ConstraintDef, Storage
+from ...planning.renaming import condition_with_column
 from ...planning.scope import Scope, Source, table_outputs
 from ...schema.catalog import Check, ColumnInfo, Foreign, TableInfo, Unique, attached
 from ...types.conversions import arrow_storage
@@ -17,6 +18,7 @@ from ...types.result_types import not_null
 from .workbench import Workbench
 
 _NAME_TAKEN = -625
+_CHECKED = "SELECT 1 FROM checked WHERE "
 
 
 def column_info(definition: ColumnDef, bench: Workbench) -> ColumnInfo:
@@ -128,7 +130,7 @@ def _constraint_name(bench: Workbench, info: TableInfo, made: ConstraintDef) -> 
 
 def _condition(bench: Workbench, info: TableInfo, condition: str) -> str:
     """A CHECK condition as DuckDB SQL over bare column names."""
-    tree = bench.reader.parse(f"SELECT 1 FROM checked WHERE {condition}")
+    tree = bench.reader.parse(f"{_CHECKED}{condition}")
     if {name for name, value in tree.args.items() if value} != {"expressions", "from_", "where"}:
         raise syntax_error(1, "CHECK takes a condition and nothing behind it")
     where = tree.args["where"].this
@@ -138,3 +140,10 @@ def _condition(bench: Workbench, info: TableInfo, condition: str) -> str:
     if translator.ctx.uses:
         raise not_supported("CURRENT and TODAY in CHECK")
     return sql.replace(f"{quote(info.name)}.", "")
+
+
+def check_with_column(bench: Workbench, check: Check, old: str, new: str) -> Check:
+    """A CHECK with the name that a column of its table has now."""
+    query = f"{_CHECKED}{check.informix}"
+    text = condition_with_column(check.informix, query, bench.reader.parse(query), old, new)
+    return replace(check, duck=check.duck.replace(quote(old), quote(new)), informix=text)

@@ -13,8 +13,8 @@ from ...schema.catalog import first_row, forget_table
 from ...types.names import quote
 from ...types.result_types import not_null, plain
 from . import duck_tables, triggers
-from .dependents import dependent_views, drop_dependents
-from .descriptions import describe
+from .dependents import dependent_views, drop_dependents, readers, rename_column, rename_table
+from .descriptions import check_with_column, describe
 from .dropped_objects import drop_objects
 from .duck_tables import rebuild
 from .workbench import Workbench
@@ -131,6 +131,7 @@ def rename(bench: Workbench, statement: Rename) -> int:
     """RENAME TABLE and RENAME COLUMN: -19816 for a table whose rows are logged in full."""
     info = bench.alterable(statement.name)
     expressions = [quote(c.name) for c in info.columns]
+    read_by = readers(bench, info)
     if statement.kind == "TABLE":
         if bench.tables.taken(statement.new):
             raise SqlError(-310, 0, 0, statement.new)
@@ -139,6 +140,7 @@ def rename(bench: Workbench, statement: Rename) -> int:
         rebuild(bench, info, replace(info, name=statement.new, foreigns=own), expressions)
         for child in children:
             bench.replace_description(child, child)
+        rename_table(bench, info, statement.new, read_by)
         return 0
     if info.column(statement.column) is None:
         raise no_column(statement.column)
@@ -154,10 +156,7 @@ def rename(bench: Workbench, statement: Rename) -> int:
         uniques=tuple(replace(u, columns=tuple(map(renamed, u.columns))) for u in info.uniques),
         indexes=tuple(replace(i, parts=tuple((renamed(c), d) for c, d in i.parts)) for i in info.indexes),
         foreigns=tuple(replace(f, columns=tuple(map(renamed, f.columns))) for f in info.foreigns),
-        checks=tuple(
-            replace(c, duck=c.duck.replace(quote(statement.column), quote(statement.new)))
-            for c in info.checks
-        ),
+        checks=tuple(check_with_column(bench, c, statement.column, statement.new) for c in info.checks),
     )
     privileges.rename_column(
         bench.transaction.writer, info.database, info.tabid, statement.column, statement.new
@@ -171,4 +170,5 @@ def rename(bench: Workbench, statement: Rename) -> int:
     rebuild(bench, info, replace(new, foreigns=own), expressions)
     for child in children:
         bench.replace_description(child, child)
+    rename_column(bench, info, statement.column, statement.new, read_by)
     return 0
