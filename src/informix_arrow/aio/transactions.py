@@ -33,22 +33,25 @@ class AsyncTransactionBlock(TransactionState, Generic[AsyncConnectionT]):
     async def __aenter__(self) -> Self:
         connection = self._connection
         connection._require_open()
-        self._block = await connection._run(begin_block(connection._session, self._enter()))
+        session = connection._session
+        name, block = self._enter(session)
+        try:
+            self._block = await connection._run(begin_block(session, name, block))
+        except BaseException:  # perhaps a signal's, behind the server's answer
+            self._abandon()
+            raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         connection = self._connection
-        session = connection._session
-        block, keep = self._leave(error)
-        if error is None or not connection.closed:  # a lost connection is rolled back by the server
-            try:
-                await connection._run(end_block(session, block, keep=keep))
-            except BaseException as failure:
-                if block in session.blocks:
-                    # Nothing was sent: it is undone before what comes next.
-                    session.orphans.append(block)
-                if not isinstance(failure, OperationalError) or not self._passes_on(error, connection.closed):
-                    raise
+        try:
+            block, keep = self._leave(error)
+            if error is None or not connection.closed:  # a lost connection is rolled back by the server
+                await connection._run(end_block(connection._session, block, keep=keep))
+        except BaseException as failure:
+            self._abandon()
+            if not isinstance(failure, OperationalError) or not self._passes_on(error, connection.closed):
+                raise
         return self._swallows(error)

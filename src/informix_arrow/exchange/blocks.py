@@ -24,8 +24,11 @@ class OpenBlock(Block):
             yield from end_block(session, self, keep=False)
 
 
-def begin_block(session: Session, savepoint: str | None = None) -> Exchange[OpenBlock]:
-    """Begin a block: a transaction when none is open, else a savepoint, called ``savepoint`` if that is given.
+def begin_block(
+    session: Session, savepoint: str | None = None, block: OpenBlock | None = None
+) -> Exchange[OpenBlock]:
+    """Begin a block: a transaction when none is open, else a savepoint, called ``savepoint`` if that is given. The
+    caller may have made the ``block`` before, to know it even where a signal takes the result away.
 
     Raises ``NotSupportedError`` in a database without transactions, and the server's errors; no block is open then.
     """
@@ -38,13 +41,12 @@ def begin_block(session: Session, savepoint: str | None = None) -> Exchange[Open
         )
     if session.transaction is Transaction.READING:
         yield from commit_now(session)  # it is read only; open results outlive that
-    if session.transaction is not Transaction.OPEN and (yield from begin(session)):
-        block = OpenBlock(None)
-    elif not session.logged:
-        raise _unlogged(session)
-    else:
-        block = OpenBlock(savepoint or f"ifx_block_{len(session.blocks) + 1}")
-        reply = yield from ask(session, (m.SetSavepoint(block.savepoint or ""),))
+    block = block or OpenBlock(None)
+    if session.transaction is Transaction.OPEN or not (yield from begin(session)):
+        if not session.logged:
+            raise _unlogged(session)
+        block.savepoint = savepoint or f"ifx_block_{len(session.blocks) + 1}"
+        reply = yield from ask(session, (m.SetSavepoint(block.savepoint),))
         reply.check()
     session.blocks.append(block)
     return block

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..exchange.blocks import OpenBlock
+from ..exchange.session import Session
 from ..wire.errors import InterfaceError
 
 
@@ -25,6 +26,8 @@ class Rollback(Exception):
 class TransactionState:
     """What a block is, blocking or asynchronous."""
 
+    _begun: tuple[Session, OpenBlock] | None = None  # where the server was asked to begin it
+
     def __init__(self, savepoint_name: str | None, force_rollback: bool) -> None:
         if savepoint_name is not None and (not isinstance(savepoint_name, str) or not savepoint_name):
             raise InterfaceError(f"savepoint_name must be a name, got {savepoint_name!r}")
@@ -38,17 +41,30 @@ class TransactionState:
         """The savepoint that the block is; None for a transaction of its own, and before the block was entered."""
         return None if self._block is None else self._block.savepoint
 
-    def _enter(self) -> str | None:
-        """The name to begin with."""
+    def _enter(self, session: Session) -> tuple[str | None, OpenBlock]:
+        """The name to begin with, and what to begin."""
         if self._block is not None:
             raise InterfaceError("a transaction() block can be entered once: make a new one")
-        return self._wanted
+        block = OpenBlock(None)
+        self._begun = session, block
+        return self._wanted, block
 
     def _leave(self, error: BaseException | None) -> tuple[OpenBlock, bool]:
         """What to end, and whether its work is to be kept."""
         assert self._block is not None
         self._over = True
         return self._block, error is None and not self._force_rollback
+
+    def _abandon(self) -> None:
+        """If it is open still, it is undone before the connection's next statement."""
+        if self._begun is not None:
+            session, block = self._begun
+            if block in session.blocks:
+                session.orphans.append(block)
+
+    def __del__(self) -> None:
+        # A signal that strikes where ``with`` is about to call us leaves nobody to end the block.
+        self._abandon()
 
     def _swallows(self, error: BaseException | None) -> bool:
         """Whether the error ends with the block."""
