@@ -112,13 +112,24 @@ class Pool:
 
         ``timeout`` overrules the pool's. Raises as :meth:`acquire`, and the error of the commit.
         """
-        connection = self.acquire(timeout)
+        place: Place[Connection] = Place()
+        try:
+            connection = self._acquire(place, timeout)
+        except BaseException:  # perhaps a signal's, behind it
+            self._leave(place)
+            raise
         try:
             yield connection
             if not connection.closed or connection.in_transaction:  # lost work is an error, too
                 connection.commit()
         finally:
-            self.release(connection)
+            try:
+                self.release(connection)
+            except BaseException:  # perhaps a signal's, in front of it
+                member = self._core.lent(connection)
+                if member is not None:
+                    self._drop(member, "broken")
+                raise
 
     def acquire(self, timeout: float | None = None) -> Connection:
         """Lend a connection; give it back with :meth:`release`.
@@ -130,12 +141,16 @@ class Pool:
         InterfaceError
             The pool is closed.
         """
+        return self._acquire(Place(), timeout)
+
+    def _acquire(self, place: Place[Connection], timeout: float | None) -> Connection:
         core = self._core
-        with core.patience(timeout) as patience:
-            self._retire()
-            ready = Signal()
-            place = core.ask(ready.set)
-            try:
+        try:
+            with core.patience(timeout) as patience:
+                self._retire()
+                ready = Signal()
+                place.wake = ready.set
+                core.ask(place)
                 if not place.served:
                     ready.wait(patience.left)
                 member = core.claim(place, patience)
@@ -145,9 +160,9 @@ class Pool:
                 if member is None:
                     place.member = member = self._opened(patience)
                 return core.lend(member)
-            except BaseException:
-                self._leave(place)
-                raise
+        except BaseException:
+            self._leave(place)
+            raise
 
     def release(self, connection: Connection) -> None:
         """Take a connection back: reset, and put by or discarded. What the caller still has of it, its cursors and
@@ -161,13 +176,14 @@ class Pool:
             member.connection = connection._hand_on()
             if member.usable:
                 self._clean(member)
+            if member.usable:
+                self._put_by(member)
+            else:
+                self._discard(member, "broken")
         except BaseException:
-            self._drop(member, "broken")
+            if member.lent:
+                self._drop(member, "broken")
             raise
-        if member.usable:
-            self._put_by(member)
-        else:
-            self._discard(member, "broken")
 
     @property
     def statistics(self) -> PoolStatistics:
@@ -263,7 +279,7 @@ class Pool:
         except Error:
             pass  # it is gone all the same
         finally:
-            self._core.discarded(why)
+            self._core.discarded(member, why)
 
     def __enter__(self) -> Self:
         return self

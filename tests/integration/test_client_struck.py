@@ -120,3 +120,33 @@ def test_a_connection_is_usable_or_closed_wherever_it_was_struck(
                 conn._link.abandon()
     assert wrong == []
     assert 0 < usable < struck
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+@pytest.mark.parametrize("fresh", [True, False], ids=["opened", "idle"])
+def test_a_pool_loses_no_member_wherever_its_holder_was_struck(url: str, fresh: bool) -> None:
+    struck, wrong = 0, []
+    while True:
+        with ifx.Pool(url, max_size=1, timeout=5) as pool:
+            if not fresh:
+                with pool.connection():
+                    pass
+            strike = Strike(struck)
+            try:
+                with strike, pool.connection() as conn:
+                    conn.ping()
+            except Struck:
+                pass
+            if not strike.where:
+                break
+            struck += 1
+            conn = None  # type: ignore[assignment] - as a caller forgets it
+            try:
+                with pool.connection() as other:
+                    assert other.execute("SELECT 4711 FROM systables WHERE tabid = 1").fetchall() == [(4711,)]
+                    assert pool.statistics.size == pool.statistics.in_use == 1
+            except (ifx.Error, AssertionError) as error:
+                wrong.append(f"{strike.where}: {error}")
+    assert wrong == []
+    assert struck > 100

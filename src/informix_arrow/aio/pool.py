@@ -123,13 +123,24 @@ class AsyncPool:
 
         ``timeout`` overrules the pool's. Raises as :meth:`acquire`, and the error of the commit.
         """
-        connection = await self.acquire(timeout)
+        place: Place[AsyncConnection] = Place()
+        try:
+            connection = await self._acquire(place, timeout)
+        except BaseException:  # perhaps a signal's, behind it
+            self._leave(place)
+            raise
         try:
             yield connection
             if not connection.closed or connection.in_transaction:  # lost work is an error, too
                 await connection.commit()
         finally:
-            await self.release(connection)
+            try:
+                await self.release(connection)
+            except BaseException:  # perhaps a signal's, in front of it
+                member = self._core.lent(connection)
+                if member is not None:
+                    self._drop(member, "broken")
+                raise
 
     async def acquire(self, timeout: float | None = None) -> AsyncConnection:
         """Lend a connection; give it back with :meth:`release`.
@@ -141,12 +152,16 @@ class AsyncPool:
         InterfaceError
             The pool is closed.
         """
+        return await self._acquire(Place(), timeout)
+
+    async def _acquire(self, place: Place[AsyncConnection], timeout: float | None) -> AsyncConnection:
         core = self._core
-        with core.patience(timeout) as patience:
-            await self._retire()
-            ready = AsyncSignal()
-            place = core.ask(ready.set)
-            try:
+        try:
+            with core.patience(timeout) as patience:
+                await self._retire()
+                ready = AsyncSignal()
+                place.wake = ready.set
+                core.ask(place)
                 if not place.served:
                     await ready.wait(patience.left)
                 member = core.claim(place, patience)
@@ -156,9 +171,9 @@ class AsyncPool:
                 if member is None:
                     place.member = member = await self._opened(patience)
                 return core.lend(member)
-            except BaseException:
-                self._leave(place)
-                raise
+        except BaseException:
+            self._leave(place)
+            raise
 
     async def release(self, connection: AsyncConnection) -> None:
         """Take a connection back: reset, and put by or discarded. What the caller still has of it, its cursors and
@@ -174,13 +189,14 @@ class AsyncPool:
             member.connection = await connection._hand_on()
             if member.usable:
                 await self._clean(member)
+            if member.usable:
+                await self._put_by(member)
+            else:
+                await self._discard(member, "broken")
         except BaseException:
-            self._drop(member, "broken")
+            if member.lent:
+                self._drop(member, "broken")
             raise
-        if member.usable:
-            await self._put_by(member)
-        else:
-            await self._discard(member, "broken")
 
     @property
     def statistics(self) -> PoolStatistics:
@@ -276,7 +292,7 @@ class AsyncPool:
         except Error:
             pass  # it is gone all the same
         finally:
-            self._core.discarded(why)
+            self._core.discarded(member, why)
 
     # asyncio only:
     def __await__(self) -> Generator[Any, Any, Self]:

@@ -123,6 +123,10 @@ class Member(Generic[C]):
     idle_since: float
     ground: Ground  # to which its session is brought back
     row_factory: RowFactory  # and what its rows are made into
+    lent_as: int = 0  # id() of the connection that a caller has, or had last
+    lent: bool = False  # until it is put by, handed on or gone
+    coming_back: bool = False
+    gone: bool = False  # it does not count any more
 
     @classmethod
     def of(cls, connection: C) -> Member[C]:
@@ -139,7 +143,7 @@ class Member(Generic[C]):
 class Place(Generic[C]):
     """A caller's place in the line. Once ``served``, ``member`` is its connection; None: it may open one."""
 
-    wake: Callable[[], object]
+    wake: Callable[[], object] = lambda: None
     member: Member[C] | None = None
     served: bool = False
 
@@ -170,7 +174,11 @@ def hurried(parameters: Parameters, patience: Patience | None) -> Parameters:
 
 
 class PoolCore(Generic[C]):
-    """The members of one pool and the line of those who want one."""
+    """The members of one pool and the line of those who want one.
+
+    A signal's handler may raise between any two calls. So a caller's place is made before it is asked for, what is
+    counted is changed without a call in between, and a member is taken from one collection when it is known elsewhere.
+    """
 
     def __init__(self, limits: PoolLimits) -> None:
         self.limits = limits
@@ -202,22 +210,22 @@ class PoolCore(Generic[C]):
 
     # ---- getting one ------------------------------------------------------------------------------------------
 
-    def ask(self, wake: Callable[[], object]) -> Place[C]:
-        """A place in the line, served at once if possible; else ``wake`` is called when it is worth looking again.
+    def ask(self, place: Place[C]) -> None:
+        """Put a place into the line, or serve it at once if possible; else its ``wake`` is called when it is worth
+        looking again.
 
         Whoever has a place must end with :meth:`claim` and :meth:`lend`, or with :meth:`leave`.
         """
-        place: Place[C] = Place(wake)
         with self._lock:
             self._require_open()
             if not self._line and self._idle:
-                place.member, place.served = self._idle.pop(), True
+                place.member, place.served = self._idle[-1], True
+                self._idle.pop()
             elif not self._line and self._statistics.size < self.limits.max_size:
                 self._statistics.size += 1
                 place.served = True
             else:
                 self._line.append(place)
-        return place
 
     def claim(self, place: Place[C], patience: Patience) -> Member[C] | None:
         """What the place was served with: a member, or None when the caller may open one.
@@ -251,17 +259,20 @@ class PoolCore(Generic[C]):
         """Hand a member out."""
         with self._lock:
             self._statistics.served += 1
-            self._lent[id(member.connection)] = member
+            member.lent_as = id(member.connection)
+            member.lent, member.coming_back = True, False
+            self._lent[member.lent_as] = member
         return member.connection
 
     def leave(self, place: Place[C]) -> Member[C] | None:
         """Give the place up, whatever became of it: a member goes to the next in line, and so does the right to open
-        one. Returned is a member that has to be closed and reported to :meth:`discarded`.
+        one. Returned is a member that has to be closed and reported to :meth:`discarded`. May be called again.
         """
         with self._lock:
             if place in self._line:
                 self._line.remove(place)
             member, served = place.member, place.served
+            place.member, place.served = None, False
         if member is None:
             if served:
                 self._freed()
@@ -291,10 +302,17 @@ class PoolCore(Generic[C]):
         ``InterfaceError`` when it was not lent, or given back before.
         """
         with self._lock:
-            member = self._lent.pop(id(connection), None)
-        if member is None:
-            raise InterfaceError("the connection was not lent by this pool, or was given back already")
+            member = self.lent(connection)
+            if member is None or member.coming_back:
+                raise InterfaceError("the connection was not lent by this pool, or was given back already")
+            member.coming_back = True
         return member
+
+    def lent(self, connection: C) -> Member[C] | None:
+        """The member of a connection that is lent, or on its way back."""
+        number = id(connection)
+        member = self._lent.get(number)
+        return member if member is not None and member.lent and member.lent_as == number else None
 
     def keep(self, member: Member[C]) -> bool:
         """Hand a member to the first in line, else put it by. False: it is too old, or the pool is closed."""
@@ -303,17 +321,30 @@ class PoolCore(Generic[C]):
             if self.closed or self._too_old(member):
                 return False
             if self._line:
-                self._serve(self._line.popleft(), member)
+                place = self._line[0]
+                place.member, place.served, member.lent = member, True, False
+                self._line.popleft()
+                place.wake()
             else:
                 self._idle.append(member)
+                member.lent = False
+            self._forget(member)
         return True
 
-    def discarded(self, why: str) -> None:
-        """A member was closed: ``"broken"`` or ``"retired"``. The first in line may open another one."""
+    def discarded(self, member: Member[C], why: str) -> None:
+        """A member was closed: ``"broken"`` or ``"retired"``. The first in line may open another one. May be called
+        again."""
         with self._lock:
+            if member.gone:
+                return
+            member.gone, member.lent = True, False
+            self._statistics.size -= 1
             setattr(self._statistics, why, getattr(self._statistics, why) + 1)
             log.debug("a connection was closed (%s)", why)
-        self._freed()
+            if member in self._idle:
+                self._idle.remove(member)
+            self._forget(member)
+        self._move_up()
 
     def surplus(self) -> Member[C] | None:
         """Take out an idle member that is too old, idle for too long, or of a closed pool: to be closed and
@@ -364,23 +395,32 @@ class PoolCore(Generic[C]):
         if self.closed:
             raise InterfaceError("the pool is closed")
 
+    def _forget(self, member: Member[C]) -> None:
+        """It is lent no more; its number may be another's by now."""
+        if self._lent.get(member.lent_as) is member:
+            del self._lent[member.lent_as]
+
     def _freed(self) -> None:
-        """A place is free: the first in line may open a connection."""
+        """A place is free."""
+        with self._lock:
+            self._statistics.size -= 1
+        self._move_up()
+
+    def _move_up(self) -> None:
+        """The first in line may open a connection, where there is room for one more."""
         with self._lock:
             if self._line and not self.closed:
-                self._serve(self._line.popleft(), None)
+                if self._statistics.size < self.limits.max_size:
+                    self._statistics.size += 1
+                    place = self._line.popleft()
+                    place.served = True
+                    place.wake()
                 return
-            self._statistics.size -= 1
             wakers = []
             if not self._statistics.size:
                 wakers, self._when_empty = self._when_empty, []
         for wake in wakers:
             wake()
-
-    @staticmethod
-    def _serve(place: Place[C], member: Member[C] | None) -> None:
-        place.member, place.served = member, True
-        place.wake()
 
     def _too_old(self, member: Member[C]) -> bool:
         return self.limits.max_age is not None and time.monotonic() - member.born > self.limits.max_age
