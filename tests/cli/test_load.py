@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -371,6 +372,33 @@ def test_the_first_refused_row_ends_a_load_unless_told_otherwise(
     assert cli("load", url, "s", path, "--on-error", "abort", "--rejects", "x").code == 2
 
 
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "zst"])
+def test_a_packed_file_that_was_cut_is_no_whole_one(
+    cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"cut.csv.{suffix}"
+    text = b"id,name\n" + b"".join(
+        b"%d,a\n" % number for number in random.Random(1).sample(range(10**6), 50_000)
+    )
+    with pa.CompressedOutputStream(str(path), {"gz": "gzip", "zst": "zstd"}.get(suffix, suffix)) as file:
+        file.write(text)
+    whole = path.read_bytes()
+    for end in (20, len(whole) // 2, len(whole) - 4):
+        path.write_bytes(whole[:end])
+        ran = cli("load", url, "s", str(path))
+        assert ran.code == 1
+        assert f"{path} is not whole, or damaged" in ran.err
+        assert rows_of(conn, "s") == []
+
+
+def test_a_refused_row_is_named_by_the_columns_of_the_file(cli: Cli, url: str, tmp_path: Path) -> None:
+    path = file(tmp_path, "id,zip\n1,12345\n2,123456\n")
+    ran = cli("load", url, "made", path, "--mode", "create", "--types", "id=INT", "--types", "zip=CHAR(5)")
+    assert ran.code == 1
+    assert f"{path}, line 3: (id='2', zip='123456'): column 'zip'" in ran.err
+    assert "--on-error collect sets such rows aside" in ran.err
+
+
 def test_above_max_errors_nothing_is_loaded(
     cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -383,7 +411,7 @@ def test_above_max_errors_nothing_is_loaded(
     conn.execute("DELETE FROM s")
     ran = cli("load", url, "s", path, "--max-errors", "4", "--rejects", str(tmp_path / "r.csv"))
     assert ran.code == 1
-    assert "more than --max-errors 4. Nothing was loaded." in ran.err
+    assert f"more than --max-errors 4. Nothing was loaded. The first: {path}, line 3: " in ran.err
     assert rows_of(conn, "s") == []
     assert len((tmp_path / "r.csv.jsonl").read_text().splitlines()) == 5
     ran = cli("load", url, "s", path, "--max-errors", "4", "--mode", "upsert", "--key", "id")

@@ -89,6 +89,9 @@ def test_a_password_comes_from_the_environment_or_the_keyring(
     ran = cli("ping", url)
     assert ran.code == 1
     assert ran.err.count("\n") == 1
+    assert "No password was given: say --password-file, or set INFORMIX_ARROW_PASSWORD." in ran.err
+    monkeypatch.setenv("INFORMIX_ARROW_PASSWORD", "wrong")
+    assert "No password" not in cli("ping", url).err
     monkeypatch.setenv("INFORMIX_ARROW_PASSWORD", server.password)
     assert cli("ping", url).code == 0
     monkeypatch.delenv("INFORMIX_ARROW_PASSWORD")

@@ -311,6 +311,7 @@ def test_a_merge_leaves_serials_of_rows_that_are_there_alone() -> None:
 def test_a_row_is_named_by_its_key_or_its_first_columns_and_long_values_are_shortened() -> None:
     batch = pa.record_batch({"a": [1], "b": ["x" * 100], "c": [2], "d": [3], "e": [4]})
     assert describe_row(batch, 0, ["e", "a"]) == "e=4, a=1"
+    assert describe_row(batch, 0, [], ["e", "a"]) == "e=4, a=1"
     shown = describe_row(batch, 0, [])
     assert shown == f"a=1, b='{'x' * 56}..., c=2, d=3, e=4"
     wide = pa.record_batch({name: ["x" * 100] for name in "abcdef"})

@@ -194,7 +194,8 @@ class RowFeed:
         """Put the number and the ``key`` columns of the row that ended the load in front of its error's text."""
         if self.culprit is not None:
             piece, place, error = self.culprit
-            error.args = (f"row {error.row} ({describe_row(piece.original, place, key)}): {error.args[0]}",)
+            row = describe_row(piece.original, place, key, [each.source for each in self.converters])
+            error.args = (f"row {error.row} ({row}): {error.args[0]}",)
 
     @property
     def rows_seen(self) -> int:

@@ -173,11 +173,15 @@ def show_value(column: pa.Array, place: int, most: int) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def describe_row(batch: pa.RecordBatch, place: int, key: Sequence[str]) -> str:
-    """``id=7, name='x'``: the key columns of a row, or the first ones when there is no key."""
+def describe_row(
+    batch: pa.RecordBatch, place: int, key: Sequence[str], loaded: Sequence[str] | None = None
+) -> str:
+    """``id=7, name='x'``: the key columns of a row, or the first ones when there is no key, of those that are
+    ``loaded`` where they are not all.
+    """
     names = [name for name in key if name in batch.schema.names]
     shown: list[str] = []
-    for name in names or batch.schema.names:
+    for name in names or (batch.schema.names if loaded is None else loaded):
         value = show_value(batch.column(batch.schema.names.index(name)), place, _SHOWN_CHARACTERS)
         if not names and shown and sum(map(len, shown)) + len(name) + len(value) > _SHOWN_IN_ALL:
             shown.append("...")

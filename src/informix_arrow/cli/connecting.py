@@ -14,12 +14,13 @@ from typing import Any
 
 from ..connection import Connection, open_connection
 from ..dsn import Parameters, resolve
-from ..wire.errors import OperationalError
-from .exits import Failure, UsageError, say
+from ..wire.errors import Error, OperationalError
+from .exits import Failure, UsageError, noted, say
 
 URL_VARIABLE = "INFORMIX_ARROW_URL"
 PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
 KEYRING_SERVICE = "informix-arrow"
+_REFUSED = -951  # the user or the password
 
 URL_HELP = f"where to connect, in any form that connect() takes (default: {URL_VARIABLE})"
 _NAME_AT_SERVER = re.compile(r"[\w.-]*@[\w.-]+")
@@ -106,12 +107,17 @@ def parameters_of(url: str, options: argparse.Namespace, **keywords: Any) -> Par
 
 def connected(url: str, options: argparse.Namespace, **keywords: Any) -> Connection:
     """An open connection; ``keywords`` are those of ``connect()``. Autocommit, unless they say otherwise."""
-    return open_connection(parameters_of(url, options, **{"autocommit": True, **keywords}))
+    return opened(parameters_of(url, options, **{"autocommit": True, **keywords}))
 
 
 def opened(parameters: Parameters) -> Connection:
     """An open connection to what :func:`parameters_of` made."""
-    return open_connection(parameters)
+    try:
+        return open_connection(parameters)
+    except Error as error:
+        if error.sqlcode == _REFUSED and not parameters.password:
+            noted(error, f"No password was given: say --password-file, or set {PASSWORD_VARIABLE}.")
+        raise
 
 
 def name_of(parameters: Parameters) -> str:

@@ -365,6 +365,7 @@ class _Load:
             if isinstance(error, Error) and error.row is not None:
                 place = self._source.place(self._offset + error.row)
                 told = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # it counts what was sent
+                told = told.replace("on_error='collect'", "--on-error collect")
                 raise Failure(f"{place}: {told}" if place else told) from error
             raise
         self._rejects.end()
@@ -410,8 +411,7 @@ class _Load:
             return DONE
         first = self._rejects.first
         if self._rejects.path is None and first is not None:
-            place = f"line {first['line']}" if "line" in first else f"row {first['row']}"
-            say(f"{first['file']}, {place}: {first['text']} (--rejects FILE keeps all refused rows)")
+            say(f"{_told(first)} (--rejects FILE keeps all refused rows)")
         return REJECTS
 
     def _how(self) -> str:
@@ -479,7 +479,7 @@ class _Load:
         most = self._options.max_errors
         if most is not None and self._rejects.count > most:
             first = self._rejects.first
-            why = "" if first is None else f" The first: {first['text']}"
+            why = "" if first is None else f" The first: {_told(first)}"
             raise _TooMany(
                 f"{self._rejects.count:,} rows were refused, more than --max-errors {most:,}. {effect}{why}"
             )
@@ -543,6 +543,12 @@ class _Load:
 
 class _TooMany(Failure):
     """More refused rows than were allowed."""
+
+
+def _told(entry: Mapping[str, Any]) -> str:
+    """A refused row: its place and what is the matter."""
+    place = f"line {entry['line']}" if "line" in entry else f"row {entry['row']}"
+    return f"{entry['file']}, {place}: {entry['text']}"
 
 
 def _names(text: str) -> list[str]:

@@ -35,7 +35,9 @@ def add(commands: Commands) -> None:
     serve.add_argument("--directory", metavar="DIR", help="where databases are kept (default: in memory)")
     serve.add_argument("--user", default="informix", help="the login that is accepted (default: %(default)s)")
     serve.add_argument(
-        "--password", help=f"its password; better given as {PASSWORD_VARIABLE}, which other users cannot see"
+        "--password",
+        help=f"its password (default: in4mix, on this machine alone); better given as {PASSWORD_VARIABLE}, which other "
+        "users cannot see",
     )
     serve.add_argument(
         "--users",

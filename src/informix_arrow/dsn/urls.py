@@ -24,8 +24,8 @@ def parse(url: str) -> Mapping[str, object]:
     parts = _split(f"informix://{rest}")
     if parts is None:
         raise InterfaceError(
-            "malformed connection URL: the port must be a number, an IPv6 host in [ ], and '/', '?', '@' and "
-            "':' inside a user, a password or a database name percent-encoded"
+            "malformed connection URL: the port must be a number up to 65535, an IPv6 host in [ ], and '/', '?', '@' "
+            "and ':' inside a user, a password or a database name percent-encoded"
         )
     host, port = parts.hostname, parts.port
     # urlsplit lower-cases the host; fine for names and addresses alike.

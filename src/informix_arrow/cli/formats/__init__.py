@@ -15,6 +15,7 @@ from typing import IO, Any, Protocol
 
 import pyarrow as pa
 
+from ...wire.errors import Error
 from ..exits import Failure, UsageError
 from ..files import STDIO, new_file, open_input
 from .columnar import ArrowWriter, ParquetWriter, read_arrow, read_parquet
@@ -133,9 +134,34 @@ def opened(path: str, kind: str, options: Options) -> Iterator[Rows]:
         if packed is not None:
             file = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, "r"), packed))
         try:
-            yield open_reader(kind, file, name, replace(options, beside=beside(path)))
+            chosen = replace(options, beside=beside(path))
+            if packed is None:
+                yield open_reader(kind, file, name, chosen)
+                return
+            with _unpacking(name, packed):
+                rows = open_reader(kind, file, name, chosen)
+            rows.batches = _unpacked(rows.batches, name, packed)
+            yield rows
         except UnicodeDecodeError as error:
             raise Failure(f"{name}: {error}: say --encoding") from None
+
+
+@contextlib.contextmanager
+def _unpacking(name: str, packed: str) -> Iterator[None]:
+    """``Failure`` for a packed file that was cut or spoilt: Arrow says so without its name."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None or isinstance(error, Error):
+            raise
+        raise Failure(
+            f"{name} is not whole, or damaged: as {packed} it cannot be read on: {error}"
+        ) from error
+
+
+def _unpacked(batches: Iterator[pa.RecordBatch], name: str, packed: str) -> Iterator[pa.RecordBatch]:
+    with _unpacking(name, packed):
+        yield from batches
 
 
 @contextlib.contextmanager
