@@ -196,6 +196,8 @@ def test_silence_behind_a_question_counts_from_its_beginning(
     link.close()
 
 
+# One that strikes as a socket is made, before anybody has it, leaves that to Python, which closes it and says so.
+@pytest.mark.filterwarnings("ignore:Exception ignored .*<socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers of its own here")
 def test_a_signal_that_strikes_a_question_loses_no_answer(listener: socket.socket) -> None:
     """At whatever moment: while it is awaited, or when it has just come and nobody has been told."""
