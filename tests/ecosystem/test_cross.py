@@ -40,6 +40,7 @@ PROGRAMS = {
     "fuzz_encode": ("500", "19"),
     "fuzz_unl": ("500", "19"),
     "fuzz_changes": ("20", "19"),
+    "fuzz_log": ("20", "19"),
 }
 #: Enough of CPython's configuration for 64-bit Windows to compile what includes the stable ABI's headers.
 WINDOWS = """
@@ -130,6 +131,10 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     code += "run_sanitized.write_replies(p); rows.write(p)"
     run(sys.executable, "-c", code, cwd=ROOT / "tests" / "fuzz", env={"FUZZ_SHARE": "20"})
     return made
+
+
+def test_no_program_of_the_codecs_is_left_out() -> None:
+    assert set(PROGRAMS) == {path.stem for path in (ROOT / "tests" / "fuzz").glob("fuzz_*.c")}
 
 
 def digest_of(program: list[str], name: str, drawn: Path) -> str:

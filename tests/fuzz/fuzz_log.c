@@ -12,6 +12,7 @@
 
 #include "native/log_records.h"
 
+#include "digest.h"
 #include "draws.h"
 
 #define PLACE ((int64_t)7 << 32 | 24)
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
     const long streams = argc > 1 ? atol(argv[1]) : 100;
     long cuts = 0, damaged = 0, ended = 0;
     int64_t total = 0;
+    uint64_t digest = DIGEST_START; /* of all streams, and of how many records are a run */
     seed_from(argc > 2 ? argv[2] : NULL);
     ia_crc32_table(crc);
     assert(ia_crc32(crc, (const uint8_t *)"123456789", 9) == UINT32_C(0xcbf43926));
@@ -113,6 +115,7 @@ int main(int argc, char **argv)
         draw(lengths);
         const int64_t whole = run_of(stream, size, lengths, 1 << 20, 1 << 30);
         total += whole;
+        digest = digest_value(digest_bytes(digest, stream, size), whole);
         int64_t before = 0;
         for (long length = 0; length <= size; length++, cuts++) {
             const int64_t found = run_of(stream, length, lengths, 1 << 20, 1 << 30);
@@ -142,7 +145,7 @@ int main(int argc, char **argv)
         }
         free(bad);
     }
-    printf("log: %ld streams, %lld records in runs, %ld cuts, %ld damaged (%ld ended sooner): ok\n", streams,
-           (long long)total, cuts, damaged, ended);
+    printf("log: %ld streams, %lld records in runs, %ld cuts, %ld damaged (%ld ended sooner), digest %016llx: ok\n",
+           streams, (long long)total, cuts, damaged, ended, (unsigned long long)digest);
     return 0;
 }
