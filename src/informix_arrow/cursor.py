@@ -341,7 +341,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         self._result = result = Result(self._connection, cursor, self._timeout)
         lazy = {index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()}
         exact = {**lazy, **exact}
-        self._batches = result.batches() if exact else result.decoded()
+        self._batches = result.batches() if exact else result._decoded()
         self._rows = Rows(self._make, exact)
 
     def _drop_result(self) -> None:

@@ -95,7 +95,7 @@ class Result:
         self._rows.take()
         return _Reader(self, self._rows.next)
 
-    def decoded(self) -> Iterator[pa.RecordBatch | Decoded]:
+    def _decoded(self) -> Iterator[pa.RecordBatch | Decoded]:
         """:meth:`batches` for a cursor, which makes Python rows of them: where C makes all of their values, as the
         decoder hands them over.
         """

@@ -399,7 +399,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         # | lazy = {index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()}
         # | exact = {**lazy, **exact}
         # both:
-        self._batches = result.batches() if exact else result.decoded()
+        self._batches = result.batches() if exact else result._decoded()
         self._rows = Rows(self._make, exact)
 
     async def _drop_result(self) -> None:

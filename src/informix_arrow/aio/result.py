@@ -112,7 +112,7 @@ class AsyncResult:
         self._rows.take()
         return _Reader(self, self._rows.next)
 
-    def decoded(self) -> AsyncIterator[pa.RecordBatch | Decoded]:
+    def _decoded(self) -> AsyncIterator[pa.RecordBatch | Decoded]:
         """:meth:`batches` for a cursor, which makes Python rows of them: where C makes all of their values, as the
         decoder hands them over.
         """
