@@ -320,3 +320,8 @@ def test_a_timeout_reaches_every_call_that_may_wait(
     conn.write_arrow("batch_of_one", pa.table({"a": [1]}), mode="create", temporary=True, timeout=65)
     assert {61, 62, 63, 64, 65} <= set(taken)
     assert set(taken) <= {61, 62, 63, 64, 65, None}  # None: tidying up
+
+
+def test_a_parameter_that_the_code_set_lacks_is_named_once(conn: ifx.Connection) -> None:
+    with pytest.raises(ifx.DataError, match=r"^parameter 1: the text: the character '\\ud800' \(U\+D800\)"):
+        conn.execute("SELECT tabid FROM systables WHERE tabname = ?", ("\ud800",))

@@ -100,7 +100,7 @@ def source_of(value: object, encoding: str) -> Source:
     a character that it lacks. Errors of the file object itself pass through.
     """
     if isinstance(value, str):
-        return MemorySource(memoryview(encode_strictly(value, encoding, "a parameter")))
+        return MemorySource(memoryview(encode_strictly(value, encoding, "the text")))
     if isinstance(value, bytes | bytearray | memoryview):
         view = memoryview(value)
         if not view.c_contiguous:

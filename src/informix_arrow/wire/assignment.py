@@ -287,7 +287,7 @@ def _texts(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
             what = "that starts with a NUL byte" if null == "starts" else "of one NUL byte"
             raise DataError(f"text {what} cannot be stored in {name}, where it stands for NULL")
         if len(value) > surely:
-            size = len(encode_strictly(value, encoding, "a parameter"))
+            size = len(encode_strictly(value, encoding, "the text"))
             if size > most:
                 raise DataError(f"text of {size} bytes does not fit {name}")
         return value

@@ -240,7 +240,7 @@ def _bind_decimal(value: Decimal, encoding: str, target: ColumnType | None) -> B
 
 
 def _bind_str(value: str, encoding: str, target: ColumnType | None) -> BoundValue:
-    data = encode_strictly(value, encoding, "a parameter")
+    data = encode_strictly(value, encoding, "the text")
     if len(data) <= _CHAR_MAX:
         return BoundValue(0, len(data).to_bytes(2, "big") + data)
     return BoundValue(TypeCode.LVARCHAR.value, len(data).to_bytes(4, "big") + data)
