@@ -131,11 +131,20 @@ class Appender:
         self._isolation = isolation
 
     def append(
-        self, info: TableInfo, columns: Mapping[str, Converted], n: int, stop_at_error: bool
+        self,
+        info: TableInfo,
+        columns: Mapping[str, Converted],
+        n: int,
+        stop_at_error: bool,
+        *,
+        further: bool = False,
+        repeated: bool = True,
     ) -> BatchOutcome:
         """Insert `n` rows, inside `Transaction.write`. `columns` are those that the INSERT names; with
-        `stop_at_error` nothing behind the first error is done or looked at."""
+        `stop_at_error` nothing behind the first error is done or looked at. They are `further` rows where others of
+        their statement are in already; `repeated` as for `Recorder.execute_over`."""
         transaction, isolation, writer = self._transaction, self._isolation, self._transaction.writer
+        careful = transaction.careful or further
         errors: dict[int, SqlError] = {}
         cut: set[int] = set()
         arrays: dict[str, Any] = {}
@@ -167,7 +176,7 @@ class Appender:
         nulls = any(rule.nulls for rule in rules)
         if nulls:  # DuckDB would not find the one that another session has committed since
             isolation.require_fresh(info)
-        seen = transaction.careful or info.watched
+        seen = careful or info.watched
         broken = _broken(writer, rules, table, nulls=True) if nulls and not seen else {}
         if seen or broken:  # the first rule that a row breaks is told
             broken = _broken(writer, rules, table)
@@ -177,10 +186,10 @@ class Appender:
         wrong = _wrong(rules, arrays, n, errors, broken)
         limit = _limit(wrong, n, stop_at_error)
         try:
-            _write(transaction, info, table, wrong, limit)
+            _write(transaction, info, table, wrong, limit, repeated)
         except duckdb.ConstraintException as e:
             isolation.require_fresh(info)
-            if transaction.careful:
+            if careful:
                 raise constraint_error(info, e) from e
             # outside a transaction the insert is tried first; only now is it worth asking which rows are wrong
             transaction.restart_statement()
@@ -190,7 +199,7 @@ class Appender:
                 raise constraint_error(info, e) from e
             wrong = _wrong(rules, arrays, n, errors, broken)
             limit = _limit(wrong, n, stop_at_error)
-            _write(transaction, info, table, wrong, limit)
+            _write(transaction, info, table, wrong, limit, repeated)
         if limit < n:
             for name, (first, following) in given_back.items():
                 column = next(c for c in info.columns if c.name == name)
@@ -438,7 +447,12 @@ def constraint_error(
 
 
 def _write(
-    transaction: Transaction, info: TableInfo, table: Any, errors: Mapping[int, SqlError], limit: int
+    transaction: Transaction,
+    info: TableInfo,
+    table: Any,
+    errors: Mapping[int, SqlError],
+    limit: int,
+    repeated: bool,
 ) -> None:
     writer = transaction.writer
     if errors:
@@ -457,5 +471,6 @@ def _write(
         places = ", ".join("?" * len(values))
         writer.execute(f"INSERT INTO {info.duck} ({names}) VALUES ({places})", values).fetchall()
     else:
-        writer.execute_each(f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows", table)
+        text = f"INSERT INTO {info.duck} ({names}) SELECT {names} FROM _ifx_rows"
+        writer.execute_each(text, table, repeated=repeated)
     transaction.changes.inserted(info, table)

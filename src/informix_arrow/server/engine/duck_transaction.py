@@ -21,13 +21,14 @@ _INTERRUPTED = -213
 
 
 class DuckTransaction:
-    """Used by one thread at a time, `interrupt` excepted. `temporary` is the directory for rows that have to wait.
-    `schema` tells how many changes of it were committed.
+    """Used by one thread at a time, `interrupt` excepted. `schema` tells how many changes of it were committed.
 
     Attributes
     ----------
     open
         Whether a transaction was begun and has not ended.
+    temporary
+        The directory for rows that have to wait.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class DuckTransaction:
         self._con = con
         self._schema = schema
         self._begun_with = 0  # changes of the schema that the open transaction sees, at least
-        self._temporary = temporary
+        self.temporary = temporary
         self._interrupts = 0
         self._rows: ref[OpenRows] | None = None  # what the connection is taken by
         self._parsed = ParsedTexts()
@@ -165,7 +166,7 @@ class DuckTransaction:
         """Begin a query whose rows are made while they are read."""
         con = self.con
         relation = con.sql(query, params=parameters) if parameters else con.sql(query)
-        rows = OpenRows(relation.to_arrow_reader(batch_rows), mend, self._freed, self._temporary)
+        rows = OpenRows(relation.to_arrow_reader(batch_rows), mend, self._freed, self.temporary)
         self._rows = ref(rows)
         return rows
 

@@ -12,21 +12,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from .kept_tables import KeptTables
+
 log = logging.getLogger("informix_arrow.server")
+
+_FROZEN_AT_ONCE = 8192
+"""Rows of a table in one write of it."""
 
 _READS = ("SELECT", "DESCRIBE", "WITH")
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One statement as it was run; `rows` is an Arrow table that the text calls `_ifx_rows`, `changed` how many rows it
-    must change, None where nobody has said so.
+    """One statement as it was run; `rows` is an Arrow table that the text calls `_ifx_rows`, as `KeptTables` keeps it,
+    `changed` how many rows it must change, None where nobody has said so.
 
     What it changes must not depend on what other sessions do: an UPDATE or DELETE names its rows (modifying.py)."""
 
@@ -60,17 +65,20 @@ class _Rows:
 class Recorder:
     """Runs SQL on a session's DuckDB connection and remembers the writes of the current statement.
 
-    Made outside of a transaction, whose ROLLBACK would take `_ifx_rows` away.
+    Made outside of a transaction, whose ROLLBACK would take `_ifx_rows` away. Rows of an open transaction that are too
+    many for memory are in a file in `temporary`.
     """
 
     def __init__(
         self,
         connection: Callable[[], duckdb.DuckDBPyConnection],
         run_kept: Callable[[str, Any], list[tuple[Any, ...]]],
+        temporary: str | None = None,
     ) -> None:
         self._connection = connection
         self._run_kept = run_kept
         self.log: list[Write] = []
+        self._kept = KeptTables(temporary)
         self._rows = _Rows()
         connection().register("_ifx_rows", self._rows)
 
@@ -90,23 +98,33 @@ class Recorder:
         self.log.append(Write(query, parameters))
         return self._run_kept(query, parameters)
 
-    def execute_over(self, query: str, rows: Any, parameters: Any = None) -> list[tuple[Any, ...]]:
-        """Run a write that reads the Arrow table `rows` as `_ifx_rows`; DuckDB's answer."""
-        self.log.append(Write(query, parameters, rows))
+    def execute_over(
+        self, query: str, rows: Any, parameters: Any = None, *, repeated: bool = True
+    ) -> list[tuple[Any, ...]]:
+        """Run a write that reads the Arrow table `rows` as `_ifx_rows`; DuckDB's answer. The rows are kept where it
+        may have to be `repeated`; SqlError -271 where there is no room for that."""
+        self.log.append(Write(query, parameters, self._kept.keep(rows) if repeated else None))
         with self._over(rows):
             return list(self.con.execute(query, parameters or None).fetchall())
 
-    def execute_each(self, query: str, rows: Any) -> int:
+    def execute_each(self, query: str, rows: Any, *, repeated: bool = True) -> int:
         """As `execute_over`, for a write that changes one row for each of `rows`; how many. Differs when DuckDB has not
         done so: what the log of changes is told of these rows would not be true."""
-        ((count,),) = self.execute_over(query, rows)
+        ((count,),) = self.execute_over(query, rows, repeated=repeated)
         require_count(count, rows.num_rows)
-        self.log[-1] = Write(query, None, rows, rows.num_rows)
+        self.log[-1] = replace(self.log[-1], changed=rows.num_rows)
         return int(count)
 
     def freeze(self, query: str, text: str) -> None:
-        """The last write is to be repeated with the rows that `query` finds now: `text` reads them as `_ifx_rows`."""
-        self.log[-1] = Write(text, None, self.con.sql(query).to_arrow_table())
+        """The last write is to be repeated with the rows that `query` finds now: `text` reads some of them at a time as
+        `_ifx_rows`."""
+        reader = self.con.sql(query).to_arrow_reader(_FROZEN_AT_ONCE)
+        try:
+            self.log[-1:] = [
+                Write(text, None, self._kept.keep(pa.Table.from_batches([batch]))) for batch in reader
+            ]
+        finally:
+            reader.close()  # not left to the collector: see OpenRows
 
     def forget_last(self) -> None:
         """The last write has changed nothing, and holds no lock: repeated, it might find what came since."""
@@ -125,13 +143,17 @@ class Recorder:
 
     def repeat(self, write: Write) -> None:
         """Run a write that was recorded. Differs when it changes other rows than it has to."""
-        with self._over(write.rows):
+        with self._over(None if write.rows is None else self._kept.table(write.rows)):
             if write.parameters is None:
                 done = self.con.execute(write.sql).fetchall()
             else:
                 done = self.con.execute(write.sql, write.parameters).fetchall()
         if write.changed is not None:
             require_count(done[0][0], write.changed)
+
+    def forget_rows(self) -> None:
+        """The transaction is over: nothing that was written is repeated any more."""
+        self._kept.clear()
 
     @contextmanager
     def _over(self, rows: Any) -> Iterator[None]:

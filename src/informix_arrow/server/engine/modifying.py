@@ -25,6 +25,7 @@ from .row_inserts import Inserts
 from .running import Runner, values_in
 from .schema_changes import SchemaChanges
 from .session_values import SessionValues
+from .spool import Spool
 from .transaction import Transaction
 from .triggers import Firing, Triggers
 
@@ -77,6 +78,7 @@ class Modifier:
                 return self._transaction.write(lambda: self._by_key(plan, key, values), single=True)
 
         def changed() -> Outcome:
+            new = None
             try:
                 if plan.read:
                     self._isolation.before_reading(plan.read)
@@ -91,7 +93,7 @@ class Modifier:
                             self._transaction, self._isolation, plan.info, [c.name for c in plan.columns]
                         )
                         self._references.settle(plan)
-                if plan.then_insert is not None:
+                if plan.then_insert is not None and new is not None:
                     inserted = self._inserts.found(plan.then_insert, new, insert)
                     inserted.rows += rows
                     inserted.warnings |= self._warnings(plan, rows, inserted.rows)
@@ -99,6 +101,9 @@ class Modifier:
             except duckdb.ConstraintException as e:
                 self._isolation.require_fresh(plan.info)
                 raise constraint_error(plan.info, e, columns) from e
+            finally:
+                if new is not None:
+                    new.close()
             return Outcome(rows=rows, warnings=self._warnings(plan, rows))
 
         if firings:
@@ -135,12 +140,12 @@ class Modifier:
                 return cut.column
         return self._cut
 
-    def _unmatched(self, plan: ModifyPlan, values: dict[str, object]) -> pa.Table | None:
+    def _unmatched(self, plan: ModifyPlan, values: dict[str, object]) -> Spool | None:
         """The rows that a MERGE will insert, as its tables are before it changes any."""
         if plan.then_insert is None or plan.then_insert.select is None:
             return None
         self._isolation.see_all(plan.tables)
-        return self._runner.arrow(plan.then_insert.select.sql, values)
+        return self._inserts.source(plan.then_insert.select, values)
 
     def _run(
         self,

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from ...wire.types import ColumnType
 from ..errors import SqlError
-from ..planning.plans import WARN_CUT, InsertPlan
+from ..planning.plans import WARN_CUT, InsertPlan, SelectPlan
 from ..schema.catalog import ColumnInfo, TableInfo
 from ..types.conversions import Converted, Stored, arrow_storage
 from ..types.result_cast import cast_column, numbers_of_keys
@@ -28,8 +28,16 @@ from .isolation import Isolation
 from .one_row import OneRow
 from .prepared import Outcome, Prepared
 from .running import Runner, values_in
+from .spool import Spool
+from .streamed_result import batch_rows
 from .transaction import Transaction
 from .triggers import Firing, Triggers
+
+_AT_ONCE = 16 << 20
+"""Bytes of the rows of a query that are inserted together."""
+
+_ROWS_AT_ONCE = 1 << 18
+"""Rows of a query that are inserted together, however narrow they are: odd ones become Python objects."""
 
 _NEXT_NUMBER = "nextval("
 """What a value has in it that is another one for each row (planning/sequences.py)."""
@@ -210,10 +218,29 @@ class Inserts:
         """INSERT ... SELECT, inside `Transaction.write`: all rows or none."""
         assert plan.select is not None
         self._isolation.before_query(plan.select, values)
-        return self.found(plan, self._runner.arrow(plan.select.sql, values), firing)
+        return self.found(plan, self.source(plan.select, values), firing)
 
-    def found(self, plan: InsertPlan, table: pa.Table, firing: Firing | None = None) -> Outcome:
-        """As `table`, of the rows that its query has found; with the triggers that these fire."""
+    def source(self, select: SelectPlan, values: dict[str, object]) -> Spool:
+        """All rows that a query finds now, inside `Transaction.write`: what is inserted then does not add to them."""
+        return self._runner.spooled_inside(select.sql, values, batch_rows(select.columns))
+
+    def found(self, plan: InsertPlan, rows: Spool, firing: Firing | None = None) -> Outcome:
+        """As `table`, of the rows that its query has found, which are taken; with the triggers that these fire."""
+        total = Outcome()
+        try:
+            while rows.left:
+                taken = rows.take_table  # called below: no name here holds the rows while they are inserted
+                part = self._part(plan, taken(_AT_ONCE, _ROWS_AT_ONCE), firing, further=total.rows > 0)
+                part.rows += total.rows
+                part.warnings |= total.warnings
+                total = part
+        finally:
+            rows.close()
+        return total
+
+    def _part(self, plan: InsertPlan, table: pa.Table, firing: Firing | None, *, further: bool) -> Outcome:
+        """Insert some of the rows of a query; the outcome has the serials of the last one. Others are in already when
+        these are `further` ones."""
         assert plan.select is not None
         columns: dict[str, Converted] = {}
         n, arrays = table.num_rows, table.columns[::-1]
@@ -228,7 +255,11 @@ class Inserts:
                 one.warnings |= total.warnings
                 total = one
             return total
-        outcome = self._appender.append(plan.info, columns, n, stop_at_error=True)
+        # what comes behind it, if anything does, would have it done again
+        repeated = firing is not None or self._transaction.careful
+        outcome = self._appender.append(
+            plan.info, columns, n, stop_at_error=True, further=further, repeated=repeated
+        )
         if outcome.errors:
             raise outcome.errors.pop(min(outcome.errors))  # no name of it stays here: as in `run`
         total = Outcome(rows=n)

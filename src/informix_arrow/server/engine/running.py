@@ -25,7 +25,7 @@ from .lob_calls import ObjectCalls
 from .open_rows import OpenRows, duckdb_error
 from .plan_cache import LONGEST_TEXT
 from .session_values import SessionValues
-from .spool import Spool
+from .spool import MEMORY, Spool
 from .transaction import Transaction
 
 
@@ -38,6 +38,9 @@ class Closable(Protocol):
 C = TypeVar("C", bound=Closable)
 
 _BATCH_ROWS = 65536
+_WANTED_AT_ONCE = 32 << 20
+"""Bytes of rows in memory that are written somewhere in a moment."""
+
 _WIDEST = ColumnType.decimal(32)
 _FEW = 4096
 _ARROW = {
@@ -172,28 +175,33 @@ class Runner:
     def spooled(self, sql: str, values: dict[str, object], batch_rows: int) -> Spool:
         """Run a query to its end; its rows, which take little memory however many they are. SqlError -271 where there
         is no room for them."""
-        transaction, named = self._transaction, values_in(sql, values)
+        return self.last_made(
+            sql, lambda: self._transaction.read(lambda: self._spool(sql, values, batch_rows, MEMORY)), values
+        )
 
-        def run() -> Spool:
-            con, spool = transaction.con, Spool(directory=self.temporary)
-            relation = con.sql(sql, params=named) if named else con.sql(sql)
-            reader = relation.to_arrow_reader(batch_rows)
-            try:
-                for batch in reader:
-                    spool.append(batch)
-                if not len(spool):
-                    none = [pa.array([], field.type) for field in reader.schema]
-                    spool.append(pa.RecordBatch.from_arrays(none, schema=reader.schema))
-            except BaseException as problem:
-                spool.close()
-                if isinstance(problem, (OSError, MemoryError, pa.ArrowException)):
-                    raise duckdb_error(problem) from problem
-                raise
-            finally:
-                reader.close()  # not left to the collector: see OpenRows
-            return spool
+    def spooled_inside(self, sql: str, values: dict[str, object], batch_rows: int) -> Spool:
+        """As `spooled`, inside `Transaction.write`, which has errors of DuckDB as they are. The rows are wanted at
+        once: more of them stay in memory."""
+        return self.last_made(sql, lambda: self._spool(sql, values, batch_rows, _WANTED_AT_ONCE), values)
 
-        return self.last_made(sql, lambda: transaction.read(run), values)
+    def _spool(self, sql: str, values: dict[str, object], batch_rows: int, memory: int) -> Spool:
+        con, spool, named = self._transaction.con, Spool(memory, self.temporary), values_in(sql, values)
+        relation = con.sql(sql, params=named) if named else con.sql(sql)
+        reader = relation.to_arrow_reader(batch_rows)
+        try:
+            for batch in reader:
+                spool.append(batch)
+            if not len(spool):
+                none = [pa.array([], field.type) for field in reader.schema]
+                spool.append(pa.RecordBatch.from_arrays(none, schema=reader.schema))
+        except BaseException as problem:
+            spool.close()
+            if isinstance(problem, (OSError, MemoryError, pa.ArrowException)):
+                raise duckdb_error(problem) from problem
+            raise
+        finally:
+            reader.close()  # not left to the collector: see OpenRows
+        return spool
 
     def _ahead(self, sql: str, values: dict[str, object] | None) -> Callable[[], object] | None:
         """What finds out which routines a text calls where that draws numbers of sequences, and so is to be run once;

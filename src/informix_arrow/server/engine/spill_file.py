@@ -25,7 +25,7 @@ class SpillFile:
     made when it is not there; None is the machine's for temporary files. It has no name, and is gone when it is closed
     or the process ends, whatever ends it. `what` is put aside in it, for errors."""
 
-    def __init__(self, directory: str | None, what: str = "rows of an open cursor") -> None:
+    def __init__(self, directory: str | None, what: str = "rows of a query") -> None:
         self._directory = directory
         self._what = what
         self._file: IO[bytes] | None = None

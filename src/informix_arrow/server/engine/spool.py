@@ -76,6 +76,19 @@ class Spool:
             self.close()
         return batch
 
+    @property
+    def left(self) -> bool:
+        """Whether there is something to `take`."""
+        return self._taken < len(self._batches)
+
+    def take_table(self, size: int, rows: int) -> pa.Table:
+        """The next batches as one table: of so many bytes or rows, and a batch more at most. There must be one."""
+        batches: list[pa.RecordBatch] = []
+        while size > 0 and rows > 0 and (batch := self.take()) is not None:
+            batches.append(batch)
+            size, rows = size - batch.nbytes, rows - batch.num_rows
+        return pa.Table.from_batches(batches)
+
     def close(self) -> None:
         """Forget all batches."""
         self._batches.clear()

@@ -100,7 +100,7 @@ class Transaction:
         self._owner = owner
         self._database = database
         self._schema = schema
-        self.writer = Recorder(lambda: duck.con, partial(_by_key, duck, database.databases))
+        self.writer = Recorder(lambda: duck.con, partial(_by_key, duck, database.databases), duck.temporary)
         self.active = False
         self.number = 0
         self.ended_inside = 0
@@ -229,6 +229,7 @@ class Transaction:
         self.active = False
         self.deferred.clear()
         self._journal = Journal()
+        self.writer.forget_rows()
         self._owner.release(committed=committed)
 
     # ---- savepoints -------------------------------------------------------------------------------
@@ -480,6 +481,8 @@ class Transaction:
         finally:
             self._writing = False
             self.writer.log = []
+            if not self.active:
+                self.writer.forget_rows()
 
     # ---- a routine's statements, inside `write` -------------------------------------------------------
     def nested(self, body: Callable[[], T]) -> T:
