@@ -9,15 +9,19 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 from informix_arrow.server.engine import spill_file, spool
+from informix_arrow.server.engine.duck_transaction import DuckTransaction
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.instance import Memory
+from informix_arrow.server.engine.locks import Locks
 from informix_arrow.server.engine.prepared import QueryResult
+from informix_arrow.server.engine.schema_changes import SchemaVersion
 from informix_arrow.server.engine.spool import Spool
 from informix_arrow.server.engine.streamed_result import SpooledResult
 from informix_arrow.server.errors import SqlError
@@ -291,6 +295,20 @@ def test_an_interrupt_that_comes_before_the_rows_are_set_aside_ends_the_statemen
     assert caught.value.sqlcode == -213
     assert taken(rows, 1)[0].num_rows
     result.close()
+
+
+def test_an_interrupt_while_duckdb_reads_the_text_ends_the_statement_before_it_is_planned() -> None:
+    class Busy:
+        def sql(self, query: str) -> None:
+            duck.interrupt()
+
+        def interrupt(self) -> None:
+            pass  # as DuckDB's, which forgets it
+
+    duck = DuckTransaction(cast(duckdb.DuckDBPyConnection, Busy()), Locks(), "", SchemaVersion())
+    with pytest.raises(SqlError) as caught:
+        duck.stream("SELECT 1", None, 2048, lambda _: None)
+    assert caught.value.sqlcode == -213
 
 
 @pytest.mark.parametrize("end", ["commit work", "rollback work", "rollback to savepoint s"])

@@ -10,7 +10,7 @@ from weakref import ref
 
 import duckdb
 
-from ..errors import SqlError, from_duckdb, is_durable
+from ..errors import ISAM_INTERRUPTED, SqlError, from_duckdb, is_durable
 from .late_tables import LateTables
 from .locks import Locks, Table
 from .open_rows import OpenRows
@@ -163,9 +163,11 @@ class DuckTransaction:
         batch_rows: int,
         mend: Callable[[duckdb.Error], object],
     ) -> OpenRows:
-        """Begin a query whose rows are made while they are read."""
-        con = self.con
+        """Begin a query whose rows are made while they are read; -213 when it is interrupted before it begins."""
+        con, interrupted = self.con, self._interrupted_from_now()
         relation = con.sql(query, params=parameters) if parameters else con.sql(query)
+        if interrupted():  # DuckDB has only read the text so far, and forgets what it was told meanwhile
+            raise SqlError(_INTERRUPTED, ISAM_INTERRUPTED)
         rows = OpenRows(relation.to_arrow_reader(batch_rows), mend, self._freed, self.temporary)
         self._rows = ref(rows)
         return rows
