@@ -6,11 +6,13 @@ not look at what others have committed since.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.journal import Recorder, Write
 from informix_arrow.server.engine.locks import MAX_ROWS
 from informix_arrow.server.routines.session_routines import Library
 
@@ -252,3 +254,63 @@ def test_a_unique_index_is_made_in_a_transaction_that_has_changed_the_table(db: 
     assert other.rows("select distinct tail from t") == [(1,)]
     other.run("rollback work")
     assert other.value("select count(*) from t where tail > 70") == 5
+
+
+# ---- many rows that came one by one -----------------------------------------------------------------
+
+
+def _begin_again(db: Db) -> None:
+    """Have all done again that the transaction has done."""
+    db.run("savepoint here")
+    db.run("insert into t values (5000, 5, 75)")
+    db.run("rollback work to savepoint here")
+
+
+def _one_by_one(db: Db) -> list[tuple[object, ...]]:
+    """Rows of a table without a key, changed in between by their row ids, and rows of another one."""
+    db.run(
+        "create temp table many (n integer, amount decimal(32), said lvarchar(100), at datetime year to fraction(5))"
+    )
+    for n in range(300):
+        amount = None if n % 7 == 0 else Decimal(n).scaleb(-(n % 20))
+        said = None if n % 5 == 0 else f"row's {n} ?"
+        at = "2026-01-02 03:04:05.67891" if n % 3 else None
+        db.run("insert into many values (?, ?, ?, ?)", n, amount, said, at)
+        if n % 100 == 50:
+            db.run("update many set said = 'changed' where n = ?", n - 3)
+            db.run("delete from many where n = ?", n - 20)
+        if n % 90 == 40:
+            db.run("insert into t values (?, ?, ?)", 1000 + n, n, 70)
+    return db.rows("select * from many order by n") + db.rows("select * from t order by id")
+
+
+def test_rows_that_came_one_by_one_are_the_same_when_they_come_together(db: Db) -> None:
+    db.run("begin work")
+    before = _one_by_one(db)
+    _begin_again(db)
+    assert db.rows("select * from many order by n") + db.rows("select * from t order by id") == before
+    assert len(before) == 297 + 7
+    db.run("update many set said = 'late' where n = 299")
+    _begin_again(db)
+    assert db.rows("select n from many where said = 'late'") == [(299,)]
+    db.run("commit work")
+    assert db.value("select count(*) from many") == 297
+
+
+def test_rows_that_came_one_by_one_are_done_again_by_few_statements(
+    db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db.run("begin work")
+    for n in range(300):
+        db.run("insert into t values (?, ?, ?)", 1000 + n, n, 70)
+    again: list[str] = []
+    repeat = Recorder.repeat
+
+    def counted(self: Recorder, write: Write) -> None:
+        again.append(write.sql)
+        repeat(self, write)
+
+    monkeypatch.setattr(Recorder, "repeat", counted)
+    _begin_again(db)
+    assert [sql.count("(?") for sql in again] == [128, 128, 44]
+    assert db.rows("select count(*), sum(id) from t where id >= 1000") == [(300, 300000 + 150 * 299)]

@@ -10,7 +10,8 @@ what they can before writing, so replays are rare.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -141,6 +142,11 @@ class Recorder:
             relation = self.con.sql(query, params=parameters) if parameters else self.con.sql(query)
             return relation.to_arrow_table()
 
+    def repeat_all(self, writes: Iterable[Write]) -> None:
+        """Run writes that were recorded, in their order. Differs as for `repeat`."""
+        for write in _together(writes):
+            self.repeat(write)
+
     def repeat(self, write: Write) -> None:
         """Run a write that was recorded. Differs when it changes other rows than it has to."""
         with self._over(None if write.rows is None else self._kept.table(write.rows)):
@@ -164,6 +170,32 @@ class Recorder:
             self._rows.table = (
                 before  # no longer than they are wanted; a routine's statement is run inside another
             )
+
+
+_ONE_ROW = re.compile(r"INSERT INTO .* VALUES (\(\?(?:, \?)*\))", re.DOTALL)
+_ROWS_TOGETHER = 128
+
+
+def _together(writes: Iterable[Write]) -> Iterator[Write]:
+    """The writes, where INSERTs of one row by one text that follow each other are INSERTs of some of them: DuckDB takes
+    a twelfth of the time for these. It brings each value to its column by itself, whatever other rows have there."""
+    rows: list[Write] = []
+    for write in writes:
+        if rows and (write.sql != rows[0].sql or len(rows) == _ROWS_TOGETHER):
+            yield _one_insert(rows)
+            rows = []
+        if isinstance(write.parameters, Sequence) and write.rows is None and _ONE_ROW.fullmatch(write.sql):
+            rows.append(write)
+        else:
+            yield write
+    if rows:
+        yield _one_insert(rows)
+
+
+def _one_insert(rows: Sequence[Write]) -> Write:
+    values = [value for row in rows for value in row.parameters]
+    places = f", ({', '.join('?' * len(rows[0].parameters))})"
+    return Write(rows[0].sql + places * (len(rows) - 1), values)
 
 
 def require_count(count: int, wanted: int) -> None:
@@ -197,5 +229,4 @@ class Journal:
 
     def replay(self, writer: Recorder) -> None:
         """Do everything again in a new transaction. Differs when a write changes other rows than before."""
-        for write in self.writes:
-            writer.repeat(write)
+        writer.repeat_all(self.writes)

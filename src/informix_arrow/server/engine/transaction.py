@@ -538,8 +538,7 @@ class Transaction:
         self._duck.begin()
         with self._duck.undisturbed():
             self._journal.replay(self.writer)
-            for write in kept:
-                self.writer.repeat(write)
+            self.writer.repeat_all(kept)
         self.writer.log = kept
         if self._schema.temp_tables != mark.temp_tables:
             self._schema.temp_tables = dict(mark.temp_tables)
