@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -57,12 +58,13 @@ class Instance:
     root
         The connection that databases are attached with.
     temporary
-        The directory for temporary files; it is made when there are any.
+        The directory for temporary files; it is made when there are any, and goes by `close` where it was made.
     """
 
     def __init__(self, directory: Path | None, memory: Memory) -> None:
         self.root = duckdb.connect(":memory:")
         self._made: str | None = None
+        self._passing: str | None = None
         try:
             # A vacuum gives rows new ids, which locks and journals know.
             self.root.execute("SET max_vacuum_tasks = 0")
@@ -75,6 +77,8 @@ class Instance:
             self._statement_limit = memory.statement_limit or self._half()
             self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")
             self.temporary = self._temporary(directory, memory)
+            if not os.path.exists(self.temporary):
+                self._passing = self.temporary
             self._lock(directory, self.temporary)
         except BaseException:
             self.close()
@@ -128,5 +132,8 @@ class Instance:
         try:
             self.root.close()
         finally:
+            if self._passing is not None:  # DuckDB takes away what it has made, but not what spill_file.py has
+                with contextlib.suppress(OSError):
+                    os.rmdir(self._passing)
             if self._made is not None:
                 shutil.rmtree(self._made, ignore_errors=True)
