@@ -106,6 +106,8 @@ def server() -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def server_process() -> Iterator[str]:
     """URL of `stores_demo` on an ``informix-arrow serve`` that runs in a process of its own."""
+    import informix_arrow.server  # noqa: F401 - where it cannot be, its own words are those of the skip
+
     environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
     command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
