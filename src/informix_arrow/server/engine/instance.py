@@ -132,7 +132,9 @@ class Instance:
         try:
             self.root.close()
         finally:
-            if self._passing is not None:  # DuckDB takes away what it has made, but not what spill_file.py has
+            if (
+                self._passing is not None
+            ):  # DuckDB takes away what it has made, but not what spill_file.py has
                 with contextlib.suppress(OSError):
                     os.rmdir(self._passing)
             if self._made is not None:
