@@ -111,15 +111,24 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
     """An :class:`informix_arrow.Connection` that is an ``adbc_driver_manager.dbapi.Connection`` as well."""
 
     def cursor(
-        self, name: str = "", *, adbc_stmt_kwargs: Mapping[str, Any] | None = None, **options: Any
+        self,
+        name: str = "",
+        *,
+        adbc_stmt_kwargs: Mapping[str, Any] | None = None,
+        scrollable: bool = False,
+        **options: Any,
     ) -> Any:
         """See :meth:`informix_arrow.Connection.cursor`. ``adbc_stmt_kwargs`` are options of native drivers: there are
         none, and a scrollable cursor is the client's own.
         """
-        _no_options("adbc_stmt_kwargs", adbc_stmt_kwargs)
-        if options.pop("scrollable", False):
+        if adbc_stmt_kwargs:
+            raise NotSupportedError(
+                f"adbc_stmt_kwargs: there is no option {', '.join(map(repr, adbc_stmt_kwargs))}"
+            )
+        if scrollable:
             return super().cursor(name, scrollable=True, **options)
-        self._require_open()
+        if self._link._closed:
+            self._require_open()
         return Cursor(self, name, **options)
 
     def execute(
@@ -237,11 +246,12 @@ class Cursor(ifx.Cursor[Connection], manager.Cursor):  # type: ignore[misc]
         ``parameters`` may be Arrow data of one row. Without DELIMIDENT the statements that pandas makes, all names in
         double quotes, are taken without these.
         """
-        if _is_arrow(parameters):
+        if parameters is not None and _is_arrow(parameters):
             parameters = _one_row(parameters)
-        bare = parameters is None or (isinstance(parameters, Sequence | Mapping) and not parameters)
-        if bare and isinstance(operation, str) and not self.connection._parameters.delimident:
-            operation = unquoted(operation)
+        if isinstance(operation, str) and '"' in operation:
+            bare = parameters is None or (isinstance(parameters, Sequence | Mapping) and not parameters)
+            if bare and not self.connection._parameters.delimident:
+                operation = unquoted(operation)
         return super().execute(operation, parameters, **options)
 
     def executemany(self, operation: str, seq_of_parameters: Any, **options: Any) -> Self:
@@ -346,11 +356,6 @@ def _tables(catalogs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for schema in catalog["catalog_db_schemas"] or ()
         for table in schema["db_schema_tables"] or ()
     ]
-
-
-def _no_options(what: str, options: Mapping[str, Any] | None) -> None:
-    if options:
-        raise NotSupportedError(f"{what}: there is no option {', '.join(map(repr, options))}")
 
 
 def _is_arrow(value: object) -> bool:
