@@ -342,17 +342,18 @@ def page(lines: list[Line], machine: Line) -> str:
     )
     lead += f" Fairness, the fewest reads of one over the most: {fair}." if fair else ""
     parts.append(section("Several at once", lead, bench.format("test_concurrency.py"), lines, r"(64|two) .*"))
-    memory = [line for found in group(lines, r"memory for .*").values() for line in found]
+    memory = [line for found in group(lines, r"memory for .* rows").values() for line in found]
     if memory:
         rows = [
             f"| {line['who']} | {line['rows']:,} | {line['growth_mb']:.0f} MB "
-            f"| {line['arrow_mb']:.0f} MB | {line['bytes_per_row']:.0f} |"
+            f"| {max(line['arrow_mb'], line['objects_mb']):.0f} MB | {line['bytes_per_row']:.0f} |"
             for line in sorted(memory, key=lambda line: (line["who"], line["rows"]))
         ]
         parts.append(
-            f"## Memory\n\nGrowth of the resident set to its peak, a process each. "
+            "## Memory\n\nGrowth of the resident set to its peak, a process each; beside it the largest Arrow object, "
+            "or the Python objects of a cursor's rows. "
             f"`{bench.format('test_memory.py')}`\n\n"
-            "| mode | rows | growth | largest Arrow object | bytes per row |\n|---|---:|---:|---:|---:|\n"
+            "| mode | rows | growth | objects | bytes per row |\n|---|---:|---:|---:|---:|\n"
             + "\n".join(rows)
             + "\n\n"
         )
