@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
@@ -14,7 +15,7 @@ from informix_arrow.exchange.columns import Binding, ColumnBinder
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.column_types import FLAG_DISTINCT_BOOLEAN, ColumnType, TypeCode
-from informix_arrow.wire.errors import DataError
+from informix_arrow.wire.errors import DataError, Error
 from informix_arrow.wire.primitives import Reader
 from informix_arrow.wire.values import bind_value, bound_to_python
 
@@ -139,3 +140,18 @@ def test_text_for_what_a_damaged_description_calls_text_and_boolean_goes_as_text
     ]
     seen = [tuple(bound_to_python(value, "latin-1") for value in bind.values) for bind in binds]
     assert seen == [("t", 77), ("no", 78)]
+
+
+@pytest.mark.parametrize("value", ["1.5", 7, 1.5, Decimal("1.5"), True, dt.date(2026, 1, 1)], ids=repr)
+def test_values_for_a_decimal_that_no_server_has_go_one_by_one_or_are_refused(value: object) -> None:
+    """Precision 0, a scale above the precision, more than 32 digits."""
+    for length in (20, 0, 0x0510, 0x2100, 0xFFFF, 0x00FF):
+        damaged = ColumnType(TypeCode.DECIMAL, length)
+        binding = Binding("latin-1", check=Check((damaged, None), (), ("d", "after")))
+        binder = ColumnBinder(binding, 2, HEAD, TAIL)
+        with contextlib.suppress(Error):
+            if binder.load([(value, 77)]):
+                with contextlib.suppress(DataError):
+                    assert binder.encode(1 << 20)[1] == 1
+            else:
+                assert len(binding.values((value, 77))) == 2

@@ -88,7 +88,10 @@ class ColumnBinder:
         ops = tuple([op for op, _ in made])
         encoder = self._encoders.get(ops)
         if encoder is None:
-            encoder = Encoder([op.as_tuple() for op in ops], self._names, codepage=self._table)
+            try:
+                encoder = Encoder([op.as_tuple() for op in ops], self._names, codepage=self._table)
+            except ValueError:  # what no server says: a description that was damaged
+                return False
             self._encoders[ops] = encoder
         batch = pa.RecordBatch.from_arrays([array for _, array in made], self._names)
         encoder.load(*batch.__arrow_c_array__(), first_row=0)
