@@ -78,6 +78,11 @@ def is_word(token: str) -> bool:
     return token[0].isalnum() or token[0] == "_"
 
 
+def opens_collection(token: str) -> bool:
+    """Whether it is SET, MULTISET or LIST with the brace behind it."""
+    return token[-1] == "{" and is_word(token)
+
+
 def code_tokens(sql: str) -> list[str]:
     """The tokens of a text without blanks and comments."""
     return [token for token in tokens(sql) if not (token.isspace() or is_comment(token))]
