@@ -203,11 +203,16 @@ def without_values(sql: str) -> str:
 
     Text in double quotes counts as a literal too, which it is without DELIMIDENT.
     """
-    shown = "".join(
-        "?" if is_string(token) or is_number(token) else " " if is_comment(token) else token
-        for token in tokens(sql[: 2 * _MOST])
-    )
+    shown = "".join(map(_without_value, tokens(sql[: 2 * _MOST])))
     return shown if len(sql) <= 2 * _MOST and len(shown) <= _MOST else f"{shown[:_MOST]} ..."
+
+
+def _without_value(token: str) -> str:
+    if token.isspace() or token[0].isalpha():
+        return token
+    if is_comment(token):
+        return " "
+    return "?" if is_string(token) or is_number(token) else token
 
 
 # What statements look like is worked out once for each text, as a rule: as many texts as this, none of them long, none

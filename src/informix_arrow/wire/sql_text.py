@@ -34,6 +34,8 @@ _TOKEN = re.compile(
 )
 _LONGEST_KEPT = 8192  # characters of a text whose tokens are kept for whoever looks next
 _NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_NO_CODE = re.compile(r"\s|--|/\*|\{")  # how blanks and comments begin
+_WORD_OR_STRING = re.compile(r"[\w'\"]")
 _DATABASE = re.compile(r"\bDATABASE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"']?([^\s;\"']+)", re.IGNORECASE)
 
 
@@ -85,12 +87,12 @@ def opens_collection(token: str) -> bool:
 
 def code_tokens(sql: str) -> list[str]:
     """The tokens of a text without blanks and comments."""
-    return [token for token in tokens(sql) if not (token.isspace() or is_comment(token))]
+    return [token for token in tokens(sql) if not _NO_CODE.match(token)]
 
 
 def words_and_strings(sql: str) -> list[str]:
     """The words, numbers and strings of a text, without what comments hold."""
-    return [token for token in tokens(sql) if is_word(token) or is_string(token)]
+    return [token for token in tokens(sql) if _WORD_OR_STRING.match(token)]
 
 
 def holds_several(sql: str) -> bool:
