@@ -12,13 +12,14 @@ connection was opened with ``log_parameters=True``.
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from .wire.errors import Error
+from .wire.redaction import hide_secrets, holds_secret
+from .wire.sql_text import is_comment, is_number, is_string, tokens
 
 __all__ = ["Observer", "Operation", "Target", "add_observer", "remove_observer"]
 
@@ -90,9 +91,10 @@ class Operation:
         if self.kind != "other":
             return
         self.kind = kind
+        shows_values = self.shows_values and not (statement is not None and holds_secret(statement))
         if statement is not None:
-            self.statement = without_secrets(statement) if self.shows_values else _shown(statement)
-        if self.shows_values and not (statement is not None and holds_secret(statement)):
+            self.statement = statement if shows_values else _shown(statement)
+        if shows_values:
             self.parameters = parameters
 
     def over(self, error: BaseException | None) -> None:
@@ -193,23 +195,24 @@ _statement = logging.getLogger("informix_arrow.statement")
 _load = logging.getLogger("informix_arrow.load")
 _LOGS = {"connect": _connect, "load": _load}
 
-# Text in double quotes counts as a literal too, which it is without DELIMIDENT; a number does that is no part of a
-# name. Braces are a comment, but not behind SET, MULTISET and LIST.
-_LITERALS = re.compile(
-    r"""
-      (?P<literal> '(?:[^']|'')*'? | "(?:[^"]|"")*"? | (?<![\w$])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w$]) )
-    | \b(?:MULTISET|SET|LIST)\s*\{
-    | (?P<comment> --[^\n]* | /\*.*?(?:\*/|\Z) | \{[^}]*\}? )
-    """,
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
 _MOST = 2000  # characters of a statement that are told
 
 
 def without_values(sql: str) -> str:
-    """A statement without what it says of the data: ``?`` for each literal, no comments, at most 2,000 characters."""
-    shown = _LITERALS.sub(_hidden, sql[: 2 * _MOST])
+    """A statement without what it says of the data: ``?`` for each literal, no comments, at most 2,000 characters.
+
+    Text in double quotes counts as a literal too, which it is without DELIMIDENT.
+    """
+    shown = "".join(map(_without_value, tokens(sql[: 2 * _MOST])))
     return shown if len(sql) <= 2 * _MOST and len(shown) <= _MOST else f"{shown[:_MOST]} ..."
+
+
+def _without_value(token: str) -> str:
+    if token.isspace() or token[0].isalpha():
+        return token
+    if is_comment(token):
+        return " "
+    return "?" if is_string(token) or is_number(token) else token
 
 
 # What statements look like is worked out once for each text, as a rule: as many texts as this, none of them long, none
@@ -222,40 +225,9 @@ def _shown(sql: str) -> str:
     """A statement as everybody may see it."""
     found = _kept.get(sql)
     if found is None:
-        found = without_values(without_secrets(sql))
+        found = without_values(hide_secrets(sql))
         if len(sql) <= _MOST and not holds_secret(sql):
             if len(_kept) >= _KEPT:
                 _kept.clear()
             _kept[sql] = found
     return found
-
-
-# Where a password may stand: CREATE USER .. PASSWORD, SET ENCRYPTION PASSWORD, ENCRYPT_AES(.., ..), CONNECT .. USING.
-_SECRET = re.compile(
-    r"passw(?:or)?d|passphrase|(?:en|de)crypt|identified|credential|\bconnect\b(?!\s+by\b)", re.IGNORECASE
-)
-_GIVES_SECRET = re.compile(r"\b(?:create|alter|set|grant|identified|connect)\b", re.IGNORECASE)
-_QUOTE = re.compile("['\"]")
-
-
-def holds_secret(sql: str) -> bool:
-    """Whether a statement may hold a password, as a literal or a parameter."""
-    return _SECRET.search(sql) is not None
-
-
-def without_secrets(sql: str) -> str:
-    """A statement without the passwords in it. One that may hold some is told up to its first quote, or up to the word
-    PASSWORD where that gives one: where its literals begin and end is not relied on.
-    """
-    found = _SECRET.search(sql)
-    if found is None:
-        return sql
-    quote = _QUOTE.search(sql)
-    end = len(sql) if quote is None else quote.start()
-    if _GIVES_SECRET.search(sql[: found.end()]):
-        end = min(end, found.end())
-    return sql if end == len(sql) else f"{without_values(sql[:end]).rstrip()} <hidden>"
-
-
-def _hidden(found: re.Match[str]) -> str:
-    return "?" if found["literal"] else " " if found["comment"] else found[0]

@@ -28,8 +28,7 @@ from informix_arrow.exchange.assigned import assigned_placeholders
         ("select ? from t where a = ?", (), ()),
         ("EXECUTE PROCEDURE p(?, ? + 1, ?)", (0, 2), ()),
         ("execute function owner.f(a = ?, b = ?)", (0, 1), ()),
-        ("{? = call f(?, ?)}", (1, 2), ()),
-        ("{call p(?)}", (0,), ()),
+        ("{? = call f(?, ?)}", (), ()),
         (
             "merge into t using s on t.a = s.a and s.b > ? when matched then update set t.b = ?, t.c = t.c + ? "
             "when not matched then insert (a, b) values (s.a, ?)",

@@ -7,22 +7,15 @@ from the description of the INSERT or UPDATE itself, or are asked for once per p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ..wire.assignment import Assigner
 from ..wire.errors import Error, say_where
+from ..wire.sql_text import code_tokens
 from ..wire.types import ColumnType
 
-_TOKENS = re.compile(
-    r"""
-      (?:--[^\n]* | /\*.*?(?:\*/|\Z) | (?P<brace>\{(?=\s*\?\s*=\s*CALL\b|\s*CALL\b)) | \{[^}]*\}? | \s+)
-    | (?P<token> '[^']*'? | "[^"]*"? | \b(?:MULTISET|SET|LIST)\s*\{ | \w+ | .)
-    """,
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
 _LONGEST = 1 << 16  # characters of a text that is worth remembering
 _BRANCHES = ("MATCHED", "NOT")  # behind a MERGE's WHEN
 _CALLS = ("PROCEDURE", "FUNCTION", "ROUTINE", "CALL")
@@ -48,7 +41,7 @@ def assigned_placeholders(text: str) -> Assigned:
 
 
 def _find(text: str) -> Assigned:
-    tokens = [match["token"] for match in _TOKENS.finditer(text) if match["token"]]
+    tokens = code_tokens(text)
     words = [token.upper() for token in tokens]
     first = words[0] if words else ""
     if first == "INSERT" and "VALUES" in words:

@@ -9,15 +9,14 @@ the reply is at its end.
 from __future__ import annotations
 
 import io
-import re
 import struct
 from collections.abc import MutableMapping
 from functools import lru_cache
 from typing import Any
 
-from ..shaping.parameters import sql_tokens
 from ..wire import messages as m
 from ..wire.errors import Error, NotSupportedError, OperationalError, ProtocolError
+from ..wire.sql_text import words_and_strings
 from .object_sources import ClientFiles, OpenFile, Source
 from .session import Session
 from .statement_cache import LONGEST_TEXT
@@ -208,7 +207,7 @@ def _end(session: Session) -> Exchange[None]:
         raise ProtocolError(f"{type(message).__name__} where a request for a file had to end")
 
 
-_FUNCTION = re.compile(r"(?:filetoblob|filetoclob|lotofile)\b", re.IGNORECASE)
+_FUNCTIONS = ("filetoblob", "filetoclob", "lotofile")
 
 
 def refuse_unregistered(sql: str, files: ClientFiles | None) -> None:
@@ -249,13 +248,15 @@ def _caller_of_client_files(sql: str) -> str:
 
 
 def _find_caller(sql: str) -> str:
+    lowered = sql.lower()
+    if "fileto" not in lowered and "tofile" not in lowered:  # as in each name of _FUNCTIONS
+        return ""
     name = ""
-    if _FUNCTION.search(sql):
-        for token in sql_tokens(sql):
-            if _FUNCTION.fullmatch(token):
-                name = token
-            elif name and token.lower() in ("'client'", '"client"'):
-                return name
+    for token in words_and_strings(sql):
+        if token.lower() in _FUNCTIONS:
+            name = token
+        elif name and token.lower() in ("'client'", '"client"'):
+            return name
     return ""
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..dsn import ISOLATIONS
-from ..shaping.parameters import sql_tokens
 from ..wire import messages as m
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError
 from ..wire.message_base import Message
+from ..wire.sql_text import words_and_strings
 from .session import Session, Settings, Transaction
 from .steps import Exchange, Send
 from .stream import group, outgoing
@@ -117,7 +117,7 @@ def restore(session: Session, isolation: str, lock_mode: str) -> Exchange[None]:
 def typed(session: Session, kind: int, text: str) -> None:
     """Take over what a SET ISOLATION or SET LOCK MODE of the user's has set."""
     settings = session.settings
-    words = [word.upper() for word in sql_tokens(text)]
+    words = [word.upper() for word in words_and_strings(text)]
     if kind == StatementType.SET_ISOLATION:
         words = words[words.index("ISOLATION") + 1 :] if "ISOLATION" in words else []
         settings.isolation = settings.isolation_now = " ".join(words[1:] if words[:1] == ["TO"] else words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
@@ -12,6 +11,7 @@ from ..wire import messages as m
 from ..wire.assignment import Inexact, finest
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
+from ..wire.sql_text import database_name
 from .again import Few, is_plain, run_again
 from .cancel import heed
 from .checked import known_targets
@@ -45,9 +45,6 @@ from .turns import Reply, ask, close_cursors
 _WANTS_CONTENT = (-617, -9634)
 
 _CHANGES_DATABASE = (StatementType.DATABASE, StatementType.CREATE_DATABASE, StatementType.CLOSE_DATABASE)
-
-# The name in a statement of which the server has said that it is one of these two.
-_DATABASE = re.compile(r"\bDATABASE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"']?([^\s;\"']+)", re.IGNORECASE)
 
 
 def run(
@@ -318,8 +315,7 @@ def _execute(
 
 def _changed_database(session: Session, sql: str, reply: Reply) -> Exchange[None]:
     """A DATABASE or CREATE DATABASE statement put another database under the session: learn what it is."""
-    named = _DATABASE.search(sql)
-    session.database = named[1] if named else ""
+    session.database = database_name(sql)
     if reply.done is not None and reply.done.warnings:
         adopt(session, reply.done.warnings)
     else:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from ..shaping.parameters import holds_several, sql_tokens
 from ..wire import messages as m
 from ..wire.describe import StatementType
 from ..wire.errors import CommitUnknown, OperationalError, ProgrammingError, ProtocolError
 from ..wire.message_base import Message
+from ..wire.sql_text import holds_several, words_and_strings
 from .observed import tell
 from .session import Session, Transaction
 from .statement import release_all
@@ -68,14 +68,14 @@ def for_update(kind: int, text: str) -> bool:
     """
     if kind != StatementType.SELECT or "update" not in text.lower():
         return False
-    words = [word.upper() for word in sql_tokens(text)]
+    words = [word.upper() for word in words_and_strings(text)]
     return any(pair == ("FOR", "UPDATE") for pair in itertools.pairwise(words))
 
 
 def goes_back_only(kind: int, text: str) -> bool:
     """Whether a ROLLBACK goes to a savepoint, after which the transaction is open as before. It has the type of
     the other ROLLBACK (SERVER-BEHAVIOUR section 3)."""
-    return kind == StatementType.ROLLBACK_WORK and "SAVEPOINT" in map(str.upper, sql_tokens(text))
+    return kind == StatementType.ROLLBACK_WORK and "SAVEPOINT" in map(str.upper, words_and_strings(text))
 
 
 def begin_if_needed(session: Session, kind: int, text: str = "") -> Exchange[None]:

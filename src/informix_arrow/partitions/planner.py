@@ -17,9 +17,10 @@ from ..exchange.table import query_table
 from ..metadata import queries as q
 from ..metadata.catalog import SERIALS
 from ..metadata.names import TableName, catalogue
-from ..shaping.parameters import Values, holds_several, parse, sql_tokens
+from ..shaping.parameters import Values, parse
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
+from ..wire.sql_text import holds_several, words_and_strings
 from .conditions import ADDRESSABLE, Condition, Fragment, fragments, ranges, remainders
 from .keys import Cut, Key, kind_of
 from .partition import Partition
@@ -108,7 +109,7 @@ def _source(text: object, parameters: Values) -> tuple[str, TableName | None, tu
             raise InterfaceError("a table takes no parameters: pass a query with placeholders")
         return text.strip(), table, ()
     statement = parse(text)
-    words = [token.upper() for token in sql_tokens(statement.text)]
+    words = [token.upper() for token in words_and_strings(statement.text)]
     code = " ".join(words)
     if words[:1] not in (["SELECT"], ["WITH"]):
         raise InterfaceError(f"neither a table's name nor a query: {text!r}")

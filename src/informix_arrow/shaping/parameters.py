@@ -1,24 +1,18 @@
 """The placeholders of a statement and the values for them, checked before anything is sent.
 
-A statement's text is read as Informix reads it: strings in single or double quotes (a quote inside is
-doubled, the backslash is an ordinary character) and the three kinds of comments, ``-- ...``, ``/* ... */``
-and ``{ ... }``, hide what they hold. Braces after SET, MULTISET and LIST are collection literals, not
-comments.
-
-The server knows ``?`` only. ``:1`` and ``:name`` are rewritten, and values sorted accordingly. A colon is a
-placeholder's when a name or number follows it and none stands right before it: ``db:table``, ``c::INT`` and the
-literal ``DATETIME (10:30) HOUR TO MINUTE`` are left alone.
+The server knows ``?`` only. ``:1`` and ``:name``, as :mod:`..wire.sql_text` finds them, are rewritten, and values
+sorted accordingly.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias, cast
 
 from ..wire.errors import Error, InterfaceError, ProgrammingError, database_error
+from ..wire.sql_text import is_placeholder, tokens
 
 #: What the user passes for one execution: values in the order of ``?`` and ``:1``, or by the names of ``:name``.
 Values: TypeAlias = Sequence[object] | Mapping[str, object]
@@ -26,25 +20,6 @@ Values: TypeAlias = Sequence[object] | Mapping[str, object]
 #: A bind counts its values in a signed short (SQLI section 7).
 MOST_PARAMETERS = 32767
 
-# A doubled quote inside a string reads as two strings side by side: the same thing here.
-_TOKENS = re.compile(
-    r"""
-      '[^']*'?
-    | "[^"]*"?
-    | --[^\n]*
-    | /\*.*?(?:\*/|\Z)
-    | \b(?:MULTISET|SET|LIST)\s*\{
-    | \{[^}]*\}?
-    | ::
-    | (?P<mark>\?)
-    | (?<![\w$"\])]):(?:(?P<number>[0-9]+)(?!\w)|(?P<name>[^\W\d]\w*))
-    """,
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
-
-_WORDS = re.compile(
-    _TOKENS.pattern[: _TOKENS.pattern.index("| ::")] + r"| \w+", re.VERBOSE | re.DOTALL | re.IGNORECASE
-)
 _KEPT_TEXT = 1 << 16  # characters of the longest statement that is worth remembering
 
 
@@ -157,24 +132,25 @@ def _parse(sql: str) -> Statement:
     keys: list[int | str] = []
     places: list[tuple[int, int, int]] = []
     styles: set[Literal["?", ":1", ":name"]] = set()
-    size = end = 0
-    for match in _TOKENS.finditer(sql):
-        kind = match.lastgroup
-        if kind is None:
-            continue
-        pieces += (sql[end : match.start()], "?")
-        size += match.start() - end
-        places.append((size, match.start(), match.end() - match.start()))
-        size += 1
-        end = match.end()
-        if kind == "mark":
+    there = here = 0  # where we are in the server's text and in the user's
+    for token in tokens(sql):
+        if token == "?":
             styles.add("?")
-        elif kind == "number":
+        elif token[0] != ":" or not is_placeholder(token):
+            pieces.append(token)
+            there += len(token)
+            here += len(token)
+            continue
+        elif token[1].isdecimal():
             styles.add(":1")
-            keys.append(int(match["number"]))
+            keys.append(int(token[1:]))
         else:
             styles.add(":name")
-            keys.append(match["name"])
+            keys.append(token[1:])
+        places.append((there, here, len(token)))
+        pieces.append("?")
+        there += 1
+        here += len(token)
     if not places:
         return Statement(sql, sql, "", (), ())
     if len(styles) > 1:
@@ -191,7 +167,7 @@ def _parse(sql: str) -> Statement:
     (style,) = styles
     if style == ":1":
         _check_numbers(sql, {int(key) for key in keys})
-    text = sql if style == "?" else "".join([*pieces, sql[end:]])
+    text = sql if style == "?" else "".join(pieces)
     return Statement(sql, text, style, tuple(keys), tuple(places))
 
 
@@ -216,20 +192,7 @@ def count_placeholders(sql: str) -> int:
 
 def placeholder_positions(sql: str) -> list[int]:
     """Where in ``sql``, a text for the server, the ``?`` stand that are parameters."""
-    return [match.start() for match in _TOKENS.finditer(sql) if match.lastgroup == "mark"]
-
-
-def sql_tokens(sql: str) -> list[str]:
-    """The words and quoted strings of ``sql`` in order, without what comments hold."""
-    return [match[0] for match in _WORDS.finditer(sql) if not match[0].startswith(("--", "/*", "{"))]
-
-
-def holds_several(sql: str) -> bool:
-    """Whether words follow a semicolon: several statements in one text, or the body of a routine."""
-    if ";" not in sql:
-        return False
-    code = _WORDS.sub(lambda match: match[0] if match[0][:1].isalnum() else " ", sql)
-    return ";" in code.rstrip("; \t\r\n")
+    return [there for there, _, _ in parse(sql).places]
 
 
 def check_parameters(sql: str, parameters: object) -> Sequence[object]:

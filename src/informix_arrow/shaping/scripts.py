@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_PIECES = re.compile(
-    r"(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z)|\{[^}]*\}?)"
-    r"""|(?P<text>'[^']*'?|"[^"]*"?)"""
-    r"|(?P<word>[^\W\d]\w*)|(?P<end>;)|(?P<other>[^\s;'\"\w{]+|\w+)",
-    re.DOTALL,
-)
+from ..wire.sql_text import is_comment, opens_collection, tokens
+
 _ROUTINES = ("PROCEDURE", "FUNCTION")
 
 
@@ -29,21 +24,20 @@ def split(script: str) -> Iterator[Statement]:
     a routine, which goes on to its END PROCEDURE or END FUNCTION."""
     words: list[str] = []
     start: int | None = None
-    for piece in _PIECES.finditer(script):
-        if piece["comment"] and start is None:
+    at = 0
+    braces = False  # within those of a collection, or of a comment that looks like one: SET {price; in euros} a = 1
+    for token in tokens(script):
+        begin, at = at, at + len(token)
+        if token.isspace() or is_comment(token) or (start is None and token == ";"):
             continue
-        if piece["end"] and start is None:
-            continue
-        if piece["end"] and not _in_body(words):
-            yield _statement(script, start or 0, piece.start())
+        braces = token != "}" and (braces or opens_collection(token))
+        if token == ";" and not braces and not _in_body(words):
+            yield _statement(script, start or 0, begin)
             words, start = [], None
             continue
         if start is None:
-            start = piece.start()
-        if piece["word"]:
-            words.append(piece["word"].upper())
-        elif not piece["comment"]:
-            words.append("")
+            start = begin
+        words.append(token.upper())
     if start is not None:
         yield _statement(script, start, len(script))
 
@@ -60,10 +54,3 @@ def _in_body(words: list[str]) -> bool:
     if "EXTERNAL" in words:
         return False
     return not any(first == "END" and then in _ROUTINES for first, then in itertools.pairwise(words))
-
-
-def begins_transaction(statement: str) -> bool:
-    """Whether a statement is BEGIN WORK."""
-    return (
-        re.match(r"\s*BEGIN(\s+WORK)?(\s+WITHOUT\s+REPLICATION)?\s*\Z", statement, re.IGNORECASE) is not None
-    )

@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection
 
 from ..dsn.properties import SESSION
-from ..observing import holds_secret, without_secrets, without_values
+from ..observing import without_values
+from ..wire.redaction import hide_secrets, holds_secret
 
 HIDDEN = "<hidden>"
 
@@ -70,7 +71,7 @@ class Hiding:
         """The text of a statement."""
         if holds_secret(sql):
             self._values = False
-        shown = without_secrets(sql)
+        shown = hide_secrets(sql)
         self._last = self.text(shown if self._values else without_values(shown))
         return self._last
 

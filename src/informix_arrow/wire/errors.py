@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .error_catalogue import ERRORS, ISAM, ISAM_ADVICE
+from .redaction import hide_secrets
 
 __all__ = [
     "ISAM",
@@ -127,12 +128,12 @@ class Error(Exception):
 
     @property
     def statement(self) -> str | None:
-        """The SQL text that failed; passwords in it are stars."""
+        """The SQL text that failed; strings are stars where it speaks of a password."""
         return self._statement
 
     @statement.setter
     def statement(self, value: str | None) -> None:
-        self._statement = value if value is None else _without_passwords(value)
+        self._statement = value if value is None else hide_secrets(value, same_length=True)
 
 
 def say_where(error: Error, where: str) -> None:
@@ -277,7 +278,7 @@ def database_error(
 
     The text holds the cause with the token filled in, the codes, the ISAM cause, the advice, and the line of
     the statement that ``offset`` points into with a caret under the place. ``offset`` 0 means that there is
-    no position. Passwords that the statement holds are shown as stars, in ``statement`` as well.
+    no position. What :mod:`.redaction` hides of the statement is shown as stars, in ``statement`` as well.
     """
     info = error_info(sqlcode)
     error_class, sqlstate, advice = info.error_class, info.sqlstate, info.advice
@@ -292,7 +293,7 @@ def database_error(
     if advice:
         lines.append(_fill(advice, near))
     if statement:
-        statement = _without_passwords(statement)
+        statement = hide_secrets(statement, same_length=True)
         if offset > 0:
             lines.extend(_caret(statement, offset))
     return error_class(
@@ -323,49 +324,6 @@ def _isam_suffix(isamcode: int) -> str:
         return ""
     meaning = ISAM.get(isamcode)
     return f", ISAM {isamcode}: {meaning}" if meaning else f", ISAM {isamcode}"
-
-
-_HINTS = re.compile(r"password|using|crypt_", re.IGNORECASE)
-_TEXT = re.compile(r"""'[^']*(?:''[^']*)*'?|"[^"]*(?:""[^"]*)*"?""")
-_PIECES = re.compile(
-    rf"(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z)|\{{[^}}]*\}}?)|(?P<text>{_TEXT.pattern})|(?P<word>\w+)|(?P<other>\S)",
-    re.DOTALL,
-)
-_ENCRYPTS = re.compile(r"(?:EN|DE)CRYPT_\w+", re.IGNORECASE)
-
-
-def _without_passwords(statement: str) -> str:
-    """The statement with stars in the place of passwords, as long as they were: SET ENCRYPTION PASSWORD '...',
-    CREATE USER ... PASSWORD '...', CONNECT ... USING '...', ENCRYPT_AES(x, '...') and its sisters."""
-    if not _HINTS.search(statement):
-        return statement
-    shown: list[str] = []
-    end = depth = 0  # depth: of the brackets of ENCRYPT_..(, 0 = outside
-    before = ""  # the last word or sign
-    for piece in _PIECES.finditer(statement):
-        found = piece[0]
-        if piece["comment"]:
-            hidden = _TEXT.sub(_stars, found) if _HINTS.search(found) else found
-        elif piece["text"]:
-            hidden = _stars(piece) if depth or before in ("PASSWORD", "USING") else found
-        else:
-            hidden = found
-            if found == "(" and (depth or _ENCRYPTS.fullmatch(before)):
-                depth += 1
-            elif found == ")" and depth:
-                depth -= 1
-        if not piece["comment"]:
-            before = found.upper()
-        shown += (statement[end : piece.start()], hidden)
-        end = piece.end()
-    return "".join([*shown, statement[end:]])
-
-
-def _stars(text: re.Match[str]) -> str:
-    """A quoted text, which may lack its end, with stars in it."""
-    found = text[0]
-    closed = len(found) > 1 and found[-1] == found[0]
-    return found[0] + "*" * (len(found) - 1 - closed) + found[0] * closed
 
 
 def _caret(statement: str, offset: int, width: int = 100) -> list[str]:

@@ -10,11 +10,11 @@ import duckdb
 
 from ...wire import messages as m
 from ...wire.errors import DataError, NotSupportedError, ProtocolError
+from ...wire.redaction import hide_secrets
 from ..errors import SqlError, can_be_sent, from_duckdb, internal_error, out_of_memory
 from .cursors import refusal
 from .layout import Layout
 from .peer import Peer, PeerGone
-from .redaction import without_secrets
 
 log = logging.getLogger("informix_arrow.server")
 
@@ -72,7 +72,7 @@ class Replies:
 
     def refuse(self, problem: SqlError) -> None:
         """SQ_ERR, which ends the group."""
-        log.debug("refused: %s", without_secrets(str(problem)))
+        log.debug("refused: %s", hide_secrets(str(problem)))
         framing = self._layout.framing
         near = problem.near.encode(framing.encoding, "replace")[:_MAX_TOKEN].decode(
             framing.encoding, "ignore"
@@ -82,7 +82,7 @@ class Replies:
         if can_be_sent(problem):
             self.reply(m.Err(problem.sqlcode, problem.isamcode, offset, near))
         else:
-            log.error("an error that SQ_ERR cannot carry: %s", without_secrets(str(problem)))
+            log.error("an error that SQ_ERR cannot carry: %s", hide_secrets(str(problem)))
             self.reply(m.Err(_CANNOT_BE_SENT, 0, offset, f"{problem.sqlcode}, {problem.isamcode}: {near}"))
 
     def guarded(self, handler: Callable[[M], None], message: M) -> None:

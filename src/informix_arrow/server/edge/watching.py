@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from ...wire.redaction import hide_secrets
 from ..dialogue.interrupts import INTERRUPTED
-from ..dialogue.redaction import without_secrets
 from ..engine.appending import BatchOutcome
 from ..engine.positioned import UpdateRows
 from ..engine.prepared import Outcome, Prepared, QueryResult
@@ -69,8 +69,8 @@ class WatchedRunner:
                 logging.WARNING if problem.detail.startswith(UNSUPPORTED) else logging.INFO,
                 "session %d: %s; the statement: %s",
                 self._session.session_id,
-                without_secrets(str(problem)),
-                without_secrets(sql),
+                hide_secrets(str(problem)),
+                hide_secrets(sql),
             )
             self._write_down(sql, nparams, began, problem=problem)
             raise
@@ -171,8 +171,8 @@ class WatchedRunner:
                 log.warning(
                     "session %d: %s; the statement: %s",
                     self._session.session_id,
-                    problem,
-                    without_secrets(sql),
+                    hide_secrets(str(problem)),
+                    hide_secrets(sql),
                 )
             self._write_down(sql, parameters, began, 0, executions, problem)
             raise
@@ -214,7 +214,7 @@ class WatchedRunner:
             Query(
                 self._session.session_id,
                 self._session.database,
-                without_secrets(sql),
+                hide_secrets(sql),
                 parameters,
                 rows,
                 time.perf_counter() - began,
