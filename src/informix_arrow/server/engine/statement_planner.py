@@ -14,7 +14,7 @@ from ..grammar.spl.nodes import ExecuteRoutine
 from ..grammar.temp_tables import known_table
 from ..planning.context import Context, NoRoutines
 from ..planning.planner import Planner
-from ..planning.plans import ModifyPlan, Needs, Plan, StatementPlan
+from ..planning.plans import CursorModify, Needs, Plan, RowwiseModify, SetModify, StatementPlan
 from ..planning.queries import QueryTranslator, finish_types
 from ..planning.scope import Ex, Output
 from ..schema.catalog import TableInfo
@@ -154,7 +154,7 @@ class StatementPlanner:
         if self._before_14:
             _refuse_newer(tree)
         kind, plan = Planner(ctx, self.describe).plan(tree)
-        if isinstance(plan, ModifyPlan):
+        if isinstance(plan, (SetModify, CursorModify, RowwiseModify)):
             _bound(plan.sql)  # it is not described
         return kind, plan, ctx.own
 
