@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from informix_arrow.server.engine.engine import Engine
+from informix_arrow.server.engine.lob_calls import Client
 from informix_arrow.server.engine.prepared import Outcome
 from informix_arrow.server.engine.session import EngineSession, open_session
 from informix_arrow.server.errors import SqlError
@@ -136,7 +137,9 @@ def clean(engine: Engine) -> None:
     engine.registered.clear()
 
 
-def connect(engine: Engine, database: str = "stores_demo", **environment: str) -> Db:
-    session = open_session(engine, "informix", environment)
+def connect(
+    engine: Engine, database: str = "stores_demo", client: Client | None = None, **environment: str
+) -> Db:
+    session = open_session(engine, "informix", environment, client)
     session.open_database(database)
     return Db(session)

@@ -12,7 +12,7 @@ import pytest
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.prepared import Outcome, Prepared
 from informix_arrow.server.errors import SqlError
-from informix_arrow.server.planning.plans import ModifyPlan, SelectPlan
+from informix_arrow.server.planning.plans import KeyedModify, ModifyPlan, SelectPlan
 
 from .engine_support import Db, connect
 
@@ -89,15 +89,15 @@ NOT_BY_KEY = [
 @pytest.mark.parametrize("sql", BY_KEY)
 def test_a_change_of_one_row_by_its_primary_key_is_known_as_such(db: Db, sql: str) -> None:
     plan = db.session.prepare(sql).plan
-    assert isinstance(plan, ModifyPlan)
-    assert plan.by_key == BY_KEY[sql]
+    assert isinstance(plan, KeyedModify)
+    assert plan.key == BY_KEY[sql]
 
 
 @pytest.mark.parametrize("sql", NOT_BY_KEY)
 def test_a_change_that_may_concern_more_than_the_row_of_a_key_is_not(db: Db, sql: str) -> None:
     plan = db.session.prepare(sql).plan
     assert isinstance(plan, ModifyPlan)
-    assert plan.by_key == ()
+    assert not isinstance(plan, KeyedModify)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from informix_arrow.server.changes.records import RecordKind
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.journal import Recorder
 from informix_arrow.server.errors import SqlError
+from informix_arrow.server.planning.plans import KeyedModify
 from informix_arrow.server.routines.session_routines import Library
 
 from .engine_support import VERSION, Db, connect, open_engine
@@ -352,9 +353,9 @@ def test_large_statements(db: Db) -> None:
 def test_where_logging_is_on_short_ways_are_closed(db: Db) -> None:
     make(db)
     update, insert = "update t set n = ? where id = ?", "insert into t values (?, ?, ?, ?)"
-    assert db.session.prepare(update).plan.by_key  # type: ignore[union-attr]
+    assert isinstance(db.session.prepare(update).plan, KeyedModify)
     watch = Watch(db, "t")
-    assert not db.session.prepare(update).plan.by_key  # type: ignore[union-attr]
+    assert not isinstance(db.session.prepare(update).plan, KeyedModify)
     assert db.session.prepare(insert).plan.row is None  # type: ignore[union-attr]
     db.run(update, 9, 1)
     db.run(insert, 9, 1, None, None)

@@ -49,15 +49,31 @@ def engine(fresh_engine: Engine) -> Engine:
     return fresh_engine
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
+class FakeClient:
+    """A client; `opened` has the locator and the mode of each object that was opened for it."""
+
+    def __init__(self) -> None:
+        self.files = Files()
+        self.opened: list[tuple[bytes, int]] = []
+
+    def open(self, locator: bytes, mode: int) -> int:
+        self.opened.append((locator, mode))
+        return 40 + len(self.opened)
 
 
 @pytest.fixture
-def files(db: Db) -> Files:
-    found = Files(x=b"hello", empty=b"", big=content(SIZES[-1])[: SIZES[-1]])
-    db.session.objects.files = found
+def client() -> FakeClient:
+    return FakeClient()
+
+
+@pytest.fixture
+def db(engine: Engine, client: FakeClient) -> Db:
+    return connect(engine, client=client)
+
+
+@pytest.fixture
+def files(db: Db, client: FakeClient) -> Files:
+    client.files = found = Files(x=b"hello", empty=b"", big=content(SIZES[-1])[: SIZES[-1]])
     db.run(
         "create table b (id integer, d blob, c clob, tail integer) put d in (sbspace1), c in (sbspace1) (log)"
     )
@@ -329,28 +345,23 @@ def test_what_smart_objects_cannot_do_is_refused_and_no_file_is_touched(
     assert files.log == []
 
 
-def test_without_a_client_there_are_no_files(db: Db, files: Files) -> None:
+def test_without_a_client_there_are_no_files(db: Db, files: Files, engine: Engine) -> None:
     db.run("insert into b values (1, filetoblob('x', 'client'), null, 77)")
-    db.session.objects.files = None
-    assert db.fails("insert into b values (2, filetoblob('x', 'client'), null, 77)").sqlcode == -9810
+    alone = connect(engine)
+    assert alone.fails("insert into b values (2, filetoblob('x', 'client'), null, 77)").sqlcode == -9810
     with pytest.raises(SqlError) as caught:
-        db.rows("select lotofile(d, 'x', 'client') from b")
+        alone.rows("select lotofile(d, 'x', 'client') from b")
     assert caught.value.sqlcode == -9810
 
 
-def test_ifx_lo_open_in_a_query_calls_the_hook_for_each_row(db: Db, files: Files) -> None:
+def test_ifx_lo_open_in_a_query_asks_the_client_for_each_row(
+    db: Db, client: FakeClient, files: Files, engine: Engine
+) -> None:
     db.many(
         "insert into b values (?, filetoblob(?, 'client'), null, 77)", [(1, "x"), (2, None), (3, "empty")]
     )
-    opened: list[tuple[bytes, int]] = []
-
-    def open_lob(locator: bytes, mode: int) -> int:
-        opened.append((locator, mode))
-        return 40 + len(opened)
-
     with pytest.raises(SqlError):
-        db.rows("select ifx_lo_open(d, 4) from b")
-    db.session.objects.open = open_lob
+        connect(engine).rows("select ifx_lo_open(d, 4) from b")
     assert db.types("select ifx_lo_open(d, 4), id from b")[0] == ("(ifx_lo_open)", "INTEGER")
     assert db.rows("select ifx_lo_open(d, ?), tail, id from b order by id", 8) == [
         (41, 77, 1),
@@ -358,7 +369,7 @@ def test_ifx_lo_open_in_a_query_calls_the_hook_for_each_row(db: Db, files: Files
         (42, 77, 3),
     ]
     locators = db.rows("select d, id from b where d is not null order by id")
-    assert opened == [(locators[0][0], 8), (locators[1][0], 8)]
+    assert client.opened == [(locators[0][0], 8), (locators[1][0], 8)]
 
 
 def test_a_locator_goes_back_as_bytes_and_as_hexadecimal_text(db: Db, files: Files) -> None:

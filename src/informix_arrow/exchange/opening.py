@@ -162,11 +162,12 @@ def check_opened(session: Session, cursor: ServerCursor) -> Exchange[None]:
     # A value that cannot be converted waits for the rows' reader: how early it shows depends on the network.
     if cursor.error is not None and cursor.error.sqlcode is not None:
         yield from cursor.close(session)
-        problem = [cursor.error]
-        cursor.error = (
-            None  # nobody gets the cursor, and the error will know this frame: they would keep each other
-        )
-        raise problem.pop()
+        problem, cursor.error = cursor.error, None
+        try:
+            raise problem
+        finally:
+            # The error refers to this frame. With a name for it here both would stay until the garbage collector runs.
+            del problem
 
 
 def _open_only(

@@ -349,13 +349,15 @@ class Link(LinkState):
                     self._closed, self._why_closed = True, why_lost(error)
                 if self._closed:
                     self.transport.close()
-            # The error will know this frame: with a name here both, and the connection, would wait for the collector.
-            last = [better]
-            better = None
-            if last[0] is error:
-                last.clear()
+            # The error refers to this frame. With a name for it here the frame would refer to the error, too, and both,
+            # with the connection, would stay until the garbage collector runs.
+            if better is error:
+                better = None
                 raise
-            raise last.pop() from error
+            try:
+                raise better from error
+            finally:
+                better = None
         if call.broken is not None:
             drop(self.session, result)
             raise call.take_broken()
@@ -497,14 +499,16 @@ class AsyncLink(LinkState):
         try:
             result = await self.transport.run(self._traced(exchange, call), call)
         except BaseException as error:
-            # No name of the error here, as in the other link.
-            last = [self._failed(call, error)]
+            better = self._failed(call, error)
             if self._closed:
                 self.transport.close()
-            if last[0] is error:
-                last.clear()
+            if better is error:
+                del better  # no name for the error, as in the blocking link
                 raise
-            raise last.pop() from error
+            try:
+                raise better from error
+            finally:
+                del better
         if call.broken is not None:
             drop(self.session, result)
             raise call.take_broken()

@@ -49,6 +49,33 @@ from .statements import Statements
 from .transactions import Transactions
 
 
+class ClientSide:
+    """What the statements of a session can ask of its client: its files, and to open objects for it. It is made before
+    the session's side of the engine, which asks it.
+
+    Attributes
+    ----------
+    layout
+        How messages are laid out.
+    agenda
+        The messages that are being served.
+    files
+        The client's files.
+    open_objects
+        The smart large objects that it has open.
+    """
+
+    def __init__(self, peer: Peer, framing: Framing, interrupts: Interrupts) -> None:
+        self.layout = Layout(framing)
+        self.agenda = Agenda()
+        self.files = ClientFiles(Inquiry(peer, self.layout, self.agenda), peer, self.layout, interrupts)
+        self.open_objects = OpenObjects()
+
+    def open(self, locator: bytes, mode: int) -> int:
+        """Open a smart large object that exists: a descriptor."""
+        return self.open_objects.add(locator, mode)
+
+
 class Conversation:
     """One session after its login: its parts put together, and the table of who answers which message.
 
@@ -58,8 +85,8 @@ class Conversation:
         The session's side of the engine.
     runner
         By whom the client's statements run: `engine`, or somebody before it.
-    framing
-        How messages are laid out; SQ_PROTOCOLS and the opened database change it.
+    client
+        What `engine` asks of the client; SQ_PROTOCOLS and the opened database change its layout.
     peer
         The client: takes reply bytes without waiting, and is waited for where a reply is long.
     interrupts
@@ -79,7 +106,7 @@ class Conversation:
         self,
         engine: EngineSession,
         runner: Runner,
-        framing: Framing,
+        client: ClientSide,
         peer: Peer,
         interrupts: Interrupts,
         dialogue: Dialogue | None = None,
@@ -87,14 +114,13 @@ class Conversation:
         self.ended = False
         self._engine = engine
         self._dialogue = dialogue
-        self._agenda = Agenda()
-        self._layout = layout = Layout(framing)
-        files = ClientFiles(Inquiry(peer, layout, self._agenda), peer, layout, interrupts)
+        self._agenda = client.agenda
+        self._layout = layout = client.layout
+        objects = client.open_objects
         # Nothing of a reply leaves while a client's file is open: whatever left it open has failed.
         self._peer = peer
-        self._replies = replies = Replies(peer, layout, files.settle)
+        self._replies = replies = Replies(peer, layout, client.files.settle)
         self._statements = statements = Statements()
-        objects = OpenObjects()
         database = CurrentDatabase(engine, layout, replies, interrupts, statements, objects)
         transactions = Transactions(engine, runner, replies, interrupts, statements, database)
         preparing = Preparing(runner, layout, replies, interrupts, statements)
@@ -108,9 +134,6 @@ class Conversation:
         self._fast_path = fast_path = FastPath(engine, layout, replies, interrupts, objects, smart_objects)
         self.lane = BulkLane(layout, replies, statements, executions, puts)
 
-        self._objects = engine.objects
-        engine.objects.files = files
-        engine.objects.open = smart_objects.open
         self._handlers: dict[type[m.Message], Callable[[Any], None]] = {
             m.Prepare: preparing.prepare,
             m.Command: preparing.command,
@@ -207,7 +230,6 @@ class Conversation:
         self._statements.clear()
         self._agenda.messages = []
         self._handlers.clear()
-        self._objects.files = self._objects.open = None
 
     def _bind(self, message: m.Bind) -> None:
         """Values of the routine that is to be called, or of the statement that was named."""

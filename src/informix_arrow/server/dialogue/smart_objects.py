@@ -111,9 +111,8 @@ class SmartObjects:
         self._objects = objects
 
     def open(self, locator: bytes, mode: int) -> int:
-        """ifx_lo_open, by SQL or by the fast path: a descriptor. -9810 for a locator without an object."""
-        if not self._engine.lobs.exists(locator):
-            raise SqlError(BAD_OBJECT, detail="no smart large object has this locator")
+        """ifx_lo_open by the fast path: a descriptor. -9810 for a locator without an object."""
+        self._engine.lobs.require(locator)
         return self._objects.add(locator, mode)
 
     def lo_data(self, message: m.LoData) -> None:

@@ -31,11 +31,12 @@ from ...wire.messages import (
     parse_client_message,
 )
 from ...wire.primitives import NeedMoreData, Reader
-from ..dialogue.conversation import Conversation
+from ..dialogue.conversation import ClientSide, Conversation
 from ..dialogue.interrupts import Interrupts
 from ..dialogue.pam import Dialogue, Questions, questions_of
 from ..dialogue.peer import PeerGone
 from ..engine.engine import Engine
+from ..engine.lock_owner import Interruption
 from ..engine.session import EngineSession, open_session
 from .faults import ConnectionCutter, Faults
 from .limits import LOGIN_MESSAGE, MAX_MESSAGE, TOO_MANY_SESSIONS, Limits, Places
@@ -116,13 +117,19 @@ class Session:
             placed = self._settings.places.take()
             if not placed:
                 raise self._refuse(TOO_MANY_SESSIONS, "the limit of sessions is reached")
-            session = open_session(self._engine, request.user, dict(request.environment))
+            interruption = Interruption()
+            interrupts = Interrupts(interruption.request)
+            framing = Framing(encoding=codec_of_locale(_locale_of(request)))
+            client = ClientSide(self._stream, framing, interrupts)
+            session = open_session(
+                self._engine, request.user, dict(request.environment), client, interruption
+            )
             self._engine_session = session
             self._runner = runner = WatchedRunner(
                 session, self._settings.faults, self._settings.queries, self._stream.shutdown
             )
             self._stream.queue(self._acceptance().encode())
-            self._converse(session, runner, _locale_of(request), dialogue)
+            self._converse(session, runner, client, interrupts, dialogue)
             self._stream.drain(_LINGER_SECONDS)
         except LoginRefused as refused:
             log.info("login refused: %s", refused)
@@ -252,14 +259,17 @@ class Session:
     # ---- conversation --------------------------------------------------------------------------------------
 
     def _converse(
-        self, session: EngineSession, runner: WatchedRunner, locale: str, dialogue: Dialogue | None
+        self,
+        session: EngineSession,
+        runner: WatchedRunner,
+        client: ClientSide,
+        interrupts: Interrupts,
+        dialogue: Dialogue | None,
     ) -> None:
         stream = self._stream
         stream.patience = self._settings.limits.idle_seconds
-        self._interrupts = interrupts = Interrupts(session.interrupt)
-        conversation = Conversation(
-            session, runner, Framing(encoding=codec_of_locale(locale)), stream, interrupts, dialogue
-        )
+        self._interrupts = interrupts
+        conversation = Conversation(session, runner, client, stream, interrupts, dialogue)
         try:
             self._take_turns(conversation, interrupts)
         finally:

@@ -25,7 +25,7 @@ import pyarrow as pa
 from ..errors import SqlError
 from ..planning.keyed import columns as identity_columns
 from ..planning.keyed import identity
-from ..planning.plans import ModifyPlan, SelectPlan
+from ..planning.plans import SelectPlan
 from ..schema.catalog import Foreign, TableInfo, Unique, key_texts, same_key, same_parent
 from .current_database import CurrentDatabase
 from .lock_owner import LockOwner
@@ -212,48 +212,58 @@ class Isolation:
         self._transaction.require_fresh([table_of(info) for info in tables if not info.temporary])
 
     # ---- writing, all inside `Transaction.write` ----------------------------------------------------------
-    def lock_touched(self, plan: ModifyPlan, values: Mapping[str, object]) -> pa.Table | None:
-        """Lock the rows that an UPDATE or DELETE is about to change: their identities, for it to change just these;
-        None when the table is locked, or is the session's own. SqlError -244 when another has them."""
-        transaction, info = self._transaction, plan.info
+    def lock_changed_table(self, info: TableInfo, tables: Iterable[TableInfo]) -> None:
+        """Lock a table as a whole that a statement over `tables` is about to change. SqlError -244 when another session
+        has locked it or one of its rows."""
+        if info.temporary:
+            return
+        self._may_write()
+        shared = self._require_fresh(tables)
+        if self._locks.lock_table(self._owner.claim(CANNOT_READ), table_of(info), Mode.EXCLUSIVE):
+            self._transaction.require_fresh(shared)
+
+    def lock_changed_rows(
+        self, info: TableInfo, row_ids: str, values: Mapping[str, object], tables: Iterable[TableInfo]
+    ) -> pa.Table | None:
+        """Lock the rows that a statement over `tables` is about to change: their identities, as the query `row_ids`
+        gives them, for it to change just these. None when there are so many that the table is locked, or when it is the
+        session's own. SqlError -244 when another session has locked one of them."""
         if info.temporary:
             return None
         self._may_write()
         table, claim = table_of(info), self._owner.claim(CANNOT_READ)
-        tables = [table_of(t) for t in plan.tables if not t.temporary]
-        transaction.require_fresh(tables)
-        if plan.whole:
-            if self._locks.lock_table(claim, table, Mode.EXCLUSIVE):
-                transaction.require_fresh(tables)
-            return None
+        shared = self._require_fresh(tables)
         self._locks.lock_table(claim, table, Mode.WRITE)
-        keys = self._runner.arrow(f"{plan.touched} LIMIT {MAX_ROWS + 1}", dict(values))
+        keys = self._runner.arrow(f"{row_ids} LIMIT {MAX_ROWS + 1}", dict(values))
         if keys.num_rows > MAX_ROWS:
             if self._locks.lock_table(claim, table, Mode.EXCLUSIVE):
-                transaction.require_fresh(tables)
+                self._transaction.require_fresh(shared)
             return None
         if self._locks.lock_rows(claim, table, _keys(keys, info), Mode.EXCLUSIVE):
-            transaction.require_fresh([table])
+            self._transaction.require_fresh([table])
         return keys
 
-    def lock_one(self, plan: ModifyPlan, key: Key) -> Callable[[], None] | None:
-        """As `lock_touched`, for the one row of a primary key, whether it is there or not; what gives it back, as
-        `Locks.lock_row`."""
+    def _require_fresh(self, tables: Iterable[TableInfo]) -> list[Table]:
+        """Those of the tables that others can change; Stale when another session has changed one of them."""
+        shared = [table_of(info) for info in tables if not info.temporary]
+        self._transaction.require_fresh(shared)
+        return shared
+
+    def lock_one(self, info: TableInfo, key: Key) -> Callable[[], None] | None:
+        """Lock the row of a primary key that is about to be changed, whether it is there or not; what gives the lock
+        back, as `Locks.lock_row`. SqlError -244 when another session has locked it."""
         self._may_write()
-        table = table_of(plan.info)
+        table = table_of(info)
         undo = self._locks.lock_row(self._owner.claim(CANNOT_READ), table, key)
         self._transaction.require_fresh([table])
         return undo
 
-    def lock_current(self, plan: ModifyPlan, key: Key) -> None:
-        """As `lock_touched`, for the row of WHERE CURRENT OF."""
-        info = plan.info
+    def lock_current(self, info: TableInfo, key: Key) -> None:
+        """Lock the row that WHERE CURRENT OF is about to change. SqlError -244 when another session has locked it."""
         if info.temporary:
             return
         self._may_write()
         claim, table = self._owner.claim(CANNOT_READ), table_of(info)
-        if plan.whole:
-            self._locks.lock_table(claim, table, Mode.EXCLUSIVE)
         self._locks.lock_rows(claim, table, _known([key], info), Mode.EXCLUSIVE)
         self._transaction.require_fresh([table])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -16,30 +16,32 @@ from .prepared import QueryResult
 _NO_FILES = -9810
 
 
+class Client(Protocol):
+    """What a running statement can ask of the session's client."""
+
+    @property
+    def files(self) -> ClientFiles:
+        """The client's files."""
+
+    def open(self, locator: bytes, mode: int) -> int:
+        """Open an object that exists for the client: a descriptor."""
+
+
 class ObjectCalls:
-    """filetoblob, lotofile and ifx_lo_open of one session.
+    """filetoblob, lotofile and ifx_lo_open of one session; `client` is None where there is none."""
 
-    Attributes
-    ----------
-    files
-        The client's files; None where there is no client.
-    open
-        Opens an object by its locator and a mode for the client: a descriptor. None where there is no client.
-    """
-
-    def __init__(self, lobs: LargeObjects) -> None:
+    def __init__(self, lobs: LargeObjects, client: Client | None) -> None:
         self._lobs = lobs
-        self.files: ClientFiles | None = None
-        self.open: Callable[[bytes, int], int] | None = None
+        self._client = client
 
     def load_file(self, file: ClientFile, params: Sequence[object]) -> bytes | None:
         """Make an object of a file of the client; its locator, None for a file whose name is NULL."""
         name = file.name if file.parameter < 0 else params[file.parameter]
         if name is None:
             return None
-        if self.files is None:
+        if self._client is None:
             raise SqlError(_NO_FILES, 0, 0, str(name), "there is no client whose files could be read")
-        return self._lobs.load(file.kind, self.files.read(str(name).rstrip(" ")))
+        return self._lobs.load(file.kind, self._client.files.read(str(name).rstrip(" ")))
 
     def call(self, what: Call, arguments: dict[str, Any] | None) -> object:
         """lotofile and ifx_lo_open for one row; None where the object is NULL."""
@@ -47,12 +49,13 @@ class ObjectCalls:
             return None
         locator, argument = bytes(arguments["locator"]), arguments["argument"]
         if what == "lotofile":
-            if self.files is None:
+            if self._client is None:
                 raise SqlError(_NO_FILES, 0, 0, argument, "there is no client whose files could be written")
-            return self.files.write(argument.rstrip(" "), self._lobs.chunks(locator))
-        if self.open is None:
+            return self._client.files.write(argument.rstrip(" "), self._lobs.chunks(locator))
+        if self._client is None:
             raise SqlError(_NO_FILES, 0, 0, what, "nothing here can open large objects")
-        return self.open(locator, argument)
+        self._lobs.require(locator)
+        return self._client.open(locator, argument)
 
 
 class CallingResult(QueryResult):

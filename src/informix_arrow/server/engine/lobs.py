@@ -89,6 +89,11 @@ class LargeObjects:
                 raise
             return False
 
+    def require(self, locator: bytes) -> None:
+        """-9810 for a locator without an object."""
+        if not self.exists(locator):
+            raise SqlError(BAD_LOCATOR, detail="no smart large object has this locator")
+
     def size(self, locator: bytes) -> int:
         """Bytes of the object. -9810 when there is none."""
         sql, number = self._place(locator)

@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from ..errors import ISAM_INTERRUPTED, SqlError
 from .locks import Claim, Locks, Table
 
 _INTERRUPTED = -213
+
+
+class Interruption:
+    """Stops the running statement of a session. It is made before the session, which says what it has to wake.
+
+    Attributes
+    ----------
+    requested
+        Set while the running statement is to end.
+    """
+
+    def __init__(self) -> None:
+        self.requested = threading.Event()
+        self._wake: tuple[Callable[[], None], ...] = ()
+
+    def wakes(self, *wake: Callable[[], None]) -> None:
+        """Have these called at each request from now on: they end what the session waits for."""
+        self._wake = wake
+
+    def request(self) -> None:
+        """Make the running statement fail with -213; from any thread."""
+        self.requested.set()
+        for wake in self._wake:
+            wake()
 
 
 class LockOwner:

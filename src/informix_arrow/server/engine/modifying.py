@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -10,7 +11,18 @@ import pyarrow as pa
 
 from ..errors import SqlError, not_supported
 from ..planning.keyed import among, columns, identity, single
-from ..planning.plans import WARN_CUT, ModifyPlan
+from ..planning.plans import (
+    WARN_CUT,
+    CursorModify,
+    KeyedModify,
+    MergeChange,
+    MergePlan,
+    ModifyPlan,
+    RowsModify,
+    RowwiseModify,
+    SetModify,
+    ViewModify,
+)
 from ..schema.catalog import TableInfo, first_row, repeated_key
 from ..types.names import quote
 from .appending import TOO_LONG, constraint_error
@@ -64,55 +76,108 @@ class Modifier:
         rows that others have locked."""
         self._runner.cut, self._cut = False, ""
         self._runner.cut_params.clear()
-        values = {} if plan.each else self._runner.bind(plan.needs, params)
-        columns = [column.name for column in plan.columns]
-        change = insert = None
-        if plan.sql or plan.touched or plan.rows:
-            change = self._triggers.firing(plan.info, "U" if columns else "D", columns)
-        if plan.then_insert is not None:
-            insert = self._triggers.firing(plan.info, "I")
-        firings = [firing for firing in (change, insert) if firing is not None]
-        if plan.by_key and not firings and not self._schema.uncommitted:
-            key = tuple(values[part] if isinstance(part, str) else part for part in plan.by_key)
+        if isinstance(plan, MergePlan):
+            return self._merge(plan, self._runner.bind(plan.needs, params))
+        firing = self._firing(plan)
+        # The parameters of a RowwiseModify are bound for each row.
+        values = {} if isinstance(plan, RowwiseModify) else self._runner.bind(plan.needs, params)
+        if isinstance(plan, KeyedModify) and firing is None and not self._schema.uncommitted:
+            key = tuple(values[part] if isinstance(part, str) else part for part in plan.key)
             if all(type(part) is int for part in key):
                 return self._transaction.write(lambda: self._by_key(plan, key, values), single=True)
 
         def changed() -> Outcome:
-            new = None
+            if isinstance(plan, ViewModify):
+                return Outcome(rows=self._instead(plan, values, firing), warnings=plan.warnings)
+            rows = self._checked(plan, lambda: self._change(plan, params, values, firing))
+            return Outcome(rows=rows, warnings=self._warnings(plan, rows))
+
+        return self._statement(plan, [column.name for column in plan.columns], [firing], changed)
+
+    def _firing(self, plan: ModifyPlan) -> Firing | None:
+        """The triggers that an UPDATE or DELETE fires."""
+        names = [column.name for column in plan.columns]
+        return self._triggers.firing(plan.info, "U" if names else "D", names)
+
+    def _statement(
+        self,
+        plan: ModifyPlan,
+        changed: Sequence[str],
+        firings: Sequence[Firing | None],
+        body: Callable[[], Outcome],
+    ) -> Outcome:
+        """Run a statement that changes rows and sets the columns `changed`: `body`, with what triggers do before and
+        after it."""
+
+        def run() -> Outcome:
             try:
                 if plan.read:
                     self._isolation.before_reading(plan.read)
-                if plan.info.kind == "V" and change is not None:
-                    return Outcome(rows=self._instead(plan, values, change), warnings=plan.warnings)
-                new = self._unmatched(plan, values)
-                with self._runner.answers.remembering():
-                    rows = self._run(plan, params, values, change) if plan.sql or plan.touched else 0
-                    if rows:
-                        self._check_new_indexes(plan)
-                        refuse_repeated(
-                            self._transaction, self._isolation, plan.info, [c.name for c in plan.columns]
-                        )
-                        self._references.settle(plan)
-                if plan.then_insert is not None and new is not None:
-                    inserted = self._inserts.found(plan.then_insert, new, insert)
-                    inserted.rows += rows
-                    inserted.warnings |= self._warnings(plan, rows, inserted.rows)
-                    return inserted
+                return body()
             except duckdb.ConstraintException as e:
                 self._isolation.require_fresh(plan.info)
-                raise constraint_error(plan.info, e, columns) from e
+                raise constraint_error(plan.info, e, changed) from e
+
+        fired = [firing for firing in firings if firing is not None]
+        if fired:
+            return self._transaction.write(lambda: self._triggers.around(fired, run))
+        return self._transaction.write(run)
+
+    def _checked(self, plan: ModifyPlan, change: Callable[[], int], *, cascades: bool = True) -> int:
+        """Make a `change` of rows, then check the foreign keys, and the keys that DuckDB does not check. Rows that
+        depend on those that were deleted go, too, where it `cascades`. Returns how many rows `change` has changed."""
+        changed = {column.name for column in plan.columns}
+        with self._runner.answers.remembering():
+            rows = change()
+            if rows:
+                self._check_new_indexes(plan)
+                refuse_repeated(self._transaction, self._isolation, plan.info, changed)
+                if changed:
+                    locked = not isinstance(plan, RowwiseModify)
+                    self._references.after_update(plan.info, changed, parents_locked=locked)
+                else:
+                    self._references.after_delete(plan.info, cascades=cascades)
+        return rows
+
+    def _change(
+        self, plan: ModifyPlan, params: Sequence[object], values: dict[str, object], firing: Firing | None
+    ) -> int:
+        """Run an UPDATE or DELETE of a table: the number of rows changed."""
+        if isinstance(plan, CursorModify):
+            return self._current_of(plan, values, firing)
+        if isinstance(plan, RowwiseModify):
+            return self._rowwise(plan, params)
+        assert isinstance(plan, SetModify)
+        return self._set(plan, values, firing)
+
+    def _merge(self, plan: MergePlan, values: dict[str, object]) -> Outcome:
+        """Run a MERGE."""
+        changing = None if plan.change is None else self._firing(plan.change)
+        inserting = None if plan.insert is None else self._triggers.firing(plan.info, "I")
+
+        def merged() -> Outcome:
+            rows, change = 0, plan.change
+            new = self._unmatched(plan, values)
+            try:
+                if change is not None:
+                    matched = partial(self._matched, change, values, changing)
+                    rows = self._checked(change, matched, cascades=False)
+                if plan.insert is None or new is None:
+                    return Outcome(rows=rows, warnings=self._warnings(plan, rows))
+                inserted = self._inserts.found(plan.insert, new, inserting)
+                inserted.rows += rows
+                inserted.warnings |= self._warnings(plan, rows, inserted.rows)
+                return inserted
             finally:
                 if new is not None:
                     new.close()
-            return Outcome(rows=rows, warnings=self._warnings(plan, rows))
 
-        if firings:
-            return self._transaction.write(lambda: self._triggers.around(firings, changed))
-        return self._transaction.write(changed)
+        names = [] if plan.change is None else [column.name for column in plan.change.columns]
+        return self._statement(plan, names, [changing, inserting], merged)
 
-    def _by_key(self, plan: ModifyPlan, key: Key, values: dict[str, object]) -> Outcome:
+    def _by_key(self, plan: KeyedModify, key: Key, values: dict[str, object]) -> Outcome:
         """As `run`, for the row of a primary key: which row it is need not be found out to lock it."""
-        undo = self._isolation.lock_one(plan, key)
+        undo = self._isolation.lock_one(plan.info, key)
         self._transaction.changes.require_current(plan.info)
         try:
             ((rows,),) = self._transaction.writer.execute_kept(plan.sql, values_in(plan.sql, values))
@@ -140,61 +205,57 @@ class Modifier:
                 return cut.column
         return self._cut
 
-    def _unmatched(self, plan: ModifyPlan, values: dict[str, object]) -> Spool | None:
+    def _unmatched(self, plan: MergePlan, values: dict[str, object]) -> Spool | None:
         """The rows that a MERGE will insert, as its tables are before it changes any."""
-        if plan.then_insert is None or plan.then_insert.select is None:
+        if plan.insert is None or plan.insert.select is None:
             return None
         self._isolation.see_all(plan.tables)
-        return self._inserts.source(plan.then_insert.select, values)
+        return self._inserts.source(plan.insert.select, values)
 
-    def _run(
-        self,
-        plan: ModifyPlan,
-        params: Sequence[object],
-        values: dict[str, object],
-        firing: Firing | None,
-    ) -> int:
-        """The number of rows changed."""
-        if plan.cursor:
-            return self._current_of(plan, values, firing)
-        self._make_calls(plan, values)
-        keys = self._isolation.lock_touched(plan, values)
-        self._transaction.changes.require_current(plan.info)
-        by_row = keys is not None
-        own = plan.rekeys and plan.info.temporary  # few of its keys are changed, and an error says which
-        if keys is None and plan.touched and (plan.looks or plan.rows or own):
-            keys = self._runner.arrow(plan.touched, values)
+    def _set(self, plan: SetModify, values: dict[str, object], firing: Firing | None) -> int:
+        """Change the rows that fit a WHERE."""
+        self._make_calls(plan.probe, values)
+        keys, by_row = self._identities(plan, values, always=plan.reads_rows)
         if keys is not None and not keys.num_rows:
             return 0
-        if plan.merges and keys is not None:
-            _refuse_repeated(keys)
         self._note_cut(plan, values)
-        if plan.each:
-            return self._each(plan, params)
         if keys is None:
             return self._changed(plan.sql, values)
-        if plan.rows and firing is not None and firing.each_row:
-            return self._row_by_row(plan, keys, values, firing, rekeys=plan.rekeys and by_row)
-        if plan.rows:
-            return self._seen(plan, keys, values, rekeys=plan.rekeys and by_row)
-        if plan.made:
-            return self._written(plan, keys, values, rekeys=plan.rekeys and by_row)
-        if keys.num_rows == 1:
-            one = {name: keys.column(name)[0].as_py() for name in keys.column_names}
-            return self._changed(plan.head + single(plan.info, plan.alias), {**values, **one})
-        return self._changed_over(plan.head + among(plan.info, plan.alias), keys, values)
+        return self._found(plan, keys, values, firing, lock_new_keys=by_row)
+
+    def _matched(self, plan: MergeChange, values: dict[str, object], firing: Firing | None) -> int:
+        """Change the rows that match in a MERGE."""
+        keys, by_row = self._identities(plan, values, always=True)
+        assert keys is not None
+        if not keys.num_rows:
+            return 0
+        _refuse_repeated(keys)
+        self._note_cut(plan, values)
+        return self._found(plan, keys, values, firing, lock_new_keys=by_row)
+
+    def _identities(
+        self, plan: SetModify | MergeChange, values: dict[str, object], *, always: bool
+    ) -> tuple[pa.Table | None, bool]:
+        """Lock what a statement will change: the identities of its rows, and whether these were locked one by one.
+        Where they are not, the identities are only found out where they are wanted `always`."""
+        keys = self._isolation.lock_changed_rows(plan.info, plan.row_ids, values, plan.tables)
+        self._transaction.changes.require_current(plan.info)
+        if keys is not None:
+            return keys, True
+        return (self._runner.arrow(plan.row_ids, values) if always else None), False
 
     def _check_new_indexes(self, plan: ModifyPlan) -> None:
         """-239 for a repeated key. DuckDB does not hold rows of a transaction against an index that the same
         transaction has made."""
-        if not self._schema.uncommitted or not (plan.whole or plan.rekeys):
+        changes_keys = plan.changes_keys if isinstance(plan, RowsModify) else True
+        if not self._schema.uncommitted or not changes_keys:
             return
         for key in plan.info.keys:
             own_index = key.kind == "I" or not plan.info.blank_padded.isdisjoint(key.columns)
             if own_index and first_row(self._transaction.con, repeated_key(plan.info, key.columns)):
                 raise duplicate(key.kind, key.name)
 
-    def _current_of(self, plan: ModifyPlan, values: dict[str, object], firing: Firing | None) -> int:
+    def _current_of(self, plan: CursorModify, values: dict[str, object], firing: Firing | None) -> int:
         """WHERE CURRENT OF: -507 for a cursor that is not open on that table FOR UPDATE, -266 where it has no current
         row."""
         cursor = self._cursors.get(plan.cursor)
@@ -203,18 +264,14 @@ class Modifier:
         key = cursor.current
         if key is None:
             raise SqlError(_NO_CURRENT_ROW, 0, 0, plan.cursor)
-        self._isolation.lock_current(plan, key)
+        self._isolation.lock_current(plan.info, key)
         self._transaction.changes.require_current(plan.info)
         values.update((f"k{i}", part) for i, part in enumerate(key))
-        self._make_calls(plan, values)
+        self._make_calls(plan.probe, values)
         self._note_cut(plan, values)
-        here = pa.table({f"k{i}": [part] for i, part in enumerate(key)})
-        if plan.rows and firing is not None and firing.each_row:
-            count = self._row_by_row(plan, here, values, firing, rekeys=plan.rekeys)
-        elif plan.rows:
-            count = self._seen(plan, here, values, rekeys=plan.rekeys)
-        elif plan.made:
-            count = self._written(plan, here, values, rekeys=plan.rekeys)
+        if plan.values_query:
+            here = pa.table({f"k{i}": [part] for i, part in enumerate(key)})
+            count = self._found(plan, here, values, firing, lock_new_keys=True)
         else:
             count = self._changed(plan.sql, values)
         if not count:
@@ -223,14 +280,17 @@ class Modifier:
             cursor.current = None
         return count
 
-    def _make_calls(self, plan: ModifyPlan, values: Mapping[str, object]) -> None:
+    def _make_calls(self, probe: str, values: Mapping[str, object]) -> None:
         """Have the answers of the user routines that the statement will call."""
-        if plan.probe:
-            self._runner.probe(plan.probe, dict(values))
+        if probe:
+            self._runner.probe(probe, dict(values))
 
-    def _note_cut(self, plan: ModifyPlan, values: Mapping[str, object]) -> None:
-        if plan.cut:
-            found = first_row(self._transaction.writer, plan.cut, values_in(plan.cut, dict(values)))
+    def _note_cut(self, plan: RowsModify, values: Mapping[str, object]) -> None:
+        """Find out whether a text will be cut, and the column that it is for."""
+        if plan.cut_query:
+            found = first_row(
+                self._transaction.writer, plan.cut_query, values_in(plan.cut_query, dict(values))
+            )
             if found is not None:
                 self._runner.cut, self._cut = True, found[0]
 
@@ -247,11 +307,13 @@ class Modifier:
         """As `_changed_over`, of rows that are there, each named once."""
         return self._transaction.writer.execute_each(self._runner.answers.answered(sql), rows)
 
-    def _each(self, plan: ModifyPlan, params: Sequence[object]) -> int:
+    def _rowwise(self, plan: RowwiseModify, params: Sequence[object]) -> int:
         """UPDATE with an object of its own for every row."""
+        self._isolation.lock_changed_table(plan.info, plan.tables)
+        self._transaction.changes.require_current(plan.info)
         self._values.made = dict.fromkeys([*(f"file{i}" for i in range(len(plan.needs.files))), "row"])
         rows = self._transaction.con.execute(
-            plan.each, values_in(plan.each, self._runner.bind(plan.needs, params))
+            plan.row_ids, values_in(plan.row_ids, self._runner.bind(plan.needs, params))
         ).fetchall()
         for (row,) in rows:
             self._runner.load_files(plan.needs, params)
@@ -276,42 +338,52 @@ class Modifier:
         found: pa.Table = self._transaction.con.sql(query, params={"rowid": rowid}).to_arrow_table()
         return found
 
-    def _seen(self, plan: ModifyPlan, keys: Any, values: dict[str, object], *, rekeys: bool) -> int:
-        """Run an UPDATE or DELETE of rows that are logged: they are read first, with their new values."""
-        rows = self._all_made(plan, plan.rows, keys, values)
-        return self._write(plan, rows, rekeys=rekeys) if plan.columns else self._delete(plan, rows)
+    def _found(
+        self,
+        plan: RowsModify,
+        keys: pa.Table,
+        values: dict[str, object],
+        firing: Firing | None,
+        *,
+        lock_new_keys: bool,
+    ) -> int:
+        """Change the rows whose identities are `keys`; an UPDATE locks their new keys if it is to `lock_new_keys`. What
+        an UPDATE makes of its rows may be found out first (`RowsModify.values_query`): a replay might see other rows
+        than it did, and their parents are locked."""
+        if firing is not None and firing.each_row:
+            return self._row_by_row(plan, keys, values, firing, lock_new_keys=lock_new_keys)
+        if plan.values_query:
+            rows = self._rows_with_values(plan, keys, values)
+            if keys.num_rows > 1 and not isinstance(plan, MergeChange):
+                # differs where DuckDB does not find all of several again
+                require_count(rows.num_rows, keys.num_rows)
+            if not plan.columns:
+                return self._delete(plan, rows)
+            return self._update(plan, rows, lock_new_keys=lock_new_keys)
+        if keys.num_rows == 1:
+            one = {name: keys.column(name)[0].as_py() for name in keys.column_names}
+            return self._changed(plan.head + single(plan.info, plan.alias), {**values, **one})
+        return self._changed_over(plan.head + among(plan.info, plan.alias), keys, values)
 
-    def _delete(self, plan: ModifyPlan, rows: pa.Table) -> int:
-        """Delete rows that were found by `_made`."""
+    def _rows_with_values(self, plan: RowsModify, keys: pa.Table, values: dict[str, object]) -> pa.Table:
+        """The rows of `values_query` that have these identities."""
+        text = self._runner.answers.answered(plan.values_query + among(plan.info, plan.alias))
+        rows: pa.Table = self._transaction.writer.table_with(text, keys, values_in(text, values))
+        return rows
+
+    def _delete(self, plan: RowsModify, rows: pa.Table) -> int:
+        """Delete rows that were found by `_rows_with_values`."""
         count = self._changed_each(plan.head + among(plan.info, plan.alias), rows)
         if plan.info.full_rows:
             self._transaction.changes.deleted(plan.info, _as_it_was(plan.info, rows))
         return count
 
-    def _written(self, plan: ModifyPlan, keys: Any, values: dict[str, object], *, rekeys: bool) -> int:
-        """Run an UPDATE that looks at other rows, too, or changes keys. What it makes of its rows is found out first: a
-        replay might see others, and their parents are locked; so are, with `rekeys`, their new keys."""
-        return self._write(plan, self._all_made(plan, plan.made, keys, values), rekeys=rekeys)
-
-    def _all_made(self, plan: ModifyPlan, query: str, keys: Any, values: dict[str, object]) -> pa.Table:
-        """As `_made`, of rows that were just found. Differs where DuckDB does not find all of several again."""
-        rows = self._made(plan, query, keys, values)
-        if keys.num_rows > 1 and not plan.merges:
-            require_count(rows.num_rows, keys.num_rows)
-        return rows
-
-    def _made(self, plan: ModifyPlan, query: str, keys: Any, values: dict[str, object]) -> pa.Table:
-        """The rows of `plan.made` or `plan.rows` that have these identities."""
-        text = self._runner.answers.answered(query + among(plan.info, plan.alias))
-        rows: pa.Table = self._transaction.writer.table_with(text, keys, values_in(text, values))
-        return rows
-
-    def _write(self, plan: ModifyPlan, rows: pa.Table, *, rekeys: bool) -> int:
-        """Write new values, found by `_made`, into their rows."""
+    def _update(self, plan: RowsModify, rows: pa.Table, *, lock_new_keys: bool) -> int:
+        """Write new values, found by `_rows_with_values`, into their rows."""
         made = {column.name: rows.column(f"m{i}") for i, column in enumerate(plan.columns)}
-        if plan.rekeys:
+        if plan.changes_keys:
             kept = {n[1:]: rows.column(n) for n in rows.column_names if n.startswith("_")}
-            if rekeys:
+            if lock_new_keys:
                 self._isolation.lock_rekeyed(plan.info, set(made), {**kept, **made})
             refuse_same(plan.info, set(made), {**kept, **made})
         for foreign in plan.info.foreigns:
@@ -331,64 +403,73 @@ class Modifier:
             self._transaction.changes.updated(plan.info, before, after)
         return count
 
-    def _instead(self, plan: ModifyPlan, values: dict[str, object], firing: Firing) -> int:
+    def _instead(self, plan: ViewModify, values: dict[str, object], firing: Firing | None) -> int:
         """Give the rows of a view to its INSTEAD OF triggers."""
+        if firing is None:
+            return 0
         self._isolation.see_all(plan.tables)
-        rows = self._runner.arrow(plan.rows, values)
-        for number in range(rows.num_rows):
-            row = rows.slice(number, 1)
-            old = {c.name: row.column(f"_{c.name}")[0].as_py() for c in plan.info.columns}
-            new = {c.name: row.column(f"m{i}")[0].as_py() for i, c in enumerate(plan.columns)}
-            self._triggers.row(firing, old, {**old, **new} if plan.columns else {})
+        rows = self._runner.arrow(plan.rows_query, values)
+        for row in _single_rows(rows):
+            self._triggers.row(firing, *_old_and_new(plan, row))
         return int(rows.num_rows)
 
     def _row_by_row(
         self,
-        plan: ModifyPlan,
-        keys: Any,
+        plan: RowsModify,
+        keys: pa.Table,
         values: dict[str, object],
         firing: Firing,
         *,
-        rekeys: bool,
+        lock_new_keys: bool,
     ) -> int:
         """Change rows one after the other, each followed by the actions of triggers. Where keys are changed all rows
         are written first: one may take the key that another gives up."""
-        rows = self._made(plan, plan.rows, keys, values)
-        if plan.rekeys:
-            self._write(plan, rows, rekeys=rekeys)
+        rows = self._rows_with_values(plan, keys, values)
+        if plan.changes_keys:
+            self._update(plan, rows, lock_new_keys=lock_new_keys)
         count = 0
-        for number in range(rows.num_rows):
-            row = rows.slice(number, 1)
-            if firing.disturbed and not plan.rekeys:
-                row = self._made(plan, plan.rows, row, values)
-            old = {c.name: row.column(f"_{c.name}")[0].as_py() for c in plan.info.columns}
-            new = {c.name: row.column(f"m{i}")[0].as_py() for i, c in enumerate(plan.columns)}
+        for row in _single_rows(rows):
+            if firing.disturbed and not plan.changes_keys:
+                row = self._rows_with_values(plan, row, values)
+            old, new = _old_and_new(plan, row)
             if not plan.columns:
                 count += self._delete(plan, row)
-            elif plan.rekeys:
+            elif plan.changes_keys:
                 count += 1
             else:
-                count += self._write(plan, row, rekeys=False)
-            whole = {**old, **new} if plan.columns else {}
-            given = self._triggers.row(firing, old, whole)
+                count += self._update(plan, row, lock_new_keys=False)
+            given = self._triggers.row(firing, old, new)
             if given:
-                place = _place(plan, row.column("k0")[0].as_py(), whole)
-                self._triggers.rewrite(plan.info, place, whole, given)
+                place = _place(plan, row.column("k0")[0].as_py(), new)
+                self._triggers.rewrite(plan.info, place, new, given)
         return count
 
 
+def _single_rows(rows: pa.Table) -> Iterator[pa.Table]:
+    """Tables of one row each."""
+    return (rows.slice(number, 1) for number in range(rows.num_rows))
+
+
+def _old_and_new(plan: RowsModify | ViewModify, row: pa.Table) -> tuple[dict[str, object], dict[str, object]]:
+    """The one row of a table with all old values and the new ones, before and after the change; a row that is deleted
+    has no values after it."""
+    old = {c.name: row.column(f"_{c.name}")[0].as_py() for c in plan.info.columns}
+    new = {c.name: row.column(f"m{i}")[0].as_py() for i, c in enumerate(plan.columns)}
+    return old, {**old, **new} if plan.columns else {}
+
+
 def _as_it_was(info: TableInfo, rows: pa.Table) -> pa.Table:
-    """All columns of rows that were found by `ModifyPlan.rows`, before they were changed."""
+    """All columns of rows that were found by `RowsModify.values_query`, before they were changed."""
     names = [column.name for column in info.columns]
     return pa.table([rows.column(f"_{name}") for name in names], names)
 
 
-def _place(plan: ModifyPlan, rowid: object, row: Mapping[str, object]) -> dict[str, object]:
+def _place(plan: RowsModify, rowid: object, row: Mapping[str, object]) -> dict[str, object]:
     """What a row that was written is found by: DuckDB gives it another row id when one of its keys was changed."""
     names = identity(plan.info)
     if names != ("rowid",):
         return {name: row[name] for name in names}
-    if not plan.rekeys:
+    if not plan.changes_keys:
         return {"rowid": rowid}
     for unique in plan.info.keys:
         if all(row[name] is not None for name in unique.columns):

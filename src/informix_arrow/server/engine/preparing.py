@@ -137,7 +137,7 @@ def described(sql: str, planner: StatementPlanner) -> Prepared:
     elif isinstance(plan, InsertPlan):
         columns = _target_columns(plan)
     elif isinstance(plan, ModifyPlan):
-        columns = () if plan.merges else plan.columns
+        columns = plan.columns
     returns_rows = (isinstance(plan, SelectPlan) and plan.into is None) or (
         isinstance(plan, CallPlan) and bool(columns)
     )

@@ -6,14 +6,13 @@ cascade, and hinder every change of a table's shape. Rows that go in are checked
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 import pyarrow as pa
 
 from ..errors import SqlError, not_supported
 from ..planning.keyed import among, touched, values_made
-from ..planning.plans import ModifyPlan, Needs
 from ..schema.catalog import Foreign, TableInfo, first_row, same_parent
 from ..types.names import quote
 from .isolation import CANNOT_READ, Isolation, table_of
@@ -111,45 +110,43 @@ class References:
                 self._transaction.require_fresh([parent, table_of(info)])
                 self.check_children(info, [foreign])
 
-    def settle(self, plan: ModifyPlan) -> None:
-        """After an UPDATE, DELETE or MERGE, inside `Transaction.write`: cascade, and see that no row has lost its
-        parent. SqlError -691 for a changed child, -692 for a changed parent."""
-        info = plan.info
-        if not info.foreigns and not info.children:
-            return
-        changed = {column.name for column in plan.columns}
-        if changed:
-            mine = self.due(info, [f for f in info.foreigns if changed & set(f.columns)])
-        else:  # a DELETE takes no parent from its own rows
-            mine = []
-        if mine:
-            if not plan.made:  # which parents its rows have is not known
-                for foreign in mine:
-                    parent = (info.database, foreign.parent)
-                    self._owner.locks.lock_table(self._owner.claim(CANNOT_READ), parent, Mode.SHARE)
-            self._transaction.require_fresh([(info.database, foreign.parent) for foreign in mine])
-            self.check_children(info, mine)
+    def after_delete(self, info: TableInfo, *, cascades: bool = True) -> None:
+        """After a DELETE, inside `Transaction.write`: delete the rows that have lost their parent where their foreign
+        keys say so, and the statement `cascades`. SqlError -692 for one that is still needed."""
         for child, foreign in self.children(info):
-            if changed and not changed & set(foreign.parent_columns):
-                continue
-            if not (foreign.cascade and not changed) and not self.due(child, [foreign]):
+            if not foreign.cascade and not self.due(child, [foreign]):
                 continue
             self._transaction.require_fresh([table_of(child)])
             if not self._has_orphans(child, foreign):
                 continue
-            if not foreign.cascade or plan.merges or changed:
+            if not (foreign.cascade and cascades):
                 raise _still_needed(info, foreign)
             self._cascade(child, foreign)
+
+    def after_update(self, info: TableInfo, changed: Set[str], *, parents_locked: bool) -> None:
+        """After an UPDATE of the columns `changed`, inside `Transaction.write`: SqlError -691 for a child without its
+        parent, -692 for a changed parent that is still needed. Where the parents of the rows are not locked, because
+        they were not known beforehand, their tables are locked here."""
+        mine = self.due(info, [f for f in info.foreigns if not changed.isdisjoint(f.columns)])
+        if mine:
+            parents = [(info.database, foreign.parent) for foreign in mine]
+            if not parents_locked:
+                for parent in parents:
+                    self._owner.locks.lock_table(self._owner.claim(CANNOT_READ), parent, Mode.SHARE)
+            self._transaction.require_fresh(parents)
+            self.check_children(info, mine)
+        for child, foreign in self.children(info):
+            if changed.isdisjoint(foreign.parent_columns) or not self.due(child, [foreign]):
+                continue
+            self._transaction.require_fresh([table_of(child)])
+            if self._has_orphans(child, foreign):
+                raise _still_needed(info, foreign)
 
     def _cascade(self, child: TableInfo, foreign: Foreign) -> None:
         """Delete the rows that have lost their parent, and in turn what depends on them."""
         where = _orphans(child, foreign)
         head = f"DELETE FROM {child.duck} AS {quote(child.name)}"
-        plan = ModifyPlan(
-            head + where, child, Needs(), alias=child.name, head=head, whole=False, tables=(child,)
-        )
-        plan.touched = touched(child, child.name, where)
-        keys = self._isolation.lock_touched(plan, {})
+        keys = self._isolation.lock_changed_rows(child, touched(child, child.name, where), {}, (child,))
         self._transaction.changes.require_current(child)
         if child.full_rows:
             names = [column.name for column in child.columns]
@@ -158,10 +155,10 @@ class References:
             rows = pa.table([rows.column(f"_{name}") for name in names], names)
             self._transaction.changes.deleted(child, rows)
         if keys is None:
-            self._transaction.writer.execute(plan.sql)
+            self._transaction.writer.execute(head + where)
         elif keys.num_rows:
             self._transaction.writer.execute_over(head + among(child, child.name), keys)
-        self.settle(plan)
+        self.after_delete(child)
 
     def require_unused(self, info: TableInfo) -> None:
         """-692 when a row of another table has lost its parent."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import threading
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
 from functools import partial
@@ -31,9 +30,9 @@ from .duck_transaction import DuckTransaction
 from .engine import Engine
 from .environment import Environment
 from .isolation import Isolation
-from .lob_calls import ObjectCalls
+from .lob_calls import Client, ObjectCalls
 from .lobs import LargeObjects
-from .lock_owner import LockOwner
+from .lock_owner import Interruption, LockOwner
 from .modifying import Modifier
 from .one_row import OneRow
 from .opening import Opening
@@ -80,12 +79,21 @@ class EngineSession:
         Whether it was ended by `close`.
     """
 
-    def __init__(self, engine: Engine, user: str, environment: Mapping[str, str], session_id: int) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        user: str,
+        environment: Mapping[str, str],
+        session_id: int,
+        client: Client | None = None,
+        interruption: Interruption | None = None,
+    ) -> None:
         self.engine = engine
         self.session_id = session_id
         self.since = time.time()
         self.closed = False
-        self.interrupted = threading.Event()
+        self._interruption = Interruption() if interruption is None else interruption
+        self.interrupted = self._interruption.requested
         self.cursors: MutableMapping[str, Positioned] = WeakValueDictionary()
 
         # who it is, and what it has open
@@ -110,7 +118,7 @@ class EngineSession:
         self.tables = SessionTables(self.transaction, self.current, self.schema, self.reader, engine.changes)
         self.types = UserTypes(self.transaction, self.current, self.schema, self.numbers)
         self.lobs = LargeObjects(self.transaction, self.current, self.numbers)
-        self.objects = ObjectCalls(self.lobs)
+        self.objects = ObjectCalls(self.lobs, client)
         # A routine runs statements, and a statement calls routines: the routines know the session, and find the parts
         # that are made below when they are first called. They do not keep it: it goes when nobody else holds it.
         self.routines = engine.routines.for_session(proxy(self))
@@ -232,6 +240,7 @@ class EngineSession:
             self.rights,
             references,
         )
+        self._interruption.wakes(engine.locks.wake, self.capture.wake, self._duck.interrupt)
 
     # ---- what others know of it ---------------------------------------------------------------
     @property
@@ -510,11 +519,7 @@ class EngineSession:
 
     def interrupt(self) -> None:
         """Make the running statement fail with -213; nothing happens when none is running."""
-        self.interrupted.set()
-        if not self.closed:
-            self.owner.locks.wake()
-            self.capture.wake()
-            self._duck.interrupt()
+        self._interruption.request()
 
     def client_left(self) -> None:
         """Nobody is there for whom to wait: statements that need another session's locks, and reads of changes that are
@@ -532,6 +537,7 @@ class EngineSession:
         if self.closed:
             return
         self.closed = True
+        self._interruption.wakes()
         try:
             self._duck.drop()
             if self.transaction.active:
@@ -547,6 +553,15 @@ class EngineSession:
             self._duck.close()
 
 
-def open_session(engine: Engine, user: str, environment: Mapping[str, str]) -> EngineSession:
-    """Begin a session; `environment` is that of the login (DBDATE, DB_LOCALE, DELIMIDENT)."""
-    return engine.adopt(EngineSession(engine, user, environment, engine.new_session_id()))
+def open_session(
+    engine: Engine,
+    user: str,
+    environment: Mapping[str, str],
+    client: Client | None = None,
+    interruption: Interruption | None = None,
+) -> EngineSession:
+    """Begin a session; `environment` is that of the login (DBDATE, DB_LOCALE, DELIMIDENT). `client` is whom its
+    statements can ask for files, `interruption` what stops them from outside."""
+    return engine.adopt(
+        EngineSession(engine, user, environment, engine.new_session_id(), client, interruption)
+    )

@@ -12,12 +12,11 @@ from ..errors import SqlError
 from ..grammar.classify import classify
 from ..grammar.spl.nodes import ExecuteRoutine
 from ..grammar.temp_tables import known_table
-from ..planning.context import Context, NoRoutines
+from ..planning.context import Context, NoRoutines, UserRoutines
 from ..planning.planner import Planner
-from ..planning.plans import ModifyPlan, Needs, Plan, StatementPlan
+from ..planning.plans import CursorModify, Needs, Plan, RowwiseModify, SetModify, StatementPlan
 from ..planning.queries import QueryTranslator, finish_types
 from ..planning.scope import Ex, Output
-from ..schema.catalog import TableInfo
 from ..types.result_types import is_floating_decimal
 from .calling import RoutineCalls
 from .current_database import CurrentDatabase
@@ -89,17 +88,17 @@ class StatementPlanner:
         }
 
     # ---- contexts -----------------------------------------------------------------------------
-    def context(self) -> Context:
-        """What the translation of one statement begins with."""
-        environment, tables = self._environment, self._tables
-        ctx = Context(
-            tables.find,
+    def context(self, routines: UserRoutines | None = None, parameters: int = 0) -> Context:
+        """What the translation of one statement begins with; the session's own `routines` where none are given."""
+        environment = self._environment
+        return Context(
+            self._tables,
+            self._types,
             environment.codec,
             environment.dbdate,
             {"dbname": self._database.name or "", **self._constants},
-            find_sequence=tables.sequence,
-            routines=self._routines,
-            view_target=tables.view_target,
+            [None] * parameters,
+            routines=self._routines if routines is None else routines,
             server_name=environment.server_name,
             user=environment.user,
             rights=self._rights,
@@ -107,29 +106,9 @@ class StatementPlanner:
             check_interrupt=self._reader.check_interrupt,
         )
 
-        others, found, types = ctx.others, ctx.tables, self._types  # the context itself would hold itself
-
-        def find_table(database: str | None, name: str) -> TableInfo | None:
-            info = tables.find(database, name)
-            if info is None or info.kind != "S" or info.name != name:
-                others.append(name)
-            if info is not None:
-                found.update((table.duck, table) for table in tables.behind(info))
-            return info
-
-        def find_type(name: str) -> ColumnType | None:
-            others.append(name)
-            return types.find(name)
-
-        ctx.find_table, ctx.find_type = find_table, find_type
-        return ctx
-
     def translator(self, parameters: int) -> QueryTranslator:
         """For text that is kept for other sessions: user routines are refused."""
-        ctx = self.context()
-        ctx.routines = NoRoutines(self._routines.is_known)
-        ctx.params = [None] * parameters
-        return QueryTranslator(ctx)
+        return QueryTranslator(self.context(NoRoutines(self._routines.is_known), parameters))
 
     # ---- plans --------------------------------------------------------------------------------
     def plan(self, sql: str) -> Plan:
@@ -154,7 +133,7 @@ class StatementPlanner:
         if self._before_14:
             _refuse_newer(tree)
         kind, plan = Planner(ctx, self.describe).plan(tree)
-        if isinstance(plan, ModifyPlan):
+        if isinstance(plan, (SetModify, CursorModify, RowwiseModify)):
             _bound(plan.sql)  # it is not described
         return kind, plan, ctx.own
 

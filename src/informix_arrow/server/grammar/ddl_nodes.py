@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...wire.types import ColumnType
 
@@ -84,12 +85,70 @@ class CreateView:
 
 
 @dataclass(slots=True)
-class AlterTable:
-    """`actions`: ("add", ColumnDef, constraints, before), ("drop", name), ("constraint", ConstraintDef),
-    ("drop constraint", name), ("modify", ColumnDef, constraints), ("storage", what changes of Storage)."""
+class AddColumn:
+    """ADD of ALTER TABLE: a new column with its constraints, before the column `before`, or at the end for ""."""
+
+    column: ColumnDef
+    constraints: list[ConstraintDef]
+    before: str = ""
+
+
+@dataclass(slots=True)
+class ModifyColumn:
+    """MODIFY of ALTER TABLE: a column as it shall be, with the constraints that it gets."""
+
+    column: ColumnDef
+    constraints: list[ConstraintDef]
+
+
+@dataclass(slots=True)
+class DropColumn:
+    """DROP of ALTER TABLE."""
 
     name: str
-    actions: list[tuple[object, ...]]
+
+
+@dataclass(slots=True)
+class AddConstraint:
+    """ADD CONSTRAINT of ALTER TABLE."""
+
+    constraint: ConstraintDef
+
+
+@dataclass(slots=True)
+class DropConstraint:
+    """DROP CONSTRAINT of ALTER TABLE."""
+
+    name: str
+
+
+@dataclass(slots=True)
+class ChangeStorage:
+    """The storage clauses of ALTER TABLE: those fields of `Storage` that change."""
+
+    fields: dict[str, Any]
+
+
+AlterAction = AddColumn | ModifyColumn | DropColumn | AddConstraint | DropConstraint | ChangeStorage
+
+
+@dataclass(slots=True)
+class AlterTable:
+    """ALTER TABLE: its actions in their order."""
+
+    name: str
+    actions: list[AlterAction]
+
+    @property
+    def constraints(self) -> list[ConstraintDef]:
+        """All constraints that the table gets."""
+        found: list[ConstraintDef] = []
+        for action in self.actions:
+            if isinstance(action, AddConstraint):
+                found.append(action.constraint)
+            elif isinstance(action, (AddColumn, ModifyColumn)):
+                found += action.constraints
+        return found
 
 
 @dataclass(slots=True)

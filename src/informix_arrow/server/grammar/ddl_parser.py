@@ -6,10 +6,17 @@ clauses everywhere, and because every refusal should name what is not supported.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from ..errors import not_supported
 from ..types.result_types import SERIALS, not_null
 from .ddl_nodes import (
+    AddColumn,
+    AddConstraint,
+    AlterAction,
     AlterTable,
+    ChangeStorage,
     ColumnDef,
     ConstraintDef,
     CreateIndex,
@@ -17,10 +24,15 @@ from .ddl_nodes import (
     CreateTable,
     CreateType,
     CreateView,
+    DropColumn,
+    DropConstraint,
+    ModifyColumn,
     Sequence,
     Storage,
 )
 from .ddl_types import TypeReader
+
+T = TypeVar("T")
 
 
 class DdlParser(TypeReader):
@@ -321,63 +333,63 @@ class DdlParser(TypeReader):
     def alter_table(self) -> AlterTable:
         alter = AlterTable(self.object_name(), [])
         while True:
-            if self.accept("ADD", "CONSTRAINT") or self.accept("ADD CONSTRAINT"):
-                paren = self.accept("(")
-                constraint = self.table_constraint()
-                if constraint is None:
-                    raise self.fail()
-                if paren:
-                    self.expect(")")
-                alter.actions.append(("constraint", constraint))
-            elif self.accept("ADD"):
-                paren = self.accept("(")
-                while True:
-                    constraints: list[ConstraintDef] = []
-                    column = self.column(constraints)
-                    before = self.identifier() if self.accept("BEFORE") else ""
-                    alter.actions.append(("add", column, constraints, before))
-                    if not (paren and self.accept(",")):
-                        break
-                if paren:
-                    self.expect(")")
-            elif self.accept("DROP", "CONSTRAINT"):
-                paren = self.accept("(")
-                alter.actions.append(("drop constraint", self.object_name()))
-                while paren and self.accept(","):
-                    alter.actions.append(("drop constraint", self.object_name()))
-                if paren:
-                    self.expect(")")
-            elif self.accept("DROP"):
-                for name in self.names() if self.word == "(" else [self.identifier()]:
-                    alter.actions.append(("drop", name))
-            elif self.accept("NEXT", "SIZE") or self.accept("MODIFY", "NEXT", "SIZE"):
-                alter.actions.append(("storage", {"next": self.number()}))
-            elif self.accept("MODIFY", "EXTENT", "SIZE"):
-                alter.actions.append(("storage", {"extent": self.number()}))
-            elif self.accept("MODIFY"):
-                paren = self.accept("(")
-                while True:
-                    constraints = []
-                    column = self.column(constraints)
-                    alter.actions.append(("modify", column, constraints))
-                    if not (paren and self.accept(",")):
-                        break
-                if paren:
-                    self.expect(")")
-            elif self.accept("LOCK", "MODE"):
-                alter.actions.append(("storage", {"lock": self._lock_mode()}))
-            elif self.accept("TYPE"):
-                self.expect("(")
-                if not (self.accept("RAW") or self.accept("STANDARD")):
-                    raise self.fail()
-                self.expect(")")
-                alter.actions.append(("storage", {}))
-            else:
-                raise self.fail()
+            alter.actions += self._alter_actions()
             if not self.accept(","):
                 break
         self.finish()
         return alter
+
+    def _alter_actions(self) -> list[AlterAction]:
+        """What one keyword of ALTER TABLE says, of one column or of several."""
+        if self.accept("ADD", "CONSTRAINT") or self.accept("ADD CONSTRAINT"):
+            paren = self.accept("(")
+            constraint = self.table_constraint()
+            if constraint is None:
+                raise self.fail()
+            if paren:
+                self.expect(")")
+            return [AddConstraint(constraint)]
+        if self.accept("ADD"):
+            return self._one_or_several(self._add_column)
+        if self.accept("DROP", "CONSTRAINT"):
+            return [DropConstraint(name) for name in self._one_or_several(self.object_name)]
+        if self.accept("DROP"):
+            names = self.names() if self.word == "(" else [self.identifier()]
+            return [DropColumn(name) for name in names]
+        if self.accept("NEXT", "SIZE") or self.accept("MODIFY", "NEXT", "SIZE"):
+            return [ChangeStorage({"next": self.number()})]
+        if self.accept("MODIFY", "EXTENT", "SIZE"):
+            return [ChangeStorage({"extent": self.number()})]
+        if self.accept("MODIFY"):
+            return self._one_or_several(self._modify_column)
+        if self.accept("LOCK", "MODE"):
+            return [ChangeStorage({"lock": self._lock_mode()})]
+        if self.accept("TYPE"):
+            self.expect("(")
+            if not (self.accept("RAW") or self.accept("STANDARD")):
+                raise self.fail()
+            self.expect(")")
+            return [ChangeStorage({})]
+        raise self.fail()
+
+    def _add_column(self) -> AddColumn:
+        constraints: list[ConstraintDef] = []
+        column = self.column(constraints)
+        return AddColumn(column, constraints, self.identifier() if self.accept("BEFORE") else "")
+
+    def _modify_column(self) -> ModifyColumn:
+        constraints: list[ConstraintDef] = []
+        return ModifyColumn(self.column(constraints), constraints)
+
+    def _one_or_several(self, read: Callable[[], T]) -> list[T]:
+        """One item, or a list of items in parentheses."""
+        paren = self.accept("(")
+        found = [read()]
+        while paren and self.accept(","):
+            found.append(read())
+        if paren:
+            self.expect(")")
+        return found
 
     def finish(self) -> None:
         if not self.done:

@@ -9,7 +9,6 @@ from typing import Protocol
 from ...wire.types import ColumnType
 from ..errors import not_supported
 from ..schema.catalog import SequenceInfo, TableInfo
-from ..types.nested_types import FindType
 from ..types.result_types import character
 from .plans import ClientFile, Needs
 from .scope import Ex, Source
@@ -70,11 +69,35 @@ class Rights(Protocol):
         """-272 and its like without the privilege of a letter of systabauth on a table, or on these columns."""
 
 
+class Tables(Protocol):
+    """The tables, views and sequences of a session."""
+
+    def find(self, database: str | None, name: str) -> TableInfo | None:
+        """A table, view or synonym, None when there is none; `database` is None for the open one."""
+
+    def behind(self, info: TableInfo) -> Sequence[TableInfo]:
+        """A table, or those that a view reads."""
+
+    def sequence(self, database: str | None, name: str) -> SequenceInfo | None:
+        """A sequence, None when there is none."""
+
+    def view_target(self, info: TableInfo) -> Target:
+        """What changes of a view go to; -274 for a view that is not of one table's rows."""
+
+
+class Types(Protocol):
+    """The named types of a session's database."""
+
+    def find(self, name: str) -> ColumnType | None:
+        """A type, None when there is none."""
+
+
 @dataclass(slots=True)
 class Context:
     """Everything one statement's translation needs and finds out."""
 
-    find_table: Callable[[str | None, str], TableInfo | None]
+    schema: Tables
+    types: Types
     codec: str  # Python codec of the database's code set: lengths of character types count its bytes
     dbdate: str = ""
     constants: dict[str, str] = field(default_factory=dict)  # DBINFO texts that are fixed for the session
@@ -88,10 +111,7 @@ class Context:
     literal_cut: bool = False  # a text was cut to its column already
     cuts: list[str] = field(default_factory=list)  # conditions under which a text will be cut
     files: list[ClientFile] = field(default_factory=list)  # what filetoblob and filetoclob read
-    find_type: FindType = lambda name: None  # user types of the open database
     routines: UserRoutines = field(default_factory=NoRoutines)
-    find_sequence: Callable[[str | None, str], SequenceInfo | None] = lambda database, name: None
-    view_target: Callable[[TableInfo], Target] | None = None  # what a view is of
     server_name: str = ""  # DBSERVERNAME
     user: str = "informix"
     roles: Callable[[], tuple[str, str]] = lambda: ("", "")  # the user's: that is set, and by default
@@ -108,6 +128,20 @@ class Context:
     check_interrupt: Callable[[], None] = lambda: None  # raises when the statement is to end
     rights: Rights | None = None  # None where everything is allowed
     watched: list[tuple[TableInfo, Source, bool]] = field(default_factory=list)
+
+    def find_table(self, database: str | None, name: str) -> TableInfo | None:
+        """The table, view or synonym of a name, which the statement depends on from now on."""
+        info = self.schema.find(database, name)
+        if info is None or info.kind != "S" or info.name != name:
+            self.others.append(name)
+        if info is not None:
+            self.tables.update((table.duck, table) for table in self.schema.behind(info))
+        return info
+
+    def find_type(self, name: str) -> ColumnType | None:
+        """The type of a name, which the statement depends on from now on."""
+        self.others.append(name)
+        return self.types.find(name)
 
     @property
     def fixed(self) -> bool:

@@ -61,7 +61,7 @@ def single(info: TableInfo, alias: str) -> str:
 
 def wanted_key(tree: exp.Expression, info: TableInfo, alias: str) -> tuple[str | int, ...]:
     """The values of the primary key, when that is all that a WHERE asks for and they are integers, as
-    `ModifyPlan.by_key`; else none."""
+    `KeyedModify.key`; else none."""
     parts = _conjuncts(tree)
     named = {name: value for name, value in map(partial(_equality, info, alias), parts) if name}
     primary = identity(info)

@@ -11,15 +11,15 @@ from ..types.names import quote
 from ..types.result_types import is_character
 from .assignments import pairs
 from .inserting import LONG_TEXT, NAMED_TWICE
-from .keyed import touched, values_made
-from .modifying import modify, rows_seen
+from .keyed import touched
+from .modifying import SharedFields, first_cut, new_values, row_image, shared_fields
 from .nodes.client_files import READERS
-from .plans import ROUTINE_CALL, InsertPlan, ModifyPlan, SelectPlan
+from .plans import ROUTINE_CALL, InsertPlan, MergeChange, MergePlan, SelectPlan
 from .scope import Scope
 from .translation import Translation
 
 
-def merge(work: Translation, tree: exp.Merge) -> ModifyPlan:
+def merge(work: Translation, tree: exp.Merge) -> MergePlan:
     """The plan of a MERGE. Its rows are looked for once, with their new values, and then written by their identities:
     its rows and keys are locked, not its table, and a replay does not look again."""
     info = work.target(tree.this)
@@ -30,67 +30,88 @@ def merge(work: Translation, tree: exp.Merge) -> ModifyPlan:
     source = work.queries.source(tree.args["using"], scope)
     on = work.queries.expressions.condition(tree.args["on"], scope)
     source_scope = Scope(scope.sources[1:])
-    change: exp.Expression | None = None
-    rows: SelectPlan | None = None
-    inserted: tuple[str, ...] = ()
-    joined, made, sets = "", [], list[Column]()
+    matched: tuple[tuple[Column, ...], list[str]] | None = None
+    inserted: tuple[tuple[str, ...], SelectPlan] | None = None
     for when in tree.args["whens"].expressions:
         then = when.args["then"]
-        if rows is not None if isinstance(then, exp.Insert) else change is not None:
+        if (inserted if isinstance(then, exp.Insert) else matched) is not None:
             raise SqlError(-201, 0, 1)  # each at most once
         if isinstance(then, exp.Insert):
             work.require(info, "i")
             there = f"SELECT 1 FROM {info.duck} AS {quote(alias)} WHERE {on}"
-            inserted, rows = _rows(work, then, info, source_scope, f"{source} WHERE NOT EXISTS ({there})")
-            continue
-        change, joined = then, f" JOIN {source} ON {on}"
-        if isinstance(then, exp.Update):
-            for left, right in pairs(then.expressions):
-                column = info.column(left.name)
-                if column is None:
-                    raise no_column(left.name)
-                if column.is_serial:
-                    raise SqlError(-232, 0, 0, column.name)
-                made.append(work.assigned(right, scope, column))
-                sets.append(Column(column.name, column.type))
-            work.require(info, "u", [column.name for column in sets])
+            inserted = _rows(work, then, info, source_scope, f"{source} WHERE NOT EXISTS ({there})")
         else:
-            work.require(info, "d")
-    plan = modify(work, "", info, tuple(sets))
-    plan.merges, plan.whole, plan.alias = True, False, alias
-    if change is not None:
-        _change(work, plan, joined, made)
-    if rows is not None:
-        rows.needs = plan.needs
-        plan.then_insert = InsertPlan(info, inserted, None, rows, plan.needs)
-    if ROUTINE_CALL in plan.touched + plan.made + (rows.sql if rows is not None else ""):
+            matched = _matched(work, then, info, scope)
+    common = shared_fields(work, info, ())
+    change = insert = None
+    calls = ""
+    if matched is not None:
+        change = _change(work, common, alias, *matched, f" JOIN {source} ON {on}")
+        calls = change.row_ids + change.values_query
+    if inserted is not None:
+        targets, rows = inserted
+        rows.needs = common["needs"]
+        insert = InsertPlan(info, targets, None, rows, rows.needs)
+        calls += rows.sql
+    if ROUTINE_CALL in calls:
         raise not_supported("user routines in MERGE")
-    return plan
+    return MergePlan(**common, change=change, insert=insert)
 
 
-def _change(work: Translation, plan: ModifyPlan, joined: str, made: list[str]) -> None:
-    """What a MERGE does to rows that match, which `joined` finds: an UPDATE when it has new values, else a DELETE."""
-    info, alias = plan.info, plan.alias
-    plan.touched = touched(info, alias, joined)
-    plan.looks = True
-    if not made:
-        plan.head = f"DELETE FROM {info.duck} AS {quote(alias)}"
-        seen = rows_seen(info, alias, [], info.fired_by("D"))
-        plan.rows = seen + joined if seen else ""
-        return
-    changed = {column.name for column in plan.columns}
-    seen = rows_seen(info, alias, made, info.fired_by("U", changed))
-    plan.rows = seen + joined if seen else ""
-    keys = [key for key in info.keys if not changed.isdisjoint(key.columns)]
-    foreign = [f for f in info.foreigns if not changed.isdisjoint(f.columns)]
-    kept = {name for f in foreign for name in f.columns} | {name for key in keys for name in key.columns}
-    plan.rekeys = bool(keys)
-    plan.made = values_made(info, alias, made, sorted(kept - changed)) + joined
-    cuts = work.cut_columns()
-    if cuts:
-        plan.cut = (
-            f"SELECT {cuts} FROM {info.duck} AS {quote(alias)}{joined} WHERE {cuts} IS NOT NULL LIMIT 1"
+def _matched(
+    work: Translation, then: exp.Expression, info: TableInfo, scope: Scope
+) -> tuple[tuple[Column, ...], list[str]]:
+    """The columns that WHEN MATCHED sets, and their new values; none where it deletes the rows."""
+    columns: list[Column] = []
+    values: list[str] = []
+    if not isinstance(then, exp.Update):
+        work.require(info, "d")
+        return (), values
+    for left, right in pairs(then.expressions):
+        column = info.column(left.name)
+        if column is None:
+            raise no_column(left.name)
+        if column.is_serial:
+            raise SqlError(-232, 0, 0, column.name)
+        values.append(work.assigned(right, scope, column))
+        columns.append(Column(column.name, column.type))
+    work.require(info, "u", [column.name for column in columns])
+    return tuple(columns), values
+
+
+def _change(
+    work: Translation,
+    common: SharedFields,
+    alias: str,
+    columns: tuple[Column, ...],
+    values: list[str],
+    joined: str,
+) -> MergeChange:
+    """What a MERGE does to the rows that match, which `joined` finds: an UPDATE when it has new values, else a
+    DELETE."""
+    info = common["info"]
+    fields: SharedFields = {**common, "columns": columns}
+    row_ids = touched(info, alias, joined)
+    if not values:
+        image = row_image(info, alias, (), info.fired_by("D"))
+        return MergeChange(
+            **fields,
+            alias=alias,
+            head=f"DELETE FROM {info.duck} AS {quote(alias)}",
+            values_query=image + joined if image else "",
+            row_ids=row_ids,
         )
+    changed = {column.name for column in columns}
+    query = row_image(info, alias, values, info.fired_by("U", changed))
+    return MergeChange(
+        **fields,
+        alias=alias,
+        head="",  # its rows are always read first
+        values_query=(query or new_values(info, alias, values, changed)) + joined,
+        changes_keys=any(not changed.isdisjoint(key.columns) for key in info.keys),
+        cut_query=first_cut(work, info, alias, f"{joined} WHERE"),
+        row_ids=row_ids,
+    )
 
 
 def _rows(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypedDict
 
 from sqlglot import exp
 
@@ -15,7 +17,18 @@ from ..schema.trigger_tables import TriggerInfo
 from ..types.names import quote, text
 from .assignments import pairs
 from .keyed import single, touched, values_made, wanted_key
-from .plans import ROUTINE_CALL, WARN_CUT, ModifyPlan
+from .plans import (
+    ROUTINE_CALL,
+    WARN_CUT,
+    CursorModify,
+    Cut,
+    KeyedModify,
+    ModifyPlan,
+    Needs,
+    RowwiseModify,
+    SetModify,
+    ViewModify,
+)
 from .scope import Scope, offset_of
 from .translation import Translation
 
@@ -29,59 +42,34 @@ def update(work: Translation, tree: exp.Update) -> ModifyPlan:
     info = work.changed(tree, tree.this)
     alias = tree.this.alias or tree.this.name
     scope = work.scope(info, alias)
-    sets: list[str] = []
-    made: list[str] = []
-    columns: list[Column] = []
+    columns, values = _assignments(work, tree, info, scope)
+    work.require(info, "u", [column.name for column in columns])
+    if info.kind == "V":
+        return _view_modify(work, tree, info, alias, scope, columns, values)
+    where = single(info, alias) if cursor(tree) else work.where(tree, scope)
+    if work.checks:
+        where = _where_in_view(work, tree, info, alias, where)
+    if work.ctx.files:
+        return _rowwise_update(work, tree, info, alias, columns, values, where)
+    return _update_of_rows(work, tree, info, alias, columns, values, where)
+
+
+def _assignments(
+    work: Translation, tree: exp.Update, info: TableInfo, scope: Scope
+) -> tuple[tuple[Column, ...], list[str]]:
+    """The columns that an UPDATE sets, and their new values in DuckDB's SQL."""
     _name_all(tree, info)
+    columns: list[Column] = []
+    values: list[str] = []
     for left, right in pairs(tree.expressions):
         column = info.column(left.name)
         if column is None:
             raise no_column(left.name, offset_of(left))
         if column.is_serial and info.kind == "T":
             raise SqlError(-232, 0, 0, column.name)
-        made.append(work.assigned(right, scope, column))
-        sets.append(f"{quote(column.name)} = {made[-1]}")
+        values.append(work.assigned(right, scope, column))
         columns.append(Column(column.name, column.type))
-    work.require(info, "u", [column.name for column in columns])
-    if info.kind == "V":
-        return _of_view(work, tree, info, alias, scope, columns, made)
-    cuts = work.cut_columns()
-    where = single(info, alias) if cursor(tree) else work.where(tree, scope)
-    if work.checks:
-        where = _where_in_view(work, tree, info, alias, where)
-    sql = f"UPDATE {info.duck} AS {quote(alias)} SET {', '.join(sets)}"
-    if not work.ctx.files:
-        plan = _by_row(tree, modify(work, sql + where, info, tuple(columns)), alias, sql, where)
-        changed = {column.name for column in columns}
-        keys = [key for key in info.keys if not changed.isdisjoint(key.columns)]
-        foreign = [f for f in info.foreigns if not changed.isdisjoint(f.columns)]
-        plan.looks, plan.rekeys = bool(foreign) or _looks(tree), bool(keys)
-        if plan.looks or plan.rekeys:
-            kept = {name for f in foreign for name in f.columns} | {
-                name for key in keys for name in key.columns
-            }
-            plan.made = values_made(info, alias, made, sorted(kept - changed))
-        plan.rows = rows_seen(info, alias, made, info.fired_by("U", changed))
-        if ROUTINE_CALL in plan.sql:
-            plan.probe = f"SELECT {', '.join(made)} FROM {info.duck} AS {quote(alias)}{where}"
-        if cuts:
-            joined = f"{where} AND " if where else " WHERE "
-            plan.cut = f"SELECT {cuts} FROM {info.duck} AS {quote(alias)}{joined}{cuts} IS NOT NULL LIMIT 1"
-        if not (work.view or plan.looks or plan.rekeys or plan.probe or plan.cut or plan.cursor):
-            plan.by_key = _key_alone(tree, info, alias)
-        if plan.by_key:
-            plain = [_WHOLE_NUMBER.sub(r"\1", each) for each in sets]
-            plan.sql = f"UPDATE {info.duck} AS {quote(alias)} SET {', '.join(plain)}{where}"
-        return plan
-    if any(trigger.each_row for trigger in info.fired_by("U", [column.name for column in columns])):
-        raise not_supported("filetoblob and filetoclob in an UPDATE that fires triggers FOR EACH ROW")
-    if cursor(tree) or ROUTINE_CALL in sql + where:
-        raise not_supported("filetoblob and filetoclob with WHERE CURRENT OF or with user routines")
-    each = f"SELECT {quote(alias)}.rowid FROM {info.duck} AS {quote(alias)}{where}"
-    sql += f" WHERE {quote(alias)}.rowid = CAST({work.ctx.value('row')} AS BIGINT)"
-    plan = modify(work, sql, info, tuple(columns))
-    plan.each = each
-    return plan
+    return tuple(columns), values
 
 
 def _name_all(tree: exp.Update, info: TableInfo) -> None:
@@ -90,6 +78,98 @@ def _name_all(tree: exp.Update, info: TableInfo) -> None:
         if isinstance(node, exp.EQ) and isinstance(node.this, exp.Star):
             names = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in info.columns]
             node.set("this", exp.Tuple(expressions=names))
+
+
+def _set_clause(info: TableInfo, alias: str, sets: Iterable[str]) -> str:
+    """An UPDATE up to its WHERE."""
+    return f"UPDATE {info.duck} AS {quote(alias)} SET {', '.join(sets)}"
+
+
+def _update_of_rows(
+    work: Translation,
+    tree: exp.Update,
+    info: TableInfo,
+    alias: str,
+    columns: tuple[Column, ...],
+    values: Sequence[str],
+    where: str,
+) -> CursorModify | SetModify:
+    """The plan of an UPDATE of a table's rows."""
+    sets = [f"{quote(column.name)} = {value}" for column, value in zip(columns, values, strict=True)]
+    head = _set_clause(info, alias, sets)
+    changed = {column.name for column in columns}
+    changes_keys = any(not changed.isdisjoint(key.columns) for key in info.keys)
+    reads_others = any(not changed.isdisjoint(f.columns) for f in info.foreigns) or _has_subquery(tree)
+    image = row_image(info, alias, values, info.fired_by("U", changed))
+    query = image
+    if not image and (changes_keys or reads_others):
+        query = new_values(info, alias, values, changed)
+    probe = ""
+    if ROUTINE_CALL in head + where:
+        probe = f"SELECT {', '.join(values)} FROM {info.duck} AS {quote(alias)}{where}"
+    fields: RowsFields = {
+        **shared_fields(work, info, columns),
+        "alias": alias,
+        "head": head,
+        "values_query": query,
+        "changes_keys": changes_keys,
+        "cut_query": first_cut(work, info, alias, f"{where} AND" if where else " WHERE"),
+    }
+    reads_rows = reads_others or bool(image)
+    plan = _modify_rows(work, tree, fields, where, probe, reads_rows=reads_rows, others_changed=False)
+    if isinstance(plan, KeyedModify):
+        short = _set_clause(info, alias, [_WHOLE_NUMBER.sub(r"\1", each) for each in sets])
+        return replace(plan, sql=short + where)
+    return plan
+
+
+def _modify_rows(
+    work: Translation,
+    tree: exp.Expression,
+    fields: RowsFields,
+    where: str,
+    probe: str,
+    *,
+    reads_rows: bool,
+    others_changed: bool,
+) -> CursorModify | SetModify:
+    """The plan of an UPDATE or DELETE of a table's rows. `reads_rows` as in `SetModify`; `others_changed` tells that
+    rows of other tables may be changed with them."""
+    info, alias = fields["info"], fields["alias"]
+    sql = fields["head"] + where
+    if cursor(tree):
+        return CursorModify(**fields, cursor=cursor(tree), sql=sql, probe=probe)
+    row_ids = touched(info, alias, where)
+    more = work.view or reads_rows or others_changed or probe or fields["changes_keys"] or fields["cut_query"]
+    key = wanted_key(tree, info, alias) if info.plain and not more else ()
+    if key:
+        return KeyedModify(**fields, sql=sql, row_ids=row_ids, key=key)
+    # few keys of a temporary table are changed at once, and an error says which
+    own_keys = fields["changes_keys"] and info.temporary
+    return SetModify(**fields, sql=sql, row_ids=row_ids, probe=probe, reads_rows=reads_rows or own_keys)
+
+
+def _rowwise_update(
+    work: Translation,
+    tree: exp.Update,
+    info: TableInfo,
+    alias: str,
+    columns: tuple[Column, ...],
+    values: Sequence[str],
+    where: str,
+) -> RowwiseModify:
+    """The plan of an UPDATE that makes large objects of files of the client."""
+    head = _set_clause(
+        info, alias, [f"{quote(c.name)} = {value}" for c, value in zip(columns, values, strict=True)]
+    )
+    if any(trigger.each_row for trigger in info.fired_by("U", [column.name for column in columns])):
+        raise not_supported("filetoblob and filetoclob in an UPDATE that fires triggers FOR EACH ROW")
+    if cursor(tree) or ROUTINE_CALL in head + where:
+        raise not_supported("filetoblob and filetoclob with WHERE CURRENT OF or with user routines")
+    rowid = f"{quote(alias)}.rowid"
+    sql = f"{head} WHERE {rowid} = CAST({work.ctx.value('row')} AS BIGINT)"
+    row_ids = f"SELECT {rowid} FROM {info.duck} AS {quote(alias)}{where}"
+    return RowwiseModify(**shared_fields(work, info, columns), row_ids=row_ids, sql=sql)
 
 
 def _where_in_view(work: Translation, tree: exp.Update, info: TableInfo, alias: str, where: str) -> str:
@@ -108,67 +188,102 @@ def delete(work: Translation, tree: exp.Delete) -> ModifyPlan:
     alias = tree.this.alias or tree.this.name
     scope = work.scope(info, alias)
     if info.kind == "V":
-        return _of_view(work, tree, info, alias, scope, [], [])
+        return _view_modify(work, tree, info, alias, scope, (), ())
     where = single(info, alias) if cursor(tree) else work.where(tree, scope)
-    head = f"DELETE FROM {info.duck} AS {quote(alias)}"
-    plan = _by_row(tree, modify(work, head + where, info, ()), alias, head, where)
-    plan.looks = _looks(tree)
-    plan.rows = rows_seen(info, alias, [], info.fired_by("D"))
-    if ROUTINE_CALL in where:
-        plan.probe = f"SELECT count(*) FROM {info.duck} AS {quote(alias)}{where}"
-    if not (work.view or plan.looks or plan.probe or plan.cursor or info.children):
-        plan.by_key = _key_alone(tree, info, alias)
-    return plan
+    image = row_image(info, alias, (), info.fired_by("D"))
+    probe = f"SELECT count(*) FROM {info.duck} AS {quote(alias)}{where}" if ROUTINE_CALL in where else ""
+    fields: RowsFields = {
+        **shared_fields(work, info, ()),
+        "alias": alias,
+        "head": f"DELETE FROM {info.duck} AS {quote(alias)}",
+        "values_query": image,
+        "changes_keys": False,
+        "cut_query": "",
+    }
+    reads_rows = bool(image) or _has_subquery(tree)
+    return _modify_rows(
+        work, tree, fields, where, probe, reads_rows=reads_rows, others_changed=bool(info.children)
+    )
 
 
-def _key_alone(tree: exp.Expression, info: TableInfo, alias: str) -> tuple[str | int, ...]:
-    """`ModifyPlan.by_key` of a statement that does nothing to other rows."""
-    return wanted_key(tree, info, alias) if info.plain else ()
-
-
-def _of_view(
+def _view_modify(
     work: Translation,
     tree: exp.Expression,
     info: TableInfo,
     alias: str,
     scope: Scope,
-    columns: Sequence[Column],
-    made: Sequence[str],
-) -> ModifyPlan:
+    columns: tuple[Column, ...],
+    values: Sequence[str],
+) -> ViewModify:
     """The plan of an UPDATE or DELETE whose rows go to INSTEAD OF triggers."""
     if cursor(tree) or work.ctx.files:
         raise not_supported("WHERE CURRENT OF, filetoblob and filetoclob with INSTEAD OF triggers")
     where = work.where(tree, scope)
-    items = [f"{value} AS m{i}" for i, value in enumerate(made)]
+    items = [f"{value} AS m{i}" for i, value in enumerate(values)]
     items += [f"{quote(alias)}.{quote(c.name)} AS {quote(f'_{c.name}')}" for c in info.columns]
-    plan = modify(work, "", info, tuple(columns))
-    plan.rows = f"SELECT {', '.join(items)} FROM {info.duck} AS {quote(alias)}{where}"
-    return plan
+    query = f"SELECT {', '.join(items)} FROM {info.duck} AS {quote(alias)}{where}"
+    return ViewModify(**shared_fields(work, info, columns), rows_query=query)
 
 
-def rows_seen(info: TableInfo, alias: str, made: list[str], fired: Iterable[TriggerInfo]) -> str:
-    """`ModifyPlan.rows`, "" where the rows are not logged, and no trigger that is fired has actions FOR EACH ROW;
-    without a WHERE."""
+def row_image(info: TableInfo, alias: str, values: Sequence[str], fired: Iterable[TriggerInfo]) -> str:
+    """The query for the new values and all columns of rows, without a WHERE; "" where the rows are not logged, and no
+    trigger that is fired has actions FOR EACH ROW."""
     if not info.full_rows and not any(trigger.each_row for trigger in fired):
         return ""
-    return values_made(info, alias, made, [column.name for column in info.columns])
+    return values_made(info, alias, values, [column.name for column in info.columns])
 
 
-def modify(work: Translation, sql: str, info: TableInfo, columns: tuple[Column, ...]) -> ModifyPlan:
-    """The plan of a text that changes rows, with what its translation needs."""
-    plan = ModifyPlan(sql, info, work.ctx.needs(), columns, WARN_CUT if work.ctx.literal_cut else 0)
-    plan.cuts = tuple(work.cuts)
-    plan.read = tuple(work.ctx.tables.values())
-    plan.tables = (info, *(table for table in plan.read if table.duck != info.duck))
-    return plan
+def new_values(info: TableInfo, alias: str, values: Sequence[str], changed: set[str]) -> str:
+    """The query for the new values of the columns `changed`, and what else their keys and foreign keys consist of;
+    without a WHERE."""
+    parts = [unique.columns for unique in info.keys] + [foreign.columns for foreign in info.foreigns]
+    kept = {name for names in parts if not changed.isdisjoint(names) for name in names}
+    return values_made(info, alias, values, sorted(kept - changed))
 
 
-def _by_row(tree: exp.Expression, plan: ModifyPlan, alias: str, head: str, where: str) -> ModifyPlan:
-    """The plan of an UPDATE or DELETE that locks its rows one by one."""
-    plan.alias, plan.head, plan.whole, plan.cursor = alias, head, False, cursor(tree)
-    if not plan.cursor:
-        plan.touched = touched(plan.info, alias, where)
-    return plan
+def first_cut(work: Translation, info: TableInfo, alias: str, rows: str) -> str:
+    """The query for the first column whose text will be cut, "" where none can be. `rows` chooses the rows: what stands
+    behind FROM, up to the WHERE or AND before the next condition."""
+    cuts = work.cut_columns()
+    if not cuts:
+        return ""
+    return f"SELECT {cuts} FROM {info.duck} AS {quote(alias)}{rows} {cuts} IS NOT NULL LIMIT 1"
+
+
+class SharedFields(TypedDict):
+    """The fields that all plans of changes have, as keyword arguments."""
+
+    info: TableInfo
+    needs: Needs
+    columns: tuple[Column, ...]
+    warnings: int
+    cuts: tuple[Cut, ...]
+    tables: tuple[TableInfo, ...]
+    read: tuple[TableInfo, ...]
+
+
+class RowsFields(SharedFields):
+    """The fields of `RowsModify`."""
+
+    alias: str
+    head: str
+    values_query: str
+    changes_keys: bool
+    cut_query: str
+
+
+def shared_fields(work: Translation, info: TableInfo, columns: tuple[Column, ...]) -> SharedFields:
+    """What the translation of a statement has found out; when all of it is translated."""
+    read = tuple(work.ctx.tables.values())
+    return SharedFields(
+        info=info,
+        needs=work.ctx.needs(),
+        columns=columns,
+        warnings=WARN_CUT if work.ctx.literal_cut else 0,
+        cuts=tuple(work.cuts),
+        tables=(info, *(table for table in read if table.duck != info.duck)),
+        read=read,
+    )
 
 
 def cursor(tree: exp.Expression) -> str:
@@ -177,6 +292,6 @@ def cursor(tree: exp.Expression) -> str:
     return where.this.this.name if where is not None and isinstance(where.this, CurrentOf) else ""
 
 
-def _looks(tree: exp.Expression) -> bool:
+def _has_subquery(tree: exp.Expression) -> bool:
     """Whether an UPDATE or DELETE reads more than the rows that it changes."""
     return tree.find(exp.Select) is not None

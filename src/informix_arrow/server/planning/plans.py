@@ -164,54 +164,142 @@ class InsertPlan:
         return self.values is not None and any(kind == "stored" for kind, _ in self.values)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModifyPlan:
-    """UPDATE, DELETE or MERGE.
+    """What the plans of all UPDATE, DELETE and MERGE statements have in common. Each way to run such a statement is a
+    subclass of its own.
 
-    `each` is set where every row has values of its own made for it: it finds the row ids, and `sql` is run for one
-    of them, the session value `row`. `warnings` are known beforehand; `cut` is a query for the first column whose text
-    will be cut, by the conditions in `cuts`, which are of all columns. `probe` is a query that makes the calls of user
-    routines that `sql` will make, "" when there are none.
-
-    `looks` tells that an UPDATE or DELETE reads other rows than those it changes, parents included; `made` is then the
-    query for an UPDATE's new values, as m0, m1, ...: so that a replay does not look again. `merges` tells that it is a
-    MERGE; `then_insert` are the rows that it inserts.
-
-    `by_key` are the values of the primary key of the one row that an UPDATE or DELETE changes, where that is all that
-    there is to it and they are integers: "p1" for the value bound to that name, or the value itself.
-
-    `rows` is set where triggers want to see each row, or the log of changes does: the query for all its columns, beside
-    the new values m0, m1, ... where there are any.
-
-    `rekeys` tells that an UPDATE changes columns of a key; `made` has all columns of such keys then. `whole` tells that
-    the table is locked and not its rows.
-
-    `tables` are all that the statement meets, `read` those of its subqueries and of the source of a MERGE.
+    Attributes
+    ----------
+    columns
+        The columns that an UPDATE sets; none for a DELETE or MERGE.
+    warnings
+        The warnings that are known before the statement runs.
+    cuts
+        For each new value, how a text may be cut to its column.
+    tables, read
+        All tables of the statement, and those of them that only subqueries and the source of a MERGE read.
     """
 
-    sql: str
     info: TableInfo
     needs: Needs
     columns: tuple[Column, ...] = ()
     warnings: int = 0
-    each: str = ""
-    cut: str = ""
     cuts: tuple[Cut, ...] = ()
-    then_insert: InsertPlan | None = None
-    alias: str = ""
-    head: str = ""
-    touched: str = ""
-    cursor: str = ""
-    whole: bool = True
     tables: tuple[TableInfo, ...] = ()
     read: tuple[TableInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewModify(ModifyPlan):
+    """An UPDATE or DELETE of a view whose rows go to INSTEAD OF triggers.
+
+    `rows_query` gives the new values as m0, m1, ... and all columns of the view, with a _ before their names.
+    """
+
+    rows_query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowwiseModify(ModifyPlan):
+    """An UPDATE that makes a large object of a client's file for each row.
+
+    `row_ids` finds DuckDB's row ids; `sql` updates the row whose id is the session value `row`.
+    """
+
+    row_ids: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsModify(ModifyPlan):
+    """A change of rows whose identities are found before, as k0, k1, ... (keyed.py).
+
+    Attributes
+    ----------
+    alias
+        What the statement calls the table.
+    head
+        The statement up to its WHERE. It is run for a set of identities where there is no `values_query`.
+    values_query
+        Reads the rows before they are changed: the new values of an UPDATE as m0, m1, ... beside the identities and the
+        old values of some columns, with a _ before their names; without a WHERE. The old values are of all columns
+        where triggers or the log of changes want to see each row, else of the keys that the UPDATE changes. "" where
+        nothing has to be read.
+    changes_keys
+        Whether an UPDATE sets columns of a key.
+    cut_query
+        Finds the first column whose text will be cut, by the conditions of `cuts`; "" where none can be.
+    """
+
+    alias: str
+    head: str
+    values_query: str = ""
+    changes_keys: bool = False
+    cut_query: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetModify(RowsModify):
+    """An UPDATE or DELETE of the rows that fit a WHERE.
+
+    Attributes
+    ----------
+    sql
+        The statement for all of its rows at once.
+    row_ids
+        The query for the identities of its rows.
+    probe
+        A query that makes the calls of user routines that `sql` will make, "" when there are none.
+    reads_rows
+        Whether the identities are needed even where the table is locked as a whole, or is the session's own: a replay
+        of the journal must not evaluate the statement again, or triggers or the log want to see the rows.
+    """
+
+    sql: str
+    row_ids: str
     probe: str = ""
-    looks: bool = False
-    rekeys: bool = False
-    made: str = ""
-    merges: bool = False
-    by_key: tuple[str | int, ...] = ()
-    rows: str = ""
+    reads_rows: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedModify(SetModify):
+    """An UPDATE or DELETE of the one row of a primary key of integers that does nothing else.
+
+    `key` has the values of the key: "p1" for the value that is bound to that name, or the value itself.
+    """
+
+    key: tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CursorModify(RowsModify):
+    """An UPDATE or DELETE with WHERE CURRENT OF `cursor`.
+
+    `sql` changes the row whose identity is bound to k0, k1, ..., and `probe` is as that of `SetModify`.
+    """
+
+    cursor: str
+    sql: str
+    probe: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeChange(RowsModify):
+    """What a MERGE does to the rows that match: an UPDATE, or a DELETE where there are no `columns`.
+
+    `row_ids` is the query for their identities, which gives one for each row of the source that matches.
+    """
+
+    row_ids: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergePlan(ModifyPlan):
+    """MERGE: a change of the rows that match and an INSERT of those that do not, of which one may be missing."""
+
+    change: MergeChange | None
+    insert: InsertPlan | None
 
 
 @dataclass(slots=True)

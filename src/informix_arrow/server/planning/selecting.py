@@ -42,13 +42,7 @@ def select(work: Translation, tree: exp.Expression, *, rows_go_out: bool = True)
     plan = SelectPlan(sql, columns, needs, into, tuple(o.packed for o in outputs), shown, calls)
     plan.tables = tuple(work.ctx.tables.values())
     plan.fixed = work.ctx.fixed and bool(plan.tables) and not (work.ctx.own or work.ctx.sequences or into)
-    if len(plan.tables) == 1:
-        plan.keyed = keyed(tree, sql, outputs, plan.tables[0])
-        plan.filtered = bool(tree.args.get("where"))
-        source = (tree.args.get("from_") or tree.args.get("from")).this if plan.keyed else None
-        plan.few = source is not None and asks_for_key(tree, plan.tables[0], source.alias or source.name)
-    elif not plan.tables:
-        plan.few = isinstance(tree, exp.Select) and not (tree.args.get("from_") or tree.args.get("from"))
+    plan.keyed, plan.filtered, plan.few = _row_access(tree, sql, outputs, plan.tables)
     plan.for_update = any(lock.args.get("update") for lock in tree.args.get("locks") or ())
     if plan.for_update and (not plan.keyed or any(calls)):
         raise not_supported("FOR UPDATE of rows that are not rows of one table")
@@ -57,6 +51,20 @@ def select(work: Translation, tree: exp.Expression, *, rows_go_out: bool = True)
         assert isinstance(tree, exp.Select)
         plan.plain = _plain_rows(tree, outputs, plan.tables[0], work.queries.nulls_first)
     return plan
+
+
+def _row_access(
+    tree: exp.Expression, sql: str, outputs: Sequence[Output], tables: Sequence[TableInfo]
+) -> tuple[str, bool, bool]:
+    """`keyed`, `filtered` and `few` of a query's plan."""
+    source = tree.args.get("from_") or tree.args.get("from")
+    if not tables:
+        return "", False, isinstance(tree, exp.Select) and not source
+    if len(tables) > 1:
+        return "", False, False
+    text = keyed(tree, sql, outputs, tables[0])
+    one = bool(text) and asks_for_key(tree, tables[0], source.this.alias or source.this.name)
+    return text, bool(tree.args.get("where")), one
 
 
 _PLAIN = (

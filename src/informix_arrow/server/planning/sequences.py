@@ -36,7 +36,7 @@ def value(ctx: Context, parts: list[str], scope: Scope) -> Ex | None:
     """The number for `[owner.]name.NEXTVAL` or CURRVAL; None when that is no sequence."""
     if len(parts) < 2 or parts[-1] not in _WORDS:
         return None
-    known = ctx.find_sequence(None, parts[-2])
+    known = ctx.schema.sequence(None, parts[-2])
     if known is None:
         return None
     words, t = ctx.sequences.get(parts[-2], [parts[-1]]), ColumnType.int8()

@@ -46,7 +46,7 @@ class Translation:
 
     def through_views(self, tree: exp.Expression) -> exp.Expression:
         """A change of a view as one of its table."""
-        if not isinstance(tree, (exp.Insert, exp.Update, exp.Delete)) or self.ctx.view_target is None:
+        if not isinstance(tree, (exp.Insert, exp.Update, exp.Delete)):
             return tree
         node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
         if not isinstance(node, exp.Table):
@@ -56,7 +56,7 @@ class Translation:
             return tree
         self._require_on_view(tree, node, info)
         self.view = info.name
-        tree, self.checks = through(tree, info, self.ctx.view_target)
+        tree, self.checks = through(tree, info, self.ctx.schema.view_target)
         return tree
 
     def changed(self, tree: exp.Expression, node: exp.Expression) -> TableInfo:

@@ -139,12 +139,16 @@ class Interpreter:
         try:
             yield from self._block(body)
         except _Untrapped as untrapped:
-            found = [untrapped.problem]
+            problem = untrapped.problem
         else:
             return
         finally:
             self._dynamic.close()
-        raise found.pop()  # out here, and by no name: it would know what knows it, until the collector comes
+        try:
+            raise problem  # out here: the error would have `untrapped` as its context
+        finally:
+            # The error refers to this frame. With a name for it here both would stay until the garbage collector runs.
+            del problem
 
     def _rows_of(self, callee: Callee, arguments: Sequence[object]) -> Run:
         return self._caller.rows(callee, arguments, self._frame.from_query)
@@ -189,10 +193,13 @@ class Interpreter:
         try:
             return (yield from self._block(block))
         except _Untrapped as untrapped:
-            found = [untrapped.problem]
+            problem = untrapped.problem
         finally:
             self._traps = traps
-        raise found.pop()  # as in `_whole`
+        try:
+            raise problem
+        finally:
+            del problem  # as in `_whole`
 
     def _statement(self, statement: n.Statement) -> Any:
         """Run one statement; its error goes to the handlers."""

@@ -211,33 +211,41 @@ def common(a: ColumnType | None, b: ColumnType | None) -> ColumnType | None:
     a, b = nullable(a), nullable(b)
     if same_type(a, b):
         return a
-    if is_character(a) and is_character(b):
-        n = max(a.content_width, b.content_width)
-        if a.code in PADDED and b.code in PADDED and (a.code == b.code):
-            return replace(a, encoded_length=n)
-        return character(n)
+    if is_character(a) or is_character(b):
+        return _common_text(a, b)
     if is_number(a) and is_number(b):
-        if a.code in INTEGERS and b.code in INTEGERS:
-            if a.code in LONGS or b.code in LONGS:
-                return ColumnType.bigint()
-            return ColumnType.integer()
-        if a.code in FLOATS or b.code in FLOATS:
-            return ColumnType.float_()
-        x, y = as_decimal(a), as_decimal(b)
-        if x is None or y is None:
-            return ColumnType.decimal(32)
-        scale = max(x[1], y[1])
-        both = ColumnType.money if a.code == b.code == TypeCode.MONEY else ColumnType.decimal
-        return both(min(32, max(x[0] - x[1], y[0] - y[1]) + scale), scale)
+        return _common_number(a, b)
     if is_moment(a) and is_moment(b):
         return a if a.code == TypeCode.DATETIME else b
     if a.code == TypeCode.INTERVAL and b.code == TypeCode.INTERVAL:
         return interval_type(widest(qualifier_of(a), qualifier_of(b)))
-    if is_character(a) or is_character(b):
-        text, other = (a, b) if is_character(a) else (b, a)
-        needed = _TEXT_WIDTHS.get(other.code) or text_type(other).content_width
-        return text if text.content_width >= needed else character(needed)
     return b
+
+
+def _common_text(a: ColumnType, b: ColumnType) -> ColumnType:
+    """The text type that has room for both values, of which at least one is a text."""
+    if is_character(a) and is_character(b):
+        width = max(a.content_width, b.content_width)
+        if a.code in PADDED and a.code == b.code:
+            return replace(a, encoded_length=width)
+        return character(width)
+    text, other = (a, b) if is_character(a) else (b, a)
+    needed = _TEXT_WIDTHS.get(other.code) or text_type(other).content_width
+    return text if text.content_width >= needed else character(needed)
+
+
+def _common_number(a: ColumnType, b: ColumnType) -> ColumnType:
+    """The type of number that has room for both."""
+    if a.code in INTEGERS and b.code in INTEGERS:
+        return ColumnType.bigint() if a.code in LONGS or b.code in LONGS else ColumnType.integer()
+    if a.code in FLOATS or b.code in FLOATS:
+        return ColumnType.float_()
+    x, y = as_decimal(a), as_decimal(b)
+    if x is None or y is None:
+        return ColumnType.decimal(32)
+    scale = max(x[1], y[1])
+    both = ColumnType.money if a.code == b.code == TypeCode.MONEY else ColumnType.decimal
+    return both(min(32, max(x[0] - x[1], y[0] - y[1]) + scale), scale)
 
 
 def plain(t: ColumnType) -> ColumnType:

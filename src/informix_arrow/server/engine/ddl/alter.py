@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import duckdb
 
 from ...errors import ISAM_DUPLICATE, SqlError, from_duckdb, no_column
-from ...grammar.ddl_nodes import AlterTable, ColumnDef, ConstraintDef
+from ...grammar.ddl_nodes import (
+    AddColumn,
+    AddConstraint,
+    AlterAction,
+    AlterTable,
+    ConstraintDef,
+    DropColumn,
+    DropConstraint,
+    ModifyColumn,
+)
 from ...schema import privileges
-from ...schema.catalog import TableInfo, first_row, nullable_columns, repeated_key
+from ...schema.catalog import ColumnInfo, TableInfo, first_row, nullable_columns, repeated_key
 from ...types.names import quote
 from . import triggers
 from .descriptions import add_constraint, column_info, one_serial_of_a_kind
@@ -30,58 +40,10 @@ _NOT_SATISFIED = -525
 def alter(bench: Workbench, statement: AlterTable) -> int:
     """ALTER TABLE: -19816 for a table whose rows are logged in full."""
     info = bench.alterable(statement.name)
-    new = info
-    source: dict[str, str] = {c.name: quote(c.name) for c in info.columns}
-    unchecked: set[str] = set()  # foreign keys that the rows that are there need not hold
+    altered = _AlteredTable(bench, info)
     for action in statement.actions:
-        kind = action[0]
-        if kind == "add":
-            definition, constraints = action[1], action[2]
-            assert isinstance(definition, ColumnDef)
-            assert isinstance(constraints, list)
-            if new.column(definition.name) is not None:
-                raise SqlError(-328, 0, 0, definition.name)
-            column = column_info(definition, bench)
-            before = str(action[3])
-            place = len(new.columns)
-            if before:
-                place = next((i for i, c in enumerate(new.columns) if c.name == before), -1)
-                if place < 0:
-                    raise no_column(before)
-            new = replace(new, columns=(*new.columns[:place], column, *new.columns[place:]))
-            if column.is_serial and first_row(bench.transaction.writer, f"SELECT 1 FROM {info.duck} LIMIT 1"):
-                raise SqlError(_NO_SERIAL_NOW, 0, 0, column.name)
-            source[definition.name] = bench.values.default_sql(column)
-            for constraint in constraints:
-                new = add_constraint(bench, new, constraint)
-        elif kind == "drop":
-            name = str(action[1])
-            if new.column(name) is None:
-                raise no_column(name)
-            new = _without_column(new, name)
-        elif kind == "modify":
-            definition, constraints = action[1], action[2]
-            assert isinstance(definition, ColumnDef)
-            assert isinstance(constraints, list)
-            old = new.column(definition.name)
-            if old is None:
-                raise no_column(definition.name)
-            column = column_info(definition, bench)
-            new = replace(new, columns=tuple(column if c.name == column.name else c for c in new.columns))
-            source[column.name] = bench.planner.convert_sql(quote(column.name), old.type, column.type)
-            for constraint in constraints:
-                new = add_constraint(bench, new, constraint)
-        elif kind == "constraint":
-            constraint = action[1]
-            assert isinstance(constraint, ConstraintDef)
-            new = add_constraint(bench, new, constraint)
-            if constraint.unchecked:
-                unchecked.add(new.foreigns[-1].name)
-        elif kind == "storage":
-            assert isinstance(action[1], dict)
-            new = replace(new, storage=replace(new.storage, **action[1]))
-        else:
-            new = _without_constraint(new, str(action[1]))
+        altered.apply(action)
+    new = altered.new
     if not new.columns:
         raise SqlError(-370)
     one_serial_of_a_kind(new.columns)
@@ -94,10 +56,101 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
     ):
         bench.replace_description(info, new)
         return 0
-    keys = [unique for unique in new.uniques if unique not in info.uniques]
     orphaned = bench.references.without_keys(info, [unique.columns for unique in new.uniques])
+    _rebuild(bench, info, new, [altered.values[c.name] for c in new.columns])
+    if not new.temporary:
+        kept = [column.name for column in new.columns]
+        privileges.forget_columns(bench.transaction.writer, new.database, new.tabid, kept)
+        triggers.forget_columns(bench.transaction.writer, info, kept)
+    for child in orphaned:
+        bench.replace_description(child, child)
     try:
-        rebuild(bench, info, new, [source[c.name] for c in new.columns])
+        added = [f for f in new.foreigns if f not in info.foreigns and f.name not in altered.unchecked]
+        bench.references.check_children(new, added)
+    except SqlError as e:
+        raise SqlError(_NOT_SATISFIED, e.isamcode, 0, e.near) from e
+    return 0
+
+
+class _AlteredTable:
+    """A table as the actions of ALTER TABLE change it, one after the other.
+
+    Attributes
+    ----------
+    new
+        Its description so far.
+    values
+        Where the rows that are there get the value of each column from: SQL over the table as it was.
+    unchecked
+        The foreign keys that these rows need not hold.
+    """
+
+    def __init__(self, bench: Workbench, info: TableInfo) -> None:
+        self._bench = bench
+        self._info = info
+        self.new = info
+        self.values: dict[str, str] = {c.name: quote(c.name) for c in info.columns}
+        self.unchecked: set[str] = set()
+
+    def apply(self, action: AlterAction) -> None:
+        """Change the description by one action."""
+        if isinstance(action, AddColumn):
+            self._add_column(action)
+        elif isinstance(action, ModifyColumn):
+            self._modify_column(action)
+        elif isinstance(action, DropColumn):
+            self._require_column(action.name)
+            self.new = _without_column(self.new, action.name)
+        elif isinstance(action, AddConstraint):
+            self._add_constraints([action.constraint])
+            if action.constraint.unchecked:
+                self.unchecked.add(self.new.foreigns[-1].name)
+        elif isinstance(action, DropConstraint):
+            self.new = _without_constraint(self.new, action.name)
+        else:
+            self.new = replace(self.new, storage=replace(self.new.storage, **action.fields))
+
+    def _add_column(self, action: AddColumn) -> None:
+        bench, columns = self._bench, self.new.columns
+        if self.new.column(action.column.name) is not None:
+            raise SqlError(-328, 0, 0, action.column.name)
+        column = column_info(action.column, bench)
+        place = len(columns)
+        if action.before:
+            place = columns.index(self._require_column(action.before))
+        self.new = replace(self.new, columns=(*columns[:place], column, *columns[place:]))
+        if column.is_serial and first_row(
+            bench.transaction.writer, f"SELECT 1 FROM {self._info.duck} LIMIT 1"
+        ):
+            raise SqlError(_NO_SERIAL_NOW, 0, 0, column.name)
+        self.values[column.name] = bench.values.default_sql(column)
+        self._add_constraints(action.constraints)
+
+    def _modify_column(self, action: ModifyColumn) -> None:
+        old = self._require_column(action.column.name)
+        column = column_info(action.column, self._bench)
+        self.new = replace(
+            self.new, columns=tuple(column if c.name == column.name else c for c in self.new.columns)
+        )
+        self.values[column.name] = self._bench.planner.convert_sql(quote(column.name), old.type, column.type)
+        self._add_constraints(action.constraints)
+
+    def _add_constraints(self, constraints: Iterable[ConstraintDef]) -> None:
+        for constraint in constraints:
+            self.new = add_constraint(self._bench, self.new, constraint)
+
+    def _require_column(self, name: str) -> ColumnInfo:
+        column = self.new.column(name)
+        if column is None:
+            raise no_column(name)
+        return column
+
+
+def _rebuild(bench: Workbench, info: TableInfo, new: TableInfo, values: list[str]) -> None:
+    """Build the table anew and copy its rows. -371 where they repeat a new key, -530 where they fail a new CHECK."""
+    keys = [unique for unique in new.uniques if unique not in info.uniques]
+    try:
+        rebuild(bench, info, new, values)
     except duckdb.ConstraintException as problem:
         if keys and from_duckdb(problem).sqlcode == _DUPLICATE:
             raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, keys[0].name) from problem
@@ -112,18 +165,6 @@ def alter(bench: Workbench, statement: AlterTable) -> int:
         unseen = nullable_columns(new, unique.columns) or not new.blank_padded.isdisjoint(unique.columns)
         if unseen and first_row(bench.transaction.con, repeated_key(new, unique.columns)):
             raise SqlError(_DUPLICATES_THERE, ISAM_DUPLICATE, 0, unique.name)
-    if not new.temporary:
-        kept = [column.name for column in new.columns]
-        privileges.forget_columns(bench.transaction.writer, new.database, new.tabid, kept)
-        triggers.forget_columns(bench.transaction.writer, info, kept)
-    for child in orphaned:
-        bench.replace_description(child, child)
-    try:
-        added_keys = [f for f in new.foreigns if f not in info.foreigns and f.name not in unchecked]
-        bench.references.check_children(new, added_keys)
-    except SqlError as e:
-        raise SqlError(_NOT_SATISFIED, e.isamcode, 0, e.near) from e
-    return 0
 
 
 def _without_column(info: TableInfo, name: str) -> TableInfo:

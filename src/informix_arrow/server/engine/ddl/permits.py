@@ -53,12 +53,7 @@ def require(bench: Workbench, statement: DdlStatement) -> None:
         _owner(bench, statement.table, NOT_OWNER)
     elif isinstance(statement, AlterTable):
         _owner_or(bench, bench.tables.find(None, statement.name), "a")
-        for action in statement.actions:
-            made = [item for item in action if isinstance(item, ConstraintDef)]
-            made += [
-                c for item in action if isinstance(item, list) for c in item if isinstance(c, ConstraintDef)
-            ]
-            _references(bench, statement.name, made)
+        _references(bench, statement.name, statement.constraints)
     elif isinstance(statement, Truncate):
         info = bench.tables.find(None, statement.name)
         _owner_or(bench, info, "a")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...grammar.classify import DdlStatement
 from ...grammar.ddl_nodes import (
     AlterTable,
-    ConstraintDef,
     CreateIndex,
     CreateSynonym,
     CreateTable,
@@ -100,12 +99,11 @@ def catalogued(bench: Workbench, statement: DdlStatement) -> list[tuple[str, str
         return [("sysindices", statement.new)]
     if isinstance(statement, Rename) and statement.kind == "CONSTRAINT":
         return [("sysconstraints", statement.new)]
-    made: list[ConstraintDef] = []
-    if isinstance(statement, CreateTable) and not statement.temporary:
-        made = statement.constraints
-    elif isinstance(statement, AlterTable) and statement.name not in bench.schema.temp_tables:
-        for action in statement.actions:
-            for part in action[1:]:
-                parts = part if isinstance(part, list) else [part]
-                made += [each for each in parts if isinstance(each, ConstraintDef)]
+    if isinstance(statement, CreateTable):
+        own = statement.temporary
+    elif isinstance(statement, AlterTable):
+        own = statement.name in bench.schema.temp_tables
+    else:
+        return []
+    made = [] if own else statement.constraints
     return [("sysconstraints", each.name) for each in made if each.name]

@@ -99,6 +99,27 @@ def _exact_number(sql: str, read: str, t: ColumnType) -> str:
     return f"coalesce(TRY_CAST({_digits(sql)} AS {duck}), CAST({read} AS {duck}))"
 
 
+def _cast_interval(ex: Ex, source: ColumnType, t: ColumnType) -> Ex:
+    """An INTERVAL with another qualifier. -9634 for a cast between an INTERVAL and another type."""
+    if not (is_interval(t) and is_interval(source)):
+        raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
+    return Ex(fit_sql(ex.sql, qualifier_of(source), qualifier_of(t)), t)
+
+
+def _cast_number_or_day(ex: Ex, source: ColumnType, t: ColumnType) -> Ex:
+    """A number, day or BOOLEAN as another one."""
+    duck = duck_type(t)
+    if t.is_boolean and not source.is_boolean:
+        raise SqlError(_NO_CAST, 0, 0, "boolean")
+    if t.code in INTEGERS and (source.code in FLOATS or source.code in DECIMALS):
+        return Ex(f"CAST(trunc({ex.sql}) AS {duck})", t)
+    if source.code == TypeCode.DATE and is_number(t):
+        return Ex(f"CAST(({ex.sql} - {_DAY_ZERO}) AS {duck})", t)
+    if t.code == TypeCode.DATE and is_number(source):
+        return Ex(day_in_years(f"({_DAY_ZERO} + CAST(trunc({ex.sql}) AS INTEGER))", of_number=True), t)
+    return Ex(f"CAST({ex.sql} AS {duck})", t)
+
+
 class Values:
     """Brings the values of one statement to types; parameters among them get theirs by it."""
 
@@ -238,64 +259,71 @@ class Values:
     # ---- CAST ---------------------------------------------------------------------------------
     def cast(self, ex: Ex, t: ColumnType) -> Ex:
         """`x::T` with Informix's rules: characters are cut, integers from decimals too."""
-        if ex.param < 0 and (has_own_storage(t) or is_nested(ex.type)) and not is_interval(t):
-            return self._cast_parts(ex, t)
+        source = ex.type
         if ex.param >= 0:
-            if self.ctx.params[ex.param] is None:
-                self.ctx.params[ex.param] = t
-            if is_floating_decimal(t):
-                return Ex(self.key(ex, t.precision or DIGITS), t, packed=True)
-            self.ctx.assigned.add(ex.param)
-            return Ex(f"CAST({ex.sql} AS {duck_type(t)})", t)
+            return self._cast_parameter(ex, t)
+        if (has_own_storage(t) or is_nested(source)) and not is_interval(t):
+            return self._cast_parts(ex, t)
         if is_floating_decimal(t):
-            return Ex(self.key(ex, t.precision or DIGITS), t, packed=True)
+            return self._cast_to_key(ex, t)
         if ex.packed:
             return self._cast_key(ex, t)
-        source = ex.type
-        if is_simple_large(source) or lob_kind(source):
-            raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
         if source is None:
             return Ex(f"CAST({ex.sql} AS {duck_type(t)})", t)
-        if ex.literal is not None and not is_character(t):
+        if is_simple_large(source) or lob_kind(source):
+            raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
+        if is_character(t):
+            return self._cast_to_text(ex, source, t)
+        if ex.literal is not None:
             sql = self.read_literal(ex.literal, t)
             return Ex(f"CAST({f'trunc({sql})' if t.code in INTEGERS else sql} AS {duck_type(t)})", t)
-        if is_character(t):
-            sql = ex.sql
-            if source.is_boolean:
-                sql = f"(CASE WHEN {sql} THEN 't' WHEN NOT {sql} THEN 'f' END)"
-            elif is_interval(source):
-                sql = text_sql(sql, qualifier_of(source))
-            elif is_moment(source):
-                sql = moment_text(sql, source, self.ctx.dbdate)
-            elif not is_character(source):
-                sql = _number_text(sql, source)
-            # texts of other types end without a blank, as those of CHAR are stored
-            padded = t if t.code in PADDED and not is_character(source) else None
-            if is_number(source) and t.content_width < text_type(source).content_width:
-                return Ex(_number_cut(sql, t.content_width), t, source=padded)
-            if is_character(source) and source.content_width <= t.content_width:
-                return Ex(sql, t, source=t if t.code in PADDED and source.code in PADDED else None)
-            return Ex(cast_sql(sql, t.content_width, self.ctx.codec), t, source=padded)
         if is_character(source):
-            read = self.as_type_of(ex, t)
-            if t.code in INTEGERS or t.code in DECIMALS:
-                return Ex(_exact_number(ex.sql, read, t), t)
-            return Ex(f"CAST({read} AS {duck_type(t)})", t)
+            return self._cast_text(ex, t)
+        if is_interval(t) or is_interval(source):
+            return _cast_interval(ex, source, t)
         if t.code == TypeCode.DATETIME and t.qualifier is not None and is_moment(source):
             return Ex(extend_sql(ex.sql, source, t.qualifier, self.ctx), t)
-        if is_interval(t) and is_interval(source):
-            return Ex(fit_sql(ex.sql, qualifier_of(source), qualifier_of(t)), t)
-        if is_interval(t) or is_interval(source):
-            raise SqlError(_NO_CAST, 0, 0, t.sql.lower())
-        if t.code in INTEGERS and (source.code in FLOATS or source.code in DECIMALS):
-            return Ex(f"CAST(trunc({ex.sql}) AS {duck_type(t)})", t)
-        if t.is_boolean and not source.is_boolean:
-            raise SqlError(-9634, 0, 0, "boolean")
-        if source.code == TypeCode.DATE and is_number(t):
-            return Ex(f"CAST(({ex.sql} - {_DAY_ZERO}) AS {duck_type(t)})", t)
-        if t.code == TypeCode.DATE and is_number(source):
-            return Ex(day_in_years(f"({_DAY_ZERO} + CAST(trunc({ex.sql}) AS INTEGER))", of_number=True), t)
+        return _cast_number_or_day(ex, source, t)
+
+    def _cast_parameter(self, ex: Ex, t: ColumnType) -> Ex:
+        """A parameter, which has the type of its first cast where nothing else has given it one."""
+        if self.ctx.params[ex.param] is None:
+            self.ctx.params[ex.param] = t
+        if is_floating_decimal(t):
+            return self._cast_to_key(ex, t)
+        self.ctx.assigned.add(ex.param)
         return Ex(f"CAST({ex.sql} AS {duck_type(t)})", t)
+
+    def _cast_to_key(self, ex: Ex, t: ColumnType) -> Ex:
+        """A number as a floating decimal."""
+        return Ex(self.key(ex, t.precision or DIGITS), t, packed=True)
+
+    def _cast_to_text(self, ex: Ex, source: ColumnType, t: ColumnType) -> Ex:
+        """A value of type `source` as a text."""
+        padded = t if t.code in PADDED else None
+        if is_character(source):
+            if source.content_width <= t.content_width:
+                return Ex(ex.sql, t, source=padded if source.code in PADDED else None)
+            return Ex(cast_sql(ex.sql, t.content_width, self.ctx.codec), t)
+        if source.is_boolean:
+            sql = f"(CASE WHEN {ex.sql} THEN 't' WHEN NOT {ex.sql} THEN 'f' END)"
+        elif is_interval(source):
+            sql = text_sql(ex.sql, qualifier_of(source))
+        elif is_moment(source):
+            sql = moment_text(ex.sql, source, self.ctx.dbdate)
+        else:
+            sql = _number_text(ex.sql, source)
+        # such a text ends without a blank, as those of CHAR are stored
+        if is_number(source) and t.content_width < text_type(source).content_width:
+            return Ex(_number_cut(sql, t.content_width), t, source=padded)
+        return Ex(cast_sql(sql, t.content_width, self.ctx.codec), t, source=padded)
+
+    def _cast_text(self, ex: Ex, t: ColumnType) -> Ex:
+        """A text as a value of another type."""
+        read = self.as_type_of(ex, t)
+        if t.code in INTEGERS or t.code in DECIMALS:
+            return Ex(_exact_number(ex.sql, read, t), t)
+        return Ex(f"CAST({read} AS {duck_type(t)})", t)
 
     def _cast_key(self, ex: Ex, t: ColumnType) -> Ex:
         """A floating decimal as another type."""
@@ -353,36 +381,38 @@ class Values:
             return f"CAST({ex.sql} AS {storage_type(t)})"
         if is_floating_decimal(t):
             return self.key(ex, t.precision or 16)
-        assert ex.type is not None
         if is_simple_large(t) and ex.source is None:
             raise SqlError(-617)  # only parameters, columns and NULL
         if is_character(t):
-            if ex.literal is not None:
-                kept = cut(ex.literal, t, self.ctx.codec)
-                wanted = ex.literal.rstrip(" ") if t.code in PADDED else ex.literal
-                self.ctx.literal_cut = self.ctx.literal_cut or kept != wanted
-                return text(kept)
-            if not is_character(ex.type):
-                if is_number(ex.type):
-                    full = self.cast(ex, text_type(ex.type)).sql
-                    if t.content_width < text_type(ex.type).content_width:
-                        self.ctx.cuts.append(f"{byte_length(full, self.ctx.codec)} > {t.content_width}")
-                    return self.cast(ex, t).sql  # -1207 for one that is cut before its point
-                # a date as text: DuckDB's VARCHAR, cut like any other
-                ex = self.cast(ex, ColumnType.lvarchar(255))
-            assert ex.type is not None
-            sql = ex.sql
-            if ex.type.content_width > t.content_width:
-                whole = f"rtrim({sql}, ' ')" if t.code in PADDED else sql
-                self.ctx.cuts.append(f"{byte_length(whole, self.ctx.codec)} > {t.content_width}")
-                sql = cut_sql(sql, t.content_width, self.ctx.codec)
-            already = ex.source is not None and ex.source.code in PADDED
-            return f"rtrim({sql}, ' ')" if t.code in PADDED and not already else sql
-        assert ex.type is not None
+            return self._assign_text(ex, ex.type, t)
         if t.code in DECIMALS and ex.type.code == TypeCode.FLOAT:
             return f"CAST({ex.sql} AS {duck_type(t)})"
         sql = self.cast(ex, t).sql
         return _not_the_least(sql, ex, t) if t.code in INTEGERS else sql
+
+    def _assign_text(self, ex: Ex, source: ColumnType, t: ColumnType) -> str:
+        """A value of type `source` for a column of characters; that it is cut is noted in the context."""
+        if ex.literal is not None:
+            kept = cut(ex.literal, t, self.ctx.codec)
+            wanted = ex.literal.rstrip(" ") if t.code in PADDED else ex.literal
+            self.ctx.literal_cut = self.ctx.literal_cut or kept != wanted
+            return text(kept)
+        if is_number(source):
+            full = self.cast(ex, text_type(source)).sql
+            if t.content_width < text_type(source).content_width:
+                self.ctx.cuts.append(f"{byte_length(full, self.ctx.codec)} > {t.content_width}")
+            return self.cast(ex, t).sql  # -1207 for one that is cut before its point
+        if not is_character(source):
+            # a date as text: DuckDB's VARCHAR, cut like any other
+            source = ColumnType.lvarchar(255)
+            ex = self.cast(ex, source)
+        sql = ex.sql
+        if source.content_width > t.content_width:
+            whole = f"rtrim({sql}, ' ')" if t.code in PADDED else sql
+            self.ctx.cuts.append(f"{byte_length(whole, self.ctx.codec)} > {t.content_width}")
+            sql = cut_sql(sql, t.content_width, self.ctx.codec)
+        already = ex.source is not None and ex.source.code in PADDED
+        return f"rtrim({sql}, ' ')" if t.code in PADDED and not already else sql
 
     # ---- bringing two sides together ----------------------------------------------------------
     def meet(self, a: Ex, b: Ex) -> tuple[str, str]:
