@@ -19,9 +19,9 @@ import pytest
 
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.bind_values import bind_value
-from informix_arrow.wire.binds import Bind
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column
+from informix_arrow.wire.messages import Bind
 from informix_arrow.wire.types import (
     ColumnType,
     Kind,

@@ -23,8 +23,9 @@ from informix_arrow.exchange.steps import Exchange, Receive, Send, in_two
 from informix_arrow.exchange.turns import ask
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.describe import Column, Describe, InputDescribe, StatementType, compile_plan
+from informix_arrow.wire.describe import Column, StatementType, compile_plan
 from informix_arrow.wire.errors import Error, InterfaceError, NotSupportedError, ProtocolError
+from informix_arrow.wire.messages import Describe, InputDescribe
 from informix_arrow.wire.primitives import Reader, Writer
 from informix_arrow.wire.type_codes import FLAG_DISTINCT, FLAG_DISTINCT_BOOLEAN, FLAG_NOT_NULL
 from informix_arrow.wire.types import ColumnType, TypeCode, TypeOptions

@@ -16,7 +16,7 @@ from ..shaping.parameters import sql_tokens
 from ..wire import messages as m
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError
-from ..wire.message_base import Message
+from ..wire.messages import Message
 from .session import Session, Settings, Transaction
 from .steps import Exchange, Send
 from .stream import group, outgoing

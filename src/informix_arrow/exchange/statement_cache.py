@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from .._decode import Decoder
 from ..wire.assignment import Inexact
-from ..wire.describe import Column, Describe, StatementType
+from ..wire.describe import Column, StatementType
 from ..wire.errors import Error
+from ..wire.messages import Describe
 from ..wire.types import ColumnType, TypeOptions
 from .assigned import Check
 from .shape import Shape

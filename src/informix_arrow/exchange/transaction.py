@@ -15,7 +15,7 @@ from ..shaping.parameters import holds_several, sql_tokens
 from ..wire import messages as m
 from ..wire.describe import StatementType
 from ..wire.errors import CommitUnknown, OperationalError, ProgrammingError, ProtocolError
-from ..wire.message_base import Message
+from ..wire.messages import Message
 from .observed import tell
 from .session import Session, Transaction
 from .statement import release_all

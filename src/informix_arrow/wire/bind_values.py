@@ -13,7 +13,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from .binds import NULL_VALUE, BoundValue
 from .bound_values import bound_to_python
 from .column_types import ColumnType, TypeCode, described_qualifier
 from .datetimes import IntervalValue, pack_interval
@@ -26,6 +25,7 @@ from .intervals import (
     interval_of,
     split_month_day_nano,
 )
+from .messages import NULL_VALUE, BoundValue
 from .nested import definition_of, format_literal
 from .primitives import encode_strictly
 from .qualifiers import Qualifier
