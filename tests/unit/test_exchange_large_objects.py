@@ -23,7 +23,8 @@ from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import Column, StatementType
 from informix_arrow.wire.errors import DataError, Error, OperationalError, ProtocolError
 from informix_arrow.wire.messages import Describe
-from informix_arrow.wire.types import ColumnType, TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
+from informix_arrow.wire.types import ColumnType
 
 from .exchange_lob_peer import CLOSE, LobServer, descriptor, locator
 from .exchange_peer import Group, Peer, new_session

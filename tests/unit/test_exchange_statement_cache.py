@@ -128,7 +128,7 @@ def test_a_change_is_prepared_once_and_executed_again_with_other_values() -> Non
 
 def test_the_plan_is_compiled_once_for_each_way_of_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     from informix_arrow.exchange import opening
-    from informix_arrow.wire.types import TypeOptions
+    from informix_arrow.wire.plan_ops import TypeOptions
 
     compiled = list[object]()
 

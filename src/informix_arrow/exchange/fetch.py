@@ -24,7 +24,7 @@ from ..wire import messages as m
 from ..wire.describe import Column, Plan
 from ..wire.errors import DataError, Error, InterfaceError, NotSupportedError, ProtocolError
 from ..wire.messages import Message
-from ..wire.types import TypeOptions
+from ..wire.plan_ops import TypeOptions
 from . import client_files
 from .buffer import OBJECT_BYTES, too_long
 from .cancel import heed, wanted

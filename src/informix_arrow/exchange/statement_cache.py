@@ -15,7 +15,8 @@ from ..wire.assignment import Inexact
 from ..wire.describe import Column, StatementType
 from ..wire.errors import Error
 from ..wire.messages import Describe
-from ..wire.types import ColumnType, TypeOptions
+from ..wire.plan_ops import TypeOptions
+from ..wire.types import ColumnType
 from .assigned import Check
 from .shape import Shape
 

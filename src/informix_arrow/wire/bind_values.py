@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 
 from .bound_values import bound_to_python
-from .column_types import ColumnType, TypeCode, described_qualifier
 from .datetimes import IntervalValue, pack_interval
 from .decimals import MAX_DIGITS, pack_decimal, significant_digits
 from .errors import DataError, ProgrammingError
@@ -30,6 +29,7 @@ from .nested import definition_of, format_literal
 from .primitives import encode_strictly
 from .qualifiers import Qualifier
 from .type_codes import DATE_EPOCH, LOB_DESCRIPTOR_SIZE, LOB_SIZE_OFFSET
+from .types import ColumnType, TypeCode, described_qualifier
 
 __all__ = ["bind_value", "blob_descriptor", "bound_to_python"]
 

@@ -6,7 +6,6 @@ import datetime as dt
 import struct
 from collections.abc import Callable
 
-from .column_types import TypeCode
 from .datetimes import unpack_datetime, unpack_interval
 from .decimals import unpack_decimal
 from .errors import DataError, NotSupportedError, ProtocolError
@@ -14,6 +13,7 @@ from .intervals import check_interval
 from .messages import BoundValue
 from .qualifiers import Qualifier
 from .type_codes import DATE_EPOCH, LOCATOR_SIZE
+from .types import TypeCode
 
 
 def bound_to_python(bv: BoundValue, encoding: str) -> object:

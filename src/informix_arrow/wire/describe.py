@@ -11,19 +11,18 @@ from typing import Any
 import pyarrow as pa
 
 from .nested import nested_type
-from .types import (
+from .plan_ops import (
     DEFAULT_OPTIONS,
     FLAG_RAW,
     FLAG_REPLACE,
     TEXT_KINDS,
-    ColumnType,
     PlanOp,
-    TypeCode,
     TypeOptions,
     arrow_type_of_op,
     plan_op,
     text_type,
 )
+from .types import ColumnType, TypeCode
 
 
 class StatementType(IntEnum):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..capabilities import Framing
-from ..column_types import FLAG_DISTINCT, TypeCode, has_type_name
 from ..errors import ProtocolError
 from ..primitives import NeedMoreData, Reader, Writer, decode_text, encode_text
 from ..type_codes import FIXED_TYPES
+from ..types import FLAG_DISTINCT, TypeCode, has_type_name
 from .base import Message
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..capabilities import Framing
-from ..column_types import ColumnType
 from ..describe import Column, StatementType, lay_out
 from ..errors import ProtocolError
 from ..primitives import Reader, Writer, encode_text
+from ..types import ColumnType
 from .base import Message
 
 if TYPE_CHECKING:

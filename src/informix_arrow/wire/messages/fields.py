@@ -105,7 +105,7 @@ class RowBytes(_Named):
 
     def encode(self, value: Any, framing: Framing) -> bytes:
         size = len(value)
-        return pack(_INT if framing.large_fetch else _SHORT, size) + value + b"\0" * (size & 1)
+        return b"".join((pack(_INT if framing.large_fetch else _SHORT, size), value, b"\0" * (size & 1)))
 
     def parse(self, reader: Reader, framing: Framing) -> Any:
         at = reader.pos

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ..capabilities import Framing
-from ..column_types import ColumnType, has_type_name
 from ..errors import ProtocolError
 from ..primitives import Reader, Writer, encode_text
+from ..types import ColumnType, has_type_name
 from .base import Bare, Message
 from .fields import Data, Int, LongText, Name, Number, Short, parse_name
 
