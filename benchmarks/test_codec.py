@@ -28,8 +28,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from informix_arrow._decode import FULL, NEED_MORE, Decoder
 from informix_arrow.wire.describe import Column, Plan, compile_plan
+from informix_arrow.wire.plan_ops import DEFAULT_OPTIONS, TypeOptions
 from informix_arrow.wire.qualifiers import Qualifier
-from informix_arrow.wire.types import DEFAULT_OPTIONS, ColumnType, TypeOptions
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 ROWS = 1_000_000

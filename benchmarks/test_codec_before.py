@@ -32,7 +32,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from informix_arrow import _decode, _encode
 from informix_arrow.wire.describe import Column, compile_plan
-from informix_arrow.wire.types import DEFAULT_OPTIONS, ColumnType, Kind, TypeOptions, plan_op
+from informix_arrow.wire.plan_ops import DEFAULT_OPTIONS, Kind, TypeOptions, plan_op
+from informix_arrow.wire.types import ColumnType
 
 from . import test_codec, test_encode
 

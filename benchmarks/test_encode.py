@@ -19,18 +19,12 @@ import pytest
 
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.bind_values import bind_value
-from informix_arrow.wire.binds import Bind
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column
-from informix_arrow.wire.types import (
-    ColumnType,
-    Kind,
-    PlanOp,
-    Qualifier,
-    TypeOptions,
-    arrow_type_of_op,
-    plan_op,
-)
+from informix_arrow.wire.messages import Bind
+from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, arrow_type_of_op, plan_op
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple
 
 ROWS = 100_000

@@ -23,7 +23,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 import informix_arrow as ifx
 from informix_arrow._encode import Encoder
 from informix_arrow.exchange import many
-from informix_arrow.wire.types import ColumnType, plan_op
+from informix_arrow.wire.plan_ops import plan_op
+from informix_arrow.wire.types import ColumnType
 
 from .conftest import Address
 from .measuring import measure

@@ -15,66 +15,72 @@ from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
-    from .applying.api import Applied, applied_token, apply_changes, keep_token
-    from .bulk.report import WriteReport
-    from .capturing import Changes, capture, capture_off
-    from .changes.assembler import Transaction
-    from .changes.merging import ChangeBatch
-    from .changes.open_transaction import Change
-    from .connection import Connection, connect
-    from .copies.api import CopyFailed, TableCopy, copy
-    from .cursor import Cursor
-    from .dbapi import (
-        BINARY,
-        DATETIME,
-        NUMBER,
-        ROWID,
-        STRING,
-        Binary,
-        Date,
-        DateFromTicks,
-        Time,
-        TimeFromTicks,
-        Timestamp,
-        TimestampFromTicks,
-        apilevel,
-        paramstyle,
-        threadsafety,
-    )
-    from .large_object import LargeObject
-    from .one_call import read_arrow, write_arrow
-    from .parallel import PartitionedResult, plan_partitions
-    from .partitioned import partition_read
-    from .partitions.partition import Partition
-    from .pool import Pool
-    from .result import Result
-    from .retrying import run_transaction
-    from .scroll_cursor import ScrollCursor
-    from .shaping.rows import Row
-    from .transactions import Rollback
-    from .wire.errors import (
-        CommitUnknown,
-        DatabaseError,
-        DataError,
-        Error,
-        InexactWarning,
-        IntegrityError,
-        InterfaceError,
-        InternalError,
-        NotSupportedError,
-        OperationalError,
-        ProgrammingError,
-        ProtocolError,
-        QueryCanceled,
-        QueryTimeout,
-        Warning,
-    )
-    from .wire.intervals import YearMonthInterval
+    from .applying.api import Applied as Applied
+    from .applying.api import applied_token as applied_token
+    from .applying.api import apply_changes as apply_changes
+    from .applying.api import keep_token as keep_token
+    from .bulk.report import WriteReport as WriteReport
+    from .capturing import Changes as Changes
+    from .capturing import capture as capture
+    from .capturing import capture_off as capture_off
+    from .changes.assembler import Transaction as Transaction
+    from .changes.merging import ChangeBatch as ChangeBatch
+    from .changes.open_transaction import Change as Change
+    from .connection import Connection as Connection
+    from .connection import connect as connect
+    from .copies.api import CopyFailed as CopyFailed
+    from .copies.api import TableCopy as TableCopy
+    from .copies.api import copy as copy
+    from .cursor import Cursor as Cursor
+    from .dbapi import BINARY as BINARY
+    from .dbapi import DATETIME as DATETIME
+    from .dbapi import NUMBER as NUMBER
+    from .dbapi import ROWID as ROWID
+    from .dbapi import STRING as STRING
+    from .dbapi import Binary as Binary
+    from .dbapi import Date as Date
+    from .dbapi import DateFromTicks as DateFromTicks
+    from .dbapi import Time as Time
+    from .dbapi import TimeFromTicks as TimeFromTicks
+    from .dbapi import Timestamp as Timestamp
+    from .dbapi import TimestampFromTicks as TimestampFromTicks
+    from .dbapi import apilevel as apilevel
+    from .dbapi import paramstyle as paramstyle
+    from .dbapi import threadsafety as threadsafety
+    from .large_object import LargeObject as LargeObject
+    from .one_call import read_arrow as read_arrow
+    from .one_call import write_arrow as write_arrow
+    from .parallel import PartitionedResult as PartitionedResult
+    from .parallel import plan_partitions as plan_partitions
+    from .partitioned import partition_read as partition_read
+    from .partitions.partition import Partition as Partition
+    from .pool import Pool as Pool
+    from .result import Result as Result
+    from .retrying import run_transaction as run_transaction
+    from .scroll_cursor import ScrollCursor as ScrollCursor
+    from .shaping.rows import Row as Row
+    from .transactions import Rollback as Rollback
+    from .wire.errors import CommitUnknown as CommitUnknown
+    from .wire.errors import DatabaseError as DatabaseError
+    from .wire.errors import DataError as DataError
+    from .wire.errors import Error as Error
+    from .wire.errors import InexactWarning as InexactWarning
+    from .wire.errors import IntegrityError as IntegrityError
+    from .wire.errors import InterfaceError as InterfaceError
+    from .wire.errors import InternalError as InternalError
+    from .wire.errors import NotSupportedError as NotSupportedError
+    from .wire.errors import OperationalError as OperationalError
+    from .wire.errors import ProgrammingError as ProgrammingError
+    from .wire.errors import ProtocolError as ProtocolError
+    from .wire.errors import QueryCanceled as QueryCanceled
+    from .wire.errors import QueryTimeout as QueryTimeout
+    from .wire.errors import Warning as Warning
+    from .wire.intervals import YearMonthInterval as YearMonthInterval
 
     __version__: str
 
-#: The same for the interpreter: the module of each public name.
-_ROOMS = {
+#: The same for the interpreter: the public names of each module, which is imported when one of them is first used.
+_LAZY_EXPORTS = {
     ".applying.api": "Applied applied_token apply_changes keep_token",
     ".bulk.report": "WriteReport",
     ".capturing": "Changes capture capture_off",
@@ -108,71 +114,6 @@ _ROOMS = {
 }
 _MODULES = ("aio", "dbapi")
 
-__all__ = [
-    "BINARY",
-    "DATETIME",
-    "NUMBER",
-    "ROWID",
-    "STRING",
-    "Applied",
-    "Binary",
-    "Change",
-    "ChangeBatch",
-    "Changes",
-    "CommitUnknown",
-    "Connection",
-    "CopyFailed",
-    "Cursor",
-    "DataError",
-    "DatabaseError",
-    "Date",
-    "DateFromTicks",
-    "Error",
-    "InexactWarning",
-    "IntegrityError",
-    "InterfaceError",
-    "InternalError",
-    "LargeObject",
-    "NotSupportedError",
-    "OperationalError",
-    "Partition",
-    "PartitionedResult",
-    "Pool",
-    "ProgrammingError",
-    "ProtocolError",
-    "QueryCanceled",
-    "QueryTimeout",
-    "Result",
-    "Rollback",
-    "Row",
-    "ScrollCursor",
-    "TableCopy",
-    "Time",
-    "TimeFromTicks",
-    "Timestamp",
-    "TimestampFromTicks",
-    "Transaction",
-    "Warning",
-    "WriteReport",
-    "YearMonthInterval",
-    "__version__",
-    "apilevel",
-    "applied_token",
-    "apply_changes",
-    "capture",
-    "capture_off",
-    "connect",
-    "copy",
-    "keep_token",
-    "paramstyle",
-    "partition_read",
-    "plan_partitions",
-    "read_arrow",
-    "run_transaction",
-    "threadsafety",
-    "write_arrow",
-]
-
 
 def _version() -> str:
     from importlib.metadata import PackageNotFoundError, version
@@ -192,7 +133,7 @@ def _unsupported() -> str:
     return ""
 
 
-def _room(name: str) -> _ModuleType:
+def _import_submodule(name: str) -> _ModuleType:
     """A module of the package; one line where its compiled code is not there."""
     try:
         return _import_module(name, __name__)
@@ -208,21 +149,22 @@ def _room(name: str) -> _ModuleType:
 if _why := _unsupported():
     raise ImportError(f"informix-arrow cannot be used here: {_why}")
 
-if not _TYPE_CHECKING:  # a type checker would take every name for known
+# Type checkers export the imports above: they read no computed list, and would take every name for known.
+if not _TYPE_CHECKING:
+    __all__ = sorted(["__version__", *" ".join(_LAZY_EXPORTS.values()).split()])
 
     def __getattr__(name: str) -> object:
         if name in _MODULES:
-            return _room(f".{name}")
+            return _import_submodule(f".{name}")
         if name == "__version__":
             found: object = _version()
         else:
-            module = next((module for module, names in _ROOMS.items() if name in names.split()), None)
+            module = next((module for module, names in _LAZY_EXPORTS.items() if name in names.split()), None)
             if module is None:
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-            found = getattr(_room(module), name)
+            found = getattr(_import_submodule(module), name)
         globals()[name] = found
         return found
 
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES])
+    def __dir__() -> list[str]:
+        return sorted([*__all__, *_MODULES])

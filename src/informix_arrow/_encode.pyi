@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 KERNELS: Final[tuple[str, ...]]
 
 class Encoder:
-    """Encode record batches by a plan of ``(kind, width, arg, flags)`` per column (``wire.types.PlanOp``).
+    """Encode record batches by a plan of ``(kind, width, arg, flags)`` per column (``wire.plan_ops.PlanOp``).
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ from .wire.errors import (
     Warning,
     database_error,
 )
-from .wire.types import TypeOptions
+from .wire.plan_ops import TypeOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -25,7 +25,8 @@ import pyarrow as pa
 from pyarrow import csv
 
 from informix_arrow.connection import Connection, connect
-from informix_arrow.wire.types import ColumnType, TypeOptions, arrow_type
+from informix_arrow.wire.plan_ops import TypeOptions, arrow_type
+from informix_arrow.wire.types import ColumnType
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

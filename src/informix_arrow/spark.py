@@ -52,8 +52,8 @@ from .parallel import plan_partitions
 from .partitions import filters as conditions
 from .partitions.conditions import Condition
 from .partitions.partition import Partition
-from .wire.column_types import ColumnType
 from .wire.errors import Error, InterfaceError, ProgrammingError, Warning
+from .wire.types import ColumnType
 
 _LOGIN = ("url", "host", "port", "user", "password", "database", "server")
 _OPTIONS = (

@@ -27,9 +27,9 @@ from .bulk.target import bare_name, check_table, describe_table, map_columns, qu
 from .cursor import Cursor
 from .front.runner import Runner
 from .transactions import TransactionBlock
-from .wire.column_types import ColumnType, TypeCode
 from .wire.describe import Column
 from .wire.errors import Error, InterfaceError, InternalError, NotSupportedError
+from .wire.types import ColumnType, TypeCode
 
 if TYPE_CHECKING:
     from .shaping.parameters import Values

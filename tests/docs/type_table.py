@@ -21,7 +21,8 @@ import pyarrow as pa
 
 from informix_arrow.wire.describe import Column, compile_plan
 from informix_arrow.wire.errors import NotSupportedError
-from informix_arrow.wire.types import FLAG_DISTINCT, ColumnType, TypeCode, TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
+from informix_arrow.wire.types import FLAG_DISTINCT, ColumnType, TypeCode
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
 BEGIN, END = "<!-- made by tests/docs/type_table.py: begin -->", "<!-- end -->"

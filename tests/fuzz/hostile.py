@@ -55,7 +55,7 @@ import pyarrow as pa  # noqa: E402
 import replies  # noqa: E402
 
 from informix_arrow.wire.errors import DataError, Error, ProtocolError  # noqa: E402
-from informix_arrow.wire.types import arrow_type_of_op  # noqa: E402
+from informix_arrow.wire.plan_ops import arrow_type_of_op  # noqa: E402
 from informix_arrow.wire.values import decode_tuple, encode_tuple  # noqa: E402
 
 NEED_MORE, OTHER, FULL = 0, 1, 2

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from informix_arrow.wire.describe import Column
+from informix_arrow.wire.plan_ops import PlanOp, TypeOptions, plan_op
 from informix_arrow.wire.qualifiers import Qualifier
-from informix_arrow.wire.types import ColumnType, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple
 
 SEED = int(os.environ.get("FUZZ_SEED", "20260831"))

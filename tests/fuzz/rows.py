@@ -11,10 +11,12 @@ from pathlib import Path
 import replies
 
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.messages import BoundValue
-from informix_arrow.wire.types import ColumnType, Kind
-from informix_arrow.wire.values import bind_value, decode_tuple
+from informix_arrow.wire.plan_ops import Kind
+from informix_arrow.wire.types import ColumnType
+from informix_arrow.wire.values import decode_tuple
 
 STATEMENT = 3
 GROUPS, ONE_GROUP, PUTS = 0, 1, 2

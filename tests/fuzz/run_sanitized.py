@@ -74,7 +74,7 @@ def write_replies(directory: Path) -> list[str]:
     """Replies for fuzz_core.c: all types in one, each type alone and before an INTEGER, and random plans."""
     import replies
 
-    from informix_arrow.wire.types import TypeOptions, plan_op
+    from informix_arrow.wire.plan_ops import TypeOptions, plan_op
 
     every = list(range(len(replies.OPS)))
     last = every[-1]

@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.capabilities import CLIENT_OFFER, Framing
-from informix_arrow.wire.describe import Describe
 from informix_arrow.wire.login import ConnectReply, ConnectRequest, packet_length
+from informix_arrow.wire.messages import Describe
 from informix_arrow.wire.primitives import NeedMoreData, Reader
-from informix_arrow.wire.values import bind_value
 
 if TYPE_CHECKING:
     from informix_arrow.server import Server

@@ -16,7 +16,7 @@ from informix_arrow.partitions import filters
 from informix_arrow.partitions.conditions import Condition
 from informix_arrow.partitions.partition import Partition
 from informix_arrow.server import Server
-from informix_arrow.wire.column_types import ColumnType
+from informix_arrow.wire.types import ColumnType
 
 _numbers = itertools.count(1)
 COLUMNS = {

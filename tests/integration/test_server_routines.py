@@ -13,11 +13,11 @@ import informix_arrow
 from informix_arrow.server import Server
 from informix_arrow.server.errors import SqlError
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.bound_values import bound_to_python
-from informix_arrow.wire.describe import InputDescribe, StatementType
-from informix_arrow.wire.messages import BoundValue
+from informix_arrow.wire.describe import StatementType
+from informix_arrow.wire.messages import BoundValue, InputDescribe
 from informix_arrow.wire.types import TypeCode
-from informix_arrow.wire.values import bind_value
 
 from .raw import RawClient, Refused, one
 

@@ -6,7 +6,8 @@ import pytest
 
 from informix_arrow.server import Server
 from informix_arrow.wire import messages as m
-from informix_arrow.wire.describe import Describe, InputDescribe, KeysDescribe, StatementType
+from informix_arrow.wire.describe import StatementType
+from informix_arrow.wire.messages import Describe, InputDescribe, KeysDescribe
 from informix_arrow.wire.types import TypeCode
 
 from .raw import EOT, RawClient, one

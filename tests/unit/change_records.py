@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from informix_arrow.wire.changes import image_width
 from informix_arrow.wire.describe import Column
+from informix_arrow.wire.plan_ops import TypeOptions, plan_op
 from informix_arrow.wire.primitives import Reader
-from informix_arrow.wire.types import ColumnType, TypeOptions, plan_op
-from informix_arrow.wire.values import DECODERS
+from informix_arrow.wire.types import ColumnType
+from informix_arrow.wire.value_decoders import DECODERS
 
 INSERT, DELETE, BEFORE, AFTER = 40, 41, 42, 43
 

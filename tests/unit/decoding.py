@@ -11,7 +11,7 @@ import pytest
 
 from informix_arrow._decode import FULL, OTHER, Decoder
 from informix_arrow.wire.errors import DataError, ProtocolError
-from informix_arrow.wire.types import Kind, PlanOp, arrow_type_of_op
+from informix_arrow.wire.plan_ops import Kind, PlanOp, arrow_type_of_op
 
 INTEGER = PlanOp(Kind.INT32, 4, 0, 0)
 END_OF_TURN = b"\x00\x0c"

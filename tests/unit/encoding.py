@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from informix_arrow._encode import Encoder
-from informix_arrow.wire.types import Kind, PlanOp
+from informix_arrow.wire.plan_ops import Kind, PlanOp
 
 INTEGER = PlanOp(Kind.INT32, 4, 0, 0)
 TUPLE, PUT, BIND = 0, 1, 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 
 from informix_arrow.wire import messages as m
-from informix_arrow.wire.messages_lob import parse_file_answer
+from informix_arrow.wire.messages import parse_file_answer
 from informix_arrow.wire.primitives import NeedMoreData, Reader
 
 from .exchange_peer import FRAMING, Group, Peer

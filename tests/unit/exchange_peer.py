@@ -13,7 +13,8 @@ from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.steps import Ask, Connect, Exchange, Receive, Send, Uncounted
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.describe import Column, Describe, StatementType
+from informix_arrow.wire.describe import Column, StatementType
+from informix_arrow.wire.messages import Describe
 from informix_arrow.wire.primitives import Reader
 from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple

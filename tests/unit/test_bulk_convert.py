@@ -17,12 +17,13 @@ from informix_arrow.bulk.feed import RowFeed
 from informix_arrow.bulk.report import Rejects
 from informix_arrow.exchange.load import Form, Group
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.bind_values import bound_to_python
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, ProgrammingError
 from informix_arrow.wire.primitives import Reader
 from informix_arrow.wire.types import ColumnType
-from informix_arrow.wire.values import bound_to_python, decode_tuple
+from informix_arrow.wire.values import decode_tuple
 
 FRAMING = Framing(encoding="utf-8")
 SENTINEL = Column("tail", ColumnType.integer())

@@ -28,13 +28,15 @@ from informix_arrow.server.dialogue.bulk import OPTIONS
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.types.conversions import Converter
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.bind_values import bind_value, bound_to_python
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.messages import BoundValue
+from informix_arrow.wire.plan_ops import arrow_type, plan_op
 from informix_arrow.wire.primitives import Reader
-from informix_arrow.wire.types import ColumnType, arrow_type, plan_op
-from informix_arrow.wire.values import bind_value, bound_to_python, decode_tuple, encode_tuple
+from informix_arrow.wire.types import ColumnType
+from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 STATEMENT = 7
 TAIL = ColumnType.integer()

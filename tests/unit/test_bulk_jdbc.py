@@ -13,7 +13,8 @@ from informix_arrow.bulk.feed import RowFeed
 from informix_arrow.exchange.load import Form, put_type
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.describe import Column, Describe
+from informix_arrow.wire.describe import Column
+from informix_arrow.wire.messages import Describe
 from informix_arrow.wire.plan_ops import TypeOptions, arrow_type
 from informix_arrow.wire.primitives import Reader
 from informix_arrow.wire.types import TypeCode

@@ -15,9 +15,11 @@ from informix_arrow._changes import FULL, NEED_MORE, OTHER, ImageDecoder
 from informix_arrow.wire import changes as c
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, ProtocolError
+from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions
 from informix_arrow.wire.primitives import Reader
-from informix_arrow.wire.types import ColumnType, Kind, PlanOp, TypeOptions
-from informix_arrow.wire.values import DECODERS, ENCODERS
+from informix_arrow.wire.types import ColumnType
+from informix_arrow.wire.value_decoders import DECODERS
+from informix_arrow.wire.value_encoders import ENCODERS
 
 from . import change_records as w
 from .test_changes_records import VECTORS

@@ -33,7 +33,8 @@ from informix_arrow.wire.errors import (
     QueryCanceled,
     Warning,
 )
-from informix_arrow.wire.types import ColumnType, TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
+from informix_arrow.wire.types import ColumnType
 
 from . import change_records as w
 from .test_changes_transactions import HEAD, item, order

@@ -12,7 +12,8 @@ import pytest
 from informix_arrow.wire import changes as c
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import NotSupportedError, ProtocolError
-from informix_arrow.wire.types import ColumnType, TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
+from informix_arrow.wire.types import ColumnType
 
 from . import change_records as w
 

@@ -13,7 +13,7 @@ from informix_arrow.changes.assembler import Assembler, CapturedTable, Transacti
 from informix_arrow.changes.batches import Sizes, nulls
 from informix_arrow.changes.token import Token, lsn_text
 from informix_arrow.wire.errors import DataError, Error, InterfaceError, OperationalError, ProtocolError
-from informix_arrow.wire.types import TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
 
 from . import change_records as w
 

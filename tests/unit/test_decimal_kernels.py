@@ -12,7 +12,8 @@ from tests.walking import walked
 
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.describe import Column
-from informix_arrow.wire.types import ColumnType, arrow_type_of_op, plan_op
+from informix_arrow.wire.plan_ops import arrow_type_of_op, plan_op
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 from .decoding import INTEGER

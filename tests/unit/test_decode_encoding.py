@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.soaking import examples
 
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.types import FLAG_LARGE, FLAG_RAW, FLAG_REPLACE, FLAG_TRIM, Kind, PlanOp
+from informix_arrow.wire.plan_ops import FLAG_LARGE, FLAG_RAW, FLAG_REPLACE, FLAG_TRIM, Kind, PlanOp
 
 from .decoding import INTEGER, SENTINEL, SENTINEL_BYTES, decode, decode_one, refuses, stream
 

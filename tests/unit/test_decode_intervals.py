@@ -16,8 +16,9 @@ from tests.walking import walked
 from informix_arrow.wire.datetimes import IntervalValue, pack_interval, unpack_interval
 from informix_arrow.wire.errors import DataError, Error, ProtocolError
 from informix_arrow.wire.intervals import check_interval, to_month_day_nano, to_months, to_timedelta
+from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, plan_op
 from informix_arrow.wire.qualifiers import Qualifier
-from informix_arrow.wire.types import ColumnType, Kind, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.types import ColumnType
 
 from .decoding import decode_one, new_decoder, refuses, taken, tuple_message
 

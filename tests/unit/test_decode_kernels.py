@@ -17,7 +17,8 @@ from tests.walking import walked
 from informix_arrow._decode import FULL, KERNELS
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, ProtocolError
-from informix_arrow.wire.types import ColumnType, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.plan_ops import PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 from .decoding import END_OF_TURN, INTEGER, new_decoder, put_message, taken, tuple_message

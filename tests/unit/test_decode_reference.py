@@ -15,9 +15,11 @@ from tests.soaking import examples
 
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, Error, ProtocolError
+from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, plan_op
 from informix_arrow.wire.qualifiers import Qualifier
-from informix_arrow.wire.types import ColumnType, Kind, PlanOp, TypeOptions, plan_op
-from informix_arrow.wire.values import DECODERS, decode_tuple, encode_tuple
+from informix_arrow.wire.types import ColumnType
+from informix_arrow.wire.value_decoders import DECODERS
+from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 from .decoding import END_OF_TURN, decode, new_decoder, stream, taken, tuple_message
 

@@ -9,7 +9,8 @@ from informix_arrow.exchange.shape import Shape
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.describe import Column, compile_plan
-from informix_arrow.wire.types import ColumnType, TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple
 
 COLUMNS = (

@@ -15,7 +15,7 @@ from tests.walking import walked
 
 from informix_arrow._decode import FULL, NEED_MORE, OTHER, Decoder
 from informix_arrow.wire.errors import DataError, ProtocolError
-from informix_arrow.wire.types import Kind, PlanOp
+from informix_arrow.wire.plan_ops import Kind, PlanOp
 
 from .decoding import (
     END_OF_TURN,

@@ -16,8 +16,7 @@ from informix_arrow._decode import FULL, OTHER, Decoder
 from informix_arrow.shaping.finish import as_text
 from informix_arrow.wire.codepages import decoder_table
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.plan_ops import FLAG_LARGE, FLAG_RAW, FLAG_REPLACE
-from informix_arrow.wire.types import Kind, PlanOp, arrow_type_of_op
+from informix_arrow.wire.plan_ops import FLAG_LARGE, FLAG_RAW, FLAG_REPLACE, Kind, PlanOp, arrow_type_of_op
 
 from .decoding import INTEGER, SENTINEL, SENTINEL_BYTES, stream
 

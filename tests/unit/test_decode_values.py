@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.walking import walked
 
 from informix_arrow.wire.errors import DataError, ProtocolError
-from informix_arrow.wire.types import ColumnType, Kind, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.types import ColumnType
 
 from .decoding import decode_one, pack_decimal, refuses
 

@@ -12,8 +12,9 @@ from tests.walking import walked
 
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.intervals import parse_interval, to_month_day_nano, to_months, to_timedelta
+from informix_arrow.wire.plan_ops import TypeOptions, plan_op
 from informix_arrow.wire.qualifiers import Qualifier
-from informix_arrow.wire.types import ColumnType, TypeCode, TypeOptions, plan_op
+from informix_arrow.wire.types import ColumnType, TypeCode
 
 from .decoding import decode_one, refuses
 

@@ -12,7 +12,8 @@ from informix_arrow.server.engine.prepared import Prepared
 from informix_arrow.server.errors import SqlError
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.describe import Column, Describe, StatementType
+from informix_arrow.wire.describe import Column, StatementType
+from informix_arrow.wire.messages import Describe
 from informix_arrow.wire.types import ColumnType
 
 COLUMNS = (Column("k", ColumnType.integer()), Column("n\u00e4me", ColumnType.varchar(20)))

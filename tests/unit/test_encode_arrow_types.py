@@ -16,7 +16,8 @@ from tests.walking import walked
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.decimals import pack_decimal
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.types import FLAG_RAW, ColumnType, Kind, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.plan_ops import FLAG_RAW, Kind, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.types import ColumnType
 
 from .encoding import INTEGER, bound, codepage_of, loaded, payload, payloads
 

@@ -14,7 +14,9 @@ import pytest
 
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.types import ColumnType, Qualifier, arrow_type_of_op, plan_op
+from informix_arrow.wire.plan_ops import arrow_type_of_op, plan_op
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType
 
 from .encoding import BIND, PUT, TUPLE, payloads
 

@@ -17,22 +17,14 @@ from tests.soaking import examples
 from tests.walking import walked
 
 from informix_arrow.wire.bind_values import bind_value, blob_descriptor
-from informix_arrow.wire.binds import NULL_VALUE, Bind, BoundValue
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.datetimes import pack_datetime
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.messages_statement import BlobBind, BlobChunk
+from informix_arrow.wire.messages import NULL_VALUE, Bind, BlobBind, BlobChunk, BoundValue
+from informix_arrow.wire.plan_ops import FLAG_RAW, Kind, PlanOp, TypeOptions, arrow_type_of_op, plan_op
 from informix_arrow.wire.primitives import Reader
-from informix_arrow.wire.types import (
-    FLAG_RAW,
-    ColumnType,
-    Kind,
-    PlanOp,
-    Qualifier,
-    TypeOptions,
-    arrow_type_of_op,
-    plan_op,
-)
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType
 
 from .encoding import BIND, INTEGER, PUT, SENTINEL, TUPLE, bind_rows, bound, codepage_of, loaded, payload
 

@@ -17,7 +17,8 @@ from tests.walking import walked
 from informix_arrow._encode import KERNELS, Encoder
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.types import ColumnType, plan_op
+from informix_arrow.wire.plan_ops import plan_op
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple
 
 from .encoding import PUT, TUPLE, payloads

@@ -15,7 +15,9 @@ from tests.walking import walked
 from informix_arrow.wire.datetimes import IntervalValue, pack_interval, unpack_interval
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.types import ColumnType, Kind, PlanOp, Qualifier, TypeOptions, plan_op
+from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import decode_tuple
 
 from .encoding import bound, loaded, payload

@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 from tests.soaking import examples
 
 from informix_arrow.wire.describe import Column
-from informix_arrow.wire.types import (
-    FLAG_RAW,
-    ColumnType,
-    Kind,
-    PlanOp,
-    Qualifier,
-    TypeOptions,
-    arrow_type_of_op,
-    plan_op,
-)
+from informix_arrow.wire.plan_ops import FLAG_RAW, Kind, PlanOp, TypeOptions, arrow_type_of_op, plan_op
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 from .decoding import new_decoder, stream, taken

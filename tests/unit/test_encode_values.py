@@ -19,7 +19,9 @@ from informix_arrow._encode import Encoder
 from informix_arrow.wire.decimals import pack_decimal
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.types import ColumnType, Kind, PlanOp, Qualifier, TypeOptions, plan_op
+from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, plan_op
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple
 
 from .encoding import codepage_of, payload

@@ -13,16 +13,9 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow.wire.types import (
-    ColumnType,
-    Kind,
-    PlanOp,
-    Qualifier,
-    TypeCode,
-    TypeOptions,
-    arrow_type_of_op,
-    plan_op,
-)
+from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, arrow_type_of_op, plan_op
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType, TypeCode
 
 from .encoding import bound, payload
 

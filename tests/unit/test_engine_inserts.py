@@ -16,7 +16,8 @@ from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.prepared import Outcome
 from informix_arrow.server.errors import SqlError
 from informix_arrow.wire.datetimes import DatetimeValue
-from informix_arrow.wire.types import Qualifier, arrow_type
+from informix_arrow.wire.plan_ops import arrow_type
+from informix_arrow.wire.qualifiers import Qualifier
 
 from .engine_support import Db, connect, open_engine
 

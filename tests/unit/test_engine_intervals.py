@@ -16,7 +16,7 @@ from tests.walking import walked
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.types import intervals
 from informix_arrow.wire.datetimes import IntervalValue
-from informix_arrow.wire.types import Qualifier
+from informix_arrow.wire.qualifiers import Qualifier
 
 from .engine_support import Db, connect, open_engine
 

@@ -13,7 +13,7 @@ from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import Library
 from informix_arrow.server.types.nested_values import parse_literal
 from informix_arrow.wire.nested import parse_literal as clients_parse
-from informix_arrow.wire.types import TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
 
 from .engine_support import Db, connect
 

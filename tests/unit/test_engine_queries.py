@@ -13,7 +13,7 @@ from tests.walking import walked
 from informix_arrow.server.engine.engine import Engine
 from informix_arrow.server.engine.session import open_session
 from informix_arrow.server.types.result_types import RESULT_OPTIONS
-from informix_arrow.wire.types import arrow_type
+from informix_arrow.wire.plan_ops import arrow_type
 
 from .engine_support import VERSION, Db, connect, open_engine
 

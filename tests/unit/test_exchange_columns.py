@@ -13,11 +13,11 @@ import pytest
 from informix_arrow.exchange.assigned import Check
 from informix_arrow.exchange.columns import Binding, ColumnBinder
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.bind_values import bind_value, bound_to_python
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.column_types import FLAG_DISTINCT_BOOLEAN, ColumnType, TypeCode
 from informix_arrow.wire.errors import DataError, Error
 from informix_arrow.wire.primitives import Reader
-from informix_arrow.wire.values import bind_value, bound_to_python
+from informix_arrow.wire.types import FLAG_DISTINCT_BOOLEAN, ColumnType, TypeCode
 
 FRAMING = Framing(encoding="latin-1")
 HEAD, TAIL = m.Id(3).encode(FRAMING), m.Execute().encode(FRAMING) + m.EndOfTurn().encode(FRAMING)

@@ -17,8 +17,9 @@ from informix_arrow.exchange.statement import prepare
 from informix_arrow.exchange.turns import ask, settle
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.describe import Column, Describe, InputDescribe, StatementType
+from informix_arrow.wire.describe import Column, StatementType
 from informix_arrow.wire.errors import ProtocolError
+from informix_arrow.wire.messages import Describe, InputDescribe
 from informix_arrow.wire.primitives import NeedMoreData, Reader
 from informix_arrow.wire.types import ColumnType, TypeCode
 

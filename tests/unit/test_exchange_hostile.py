@@ -22,13 +22,15 @@ from informix_arrow.exchange.statement import prepare
 from informix_arrow.exchange.steps import Exchange, Receive, Send, in_two
 from informix_arrow.exchange.turns import ask
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.describe import Column, Describe, InputDescribe, StatementType, compile_plan
+from informix_arrow.wire.describe import Column, StatementType, compile_plan
 from informix_arrow.wire.errors import Error, InterfaceError, NotSupportedError, ProtocolError
+from informix_arrow.wire.messages import Describe, InputDescribe
+from informix_arrow.wire.plan_ops import TypeOptions
 from informix_arrow.wire.primitives import Reader, Writer
 from informix_arrow.wire.type_codes import FLAG_DISTINCT, FLAG_DISTINCT_BOOLEAN, FLAG_NOT_NULL
-from informix_arrow.wire.types import ColumnType, TypeCode, TypeOptions
-from informix_arrow.wire.values import bind_value
+from informix_arrow.wire.types import ColumnType, TypeCode
 
 MOST = 1 << 20
 

@@ -20,9 +20,11 @@ from informix_arrow.exchange.smart_objects import FIRST_READ, READ, read_object
 from informix_arrow.exchange.stream import group
 from informix_arrow.exchange.turns import send_all, settle
 from informix_arrow.wire import messages as m
-from informix_arrow.wire.describe import Column, Describe, StatementType
+from informix_arrow.wire.describe import Column, StatementType
 from informix_arrow.wire.errors import DataError, Error, OperationalError, ProtocolError
-from informix_arrow.wire.types import ColumnType, TypeOptions
+from informix_arrow.wire.messages import Describe
+from informix_arrow.wire.plan_ops import TypeOptions
+from informix_arrow.wire.types import ColumnType
 
 from .exchange_lob_peer import CLOSE, LobServer, descriptor, locator
 from .exchange_peer import Group, Peer, new_session

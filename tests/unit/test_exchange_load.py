@@ -15,10 +15,11 @@ from informix_arrow.exchange.scope import Scope, ScopeKind
 from informix_arrow.exchange.session import Session, Transaction
 from informix_arrow.exchange.steps import ConnectionLost, Exchange, Receive, Send, in_two
 from informix_arrow.wire import messages as m
+from informix_arrow.wire.bind_values import bind_value
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import Error, IntegrityError, InternalError, OperationalError, ProtocolError
 from informix_arrow.wire.types import ColumnType
-from informix_arrow.wire.values import bind_value, encode_tuple
+from informix_arrow.wire.values import encode_tuple
 
 from .exchange_peer import COLUMNS, FRAMING, DistantPeer, Peer, new_session
 from .exchange_peer import Group as Messages

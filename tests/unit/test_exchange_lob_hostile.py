@@ -18,8 +18,9 @@ from informix_arrow.exchange.statement import Outcome
 from informix_arrow.exchange.stream import next_message
 from informix_arrow.exchange.turns import DISCARD, settle
 from informix_arrow.wire import messages as m
-from informix_arrow.wire.describe import Describe, StatementType
+from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import DataError, InterfaceError, OperationalError, ProtocolError
+from informix_arrow.wire.messages import Describe
 from informix_arrow.wire.types import ColumnType
 
 from .exchange_lob_peer import Dialogue, FilePeer, LobServer, locator

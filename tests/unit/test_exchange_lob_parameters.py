@@ -23,8 +23,9 @@ from informix_arrow.exchange.session import Session
 from informix_arrow.exchange.statement import Outcome
 from informix_arrow.exchange.steps import ConnectionLost
 from informix_arrow.wire import messages as m
-from informix_arrow.wire.describe import Column, Describe, InputDescribe, StatementType
+from informix_arrow.wire.describe import Column, StatementType
 from informix_arrow.wire.errors import DataError, Error, NotSupportedError
+from informix_arrow.wire.messages import Describe, InputDescribe
 from informix_arrow.wire.primitives import Reader
 from informix_arrow.wire.types import ColumnType
 

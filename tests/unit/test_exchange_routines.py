@@ -15,8 +15,9 @@ from informix_arrow.exchange.routines import fast_path_call
 from informix_arrow.exchange.statement import Outcome
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.bound_values import bound_to_python
-from informix_arrow.wire.describe import InputDescribe, StatementType
+from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import DataError, Error, InterfaceError, ProgrammingError, ProtocolError
+from informix_arrow.wire.messages import InputDescribe
 from informix_arrow.wire.types import ColumnType, TypeCode
 
 from .exchange_peer import FRAMING, Peer, new_session, other, rows, select

@@ -19,8 +19,9 @@ from informix_arrow.exchange.statement_cache import LONGEST_TEXT, StatementCache
 from informix_arrow.exchange.transaction import rollback
 from informix_arrow.exchange.turns import settle
 from informix_arrow.wire import messages as m
-from informix_arrow.wire.describe import Column, Describe, Plan, StatementType, compile_plan
+from informix_arrow.wire.describe import Column, Plan, StatementType, compile_plan
 from informix_arrow.wire.errors import Error, ProgrammingError
+from informix_arrow.wire.messages import Describe
 from informix_arrow.wire.types import ColumnType
 
 from .exchange_peer import COLUMNS, DistantPeer, Group, Peer, new_session, rows
@@ -127,7 +128,7 @@ def test_a_change_is_prepared_once_and_executed_again_with_other_values() -> Non
 
 def test_the_plan_is_compiled_once_for_each_way_of_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     from informix_arrow.exchange import opening
-    from informix_arrow.wire.types import TypeOptions
+    from informix_arrow.wire.plan_ops import TypeOptions
 
     compiled = list[object]()
 

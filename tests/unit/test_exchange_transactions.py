@@ -23,7 +23,7 @@ from informix_arrow.exchange.statement_cache import StatementCache
 from informix_arrow.exchange.transaction import commit, for_update, goes_back_only, rollback
 from informix_arrow.exchange.turns import clear_orphans, settle
 from informix_arrow.wire import messages as m
-from informix_arrow.wire.describe import Describe, StatementType
+from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import (
     Error,
     IntegrityError,
@@ -32,6 +32,7 @@ from informix_arrow.wire.errors import (
     OperationalError,
     ProgrammingError,
 )
+from informix_arrow.wire.messages import Describe
 
 from .exchange_peer import COLUMNS, Group, Peer, new_session, rows
 

@@ -11,7 +11,8 @@ from tests.walking import walked
 from informix_arrow.shaping.finish import Content, Finisher, as_text
 from informix_arrow.wire.describe import Column, compile_plan
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.types import ColumnType, TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
+from informix_arrow.wire.types import ColumnType
 
 ID = Column("id", ColumnType.integer(not_null=True))
 NAME = Column("name", ColumnType.varchar(20))

@@ -17,7 +17,7 @@ from informix_arrow.exchange.turns import settle
 from informix_arrow.large_object import LargeObject
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import DataError, Error, InterfaceError
-from informix_arrow.wire.types import TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
 
 from .exchange_lob_peer import LobServer, descriptor, locator
 from .exchange_peer import Peer, new_session

@@ -30,7 +30,7 @@ def test_a_type_checker_and_the_interpreter_see_the_same_names() -> None:
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names
     }
-    made = {(module, name) for module, names in ifx._ROOMS.items() for name in names.split()}
+    made = {(module, name) for module, names in ifx._LAZY_EXPORTS.items() for name in names.split()}
     assert made == typed
     assert sorted(name for _, name in made) == sorted(set(ifx.__all__) - {"__version__"})
     for module, name in made:

@@ -12,7 +12,7 @@ from informix_arrow import InterfaceError
 from informix_arrow.partitions.conditions import Fragment, fragments, ranges, remainders
 from informix_arrow.partitions.keys import Key
 from informix_arrow.partitions.planner import request
-from informix_arrow.wire.column_types import ColumnType
+from informix_arrow.wire.types import ColumnType
 
 
 def of_strategy(strategy: str, *texts: tuple[int, str]) -> list[Fragment]:

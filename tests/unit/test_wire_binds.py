@@ -22,7 +22,8 @@ from informix_arrow.wire.errors import DataError, NotSupportedError, Programming
 from informix_arrow.wire.intervals import YearMonthInterval, parse_interval
 from informix_arrow.wire.messages import NULL_VALUE, Bind, BoundValue
 from informix_arrow.wire.primitives import Reader
-from informix_arrow.wire.types import ColumnType, Qualifier
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType
 
 from .wire_vectors import column_type, load
 

@@ -21,17 +21,9 @@ from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, Error
 from informix_arrow.wire.intervals import to_month_day_nano, to_timedelta
 from informix_arrow.wire.nested import format_literal, nested_type, parse_literal
-from informix_arrow.wire.types import (
-    FLAG_DISTINCT,
-    FLAG_NOT_NULL,
-    ColumnType,
-    Kind,
-    PlanOp,
-    Qualifier,
-    TypeOptions,
-    arrow_type_of_op,
-    plan_op,
-)
+from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, arrow_type_of_op, plan_op
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import FLAG_DISTINCT, FLAG_NOT_NULL, ColumnType
 from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 from .decoding import SENTINEL, decode, new_decoder, stream, taken, tuple_message

@@ -17,7 +17,7 @@ from informix_arrow.wire.intervals import (
     to_month_day_nano,
     to_timedelta,
 )
-from informix_arrow.wire.types import Qualifier
+from informix_arrow.wire.qualifiers import Qualifier
 
 FIELDS = ["YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "FRACTION"]
 

@@ -10,8 +10,9 @@ from tests.walking import walked
 
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.describe import Column, Describe, InputDescribe, KeysDescribe
+from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, ProtocolError
+from informix_arrow.wire.messages import Describe, InputDescribe, KeysDescribe
 from informix_arrow.wire.primitives import NeedMoreData, Reader
 from informix_arrow.wire.types import ColumnType
 
@@ -235,11 +236,27 @@ def test_every_message_class_is_in_the_round_trips() -> None:
     name."""
     classes = {
         cls for cls in vars(m).values()
-        if isinstance(cls, type) and issubclass(cls, m.Message) and cls is not m.Message
+        if isinstance(cls, type) and issubclass(cls, m.Message) and hasattr(cls, "TAG")
     }  # fmt: skip
     tested = {type(message) for message in CLIENT_MESSAGES + SERVER_MESSAGES}
     tested |= {m.FetchBlob, m.FileTotal, m.FileRead}  # size by framing; tag 106 twice: test_wire_lob_messages
     assert classes == tested
+
+
+def test_two_messages_of_one_side_cannot_have_the_same_tag() -> None:
+    with pytest.raises(TypeError, match=r"^Id and .*Other have the same tag 4$"):
+
+        class Other(m.Message, tag=m.Id.TAG, sent_by="client"):
+            """Another message."""
+
+
+def test_a_field_without_a_codec_is_refused_when_the_class_is_made() -> None:
+    with pytest.raises(TypeError, match=r"Unknown.number names no codec"):
+
+        class Unknown(m.Message):
+            """A message whose field has no layout."""
+
+            number: int
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from tests.walking import walked
 
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.nested import definition_of, format_literal, nested_type, parse_literal
-from informix_arrow.wire.types import ColumnType, TypeOptions
+from informix_arrow.wire.plan_ops import TypeOptions
+from informix_arrow.wire.types import ColumnType
 
 from .wire_vectors import column_type, load
 

@@ -10,20 +10,15 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
+from informix_arrow.wire import plan_ops
 from informix_arrow.wire import types as t
 from informix_arrow.wire.describe import Column, compile_plan
 from informix_arrow.wire.errors import NotSupportedError, ProtocolError
-from informix_arrow.wire.types import (
-    DEFAULT_OPTIONS,
-    ColumnType,
-    Kind,
-    Qualifier,
-    TypeCode,
-    TypeOptions,
-    arrow_type,
-    plan_op,
-)
-from informix_arrow.wire.values import DECODERS, ENCODERS
+from informix_arrow.wire.plan_ops import DEFAULT_OPTIONS, Kind, TypeOptions, arrow_type, plan_op
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType, TypeCode
+from informix_arrow.wire.value_decoders import DECODERS
+from informix_arrow.wire.value_encoders import ENCODERS
 
 PLAN_H = Path(__file__).parents[2] / "src" / "informix_arrow" / "native" / "plan.h"
 
@@ -224,17 +219,17 @@ def test_plan_ops_carry_what_plan_h_says() -> None:
     ) -> tuple[int, int, int, int]:
         return plan_op(ColumnType.parse_sql(sql), options, bool_binary=binary).as_tuple()
 
-    assert op("CHAR(10)") == (Kind.CHAR, 10, 0, t.FLAG_TRIM)
+    assert op("CHAR(10)") == (Kind.CHAR, 10, 0, plan_ops.FLAG_TRIM)
     assert op("CHAR(10)", TypeOptions(char_padding="keep", strings="large")) == (
         Kind.CHAR,
         10,
         0,
-        t.FLAG_LARGE,
+        plan_ops.FLAG_LARGE,
     )
     assert op("VARCHAR(20,5)") == (Kind.VARCHAR, 20, 0, 0)
     assert op("LVARCHAR(500)") == (Kind.LVARCHAR, 500, 0, 0)
     assert op("BOOLEAN") == (Kind.BOOL, 6, 0, 0)
-    assert op("BOOLEAN", binary=True) == (Kind.BOOL, 6, 0, t.FLAG_BINARY_BOOL)
+    assert op("BOOLEAN", binary=True) == (Kind.BOOL, 6, 0, plan_ops.FLAG_BINARY_BOOL)
     assert op("DECIMAL(8,2)") == (Kind.DECIMAL128, 5, 0x0802, 0)
     assert op("DECIMAL(16)") == (Kind.DECIMAL_FLOAT64, 10, 0x10FF, 0)
     floating = TypeOptions(floating_decimals=pa.decimal128(38, 10))
@@ -371,7 +366,7 @@ def test_text_that_the_decoder_cannot_transcode_is_decoded_raw_and_promised_as_t
         options = TypeOptions(encoding_errors=errors)  # type: ignore[arg-type]
         plan = compile_plan(columns, options, raw_text=True)
         assert [field.type for field in plan.decoded] == [pa.binary(), pa.binary(), pa.utf8()]
-        assert [op.flags for op in plan.ops] == [t.FLAG_TRIM | t.FLAG_RAW, t.FLAG_RAW, 0]
+        assert [op.flags for op in plan.ops] == [plan_ops.FLAG_TRIM | plan_ops.FLAG_RAW, plan_ops.FLAG_RAW, 0]
         assert plan.schema == compile_plan(columns, options).schema
     large = compile_plan(columns, TypeOptions(strings="large"), raw_text=True)
     assert large.decoded.field(0).type == pa.large_binary()
@@ -458,13 +453,13 @@ def test_kinds_and_flags_have_the_numbers_of_plan_h() -> None:
     assert kinds == {kind.name: kind.value for kind in Kind}
     flags = {name: int(number) for name, number in re.findall(r"#define IA_FLAG_(\w+) (\d+)", text)}
     assert flags == {
-        "TRIM": t.FLAG_TRIM,
-        "BINARY_BOOL": t.FLAG_BINARY_BOOL,
-        "LARGE": t.FLAG_LARGE,
-        "REPLACE": t.FLAG_REPLACE,
-        "RAW": t.FLAG_RAW,
-        "ROUND": t.FLAG_ROUND,
-        "TRUNCATE": t.FLAG_TRUNCATE,
+        "TRIM": plan_ops.FLAG_TRIM,
+        "BINARY_BOOL": plan_ops.FLAG_BINARY_BOOL,
+        "LARGE": plan_ops.FLAG_LARGE,
+        "REPLACE": plan_ops.FLAG_REPLACE,
+        "RAW": plan_ops.FLAG_RAW,
+        "ROUND": plan_ops.FLAG_ROUND,
+        "TRUNCATE": plan_ops.FLAG_TRUNCATE,
     }
 
 

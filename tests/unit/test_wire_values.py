@@ -12,18 +12,20 @@ import pyarrow as pa
 import pytest
 from tests.walking import walked
 
-from informix_arrow.wire.datetimes import pack_interval, unpack_interval
+from informix_arrow.wire.datetimes import (
+    DatetimeValue,
+    pack_datetime,
+    pack_interval,
+    unpack_datetime,
+    unpack_interval,
+)
 from informix_arrow.wire.decimals import pack_decimal, unpack_decimal
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, ProtocolError
-from informix_arrow.wire.types import DEFAULT_OPTIONS, ColumnType, Qualifier, TypeOptions, arrow_type
-from informix_arrow.wire.values import (
-    DatetimeValue,
-    decode_tuple,
-    encode_tuple,
-    pack_datetime,
-    unpack_datetime,
-)
+from informix_arrow.wire.plan_ops import DEFAULT_OPTIONS, TypeOptions, arrow_type
+from informix_arrow.wire.qualifiers import Qualifier
+from informix_arrow.wire.types import ColumnType
+from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 from .wire_vectors import column_type, load
 

@@ -10,14 +10,13 @@ import pytest
 from tests.walking import walked
 
 from informix_arrow.wire.bind_values import bound_to_python
-from informix_arrow.wire.binds import Bind
 from informix_arrow.wire.capabilities import Framing
 from informix_arrow.wire.datetimes import DatetimeValue, IntervalValue
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError
-from informix_arrow.wire.messages import BlobBind, BlobChunk, parse_client_message
+from informix_arrow.wire.messages import Bind, BlobBind, BlobChunk, parse_client_message
+from informix_arrow.wire.plan_ops import Kind, TypeOptions, arrow_type_of_op, plan_op
 from informix_arrow.wire.primitives import Reader
-from informix_arrow.wire.types import Kind, TypeOptions, arrow_type_of_op, plan_op
 from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 from .decoding import decode_one

@@ -35,7 +35,7 @@ from ..wire.errors import (
     Warning,
     database_error,
 )
-from ..wire.types import TypeOptions
+from ..wire.plan_ops import TypeOptions
 from .connection import AsyncConnection, open_plain
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from ..bulk.report import WriteReport, add_text
 from ..bulk.source import Dealt
 from ..bulk.target import bare_name, check_table, describe_table, map_columns, quote
 from ..front.runner import AsyncRunner
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, InternalError, NotSupportedError
+from ..wire.types import ColumnType, TypeCode
 from .cursor import AsyncCursor
 from .transactions import AsyncTransactionBlock
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 from ..exchange.database import plain_rows
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
-from ..wire.column_types import ColumnType
 from ..wire.describe import Column
 from ..wire.errors import Error
-from ..wire.types import arrow_type
+from ..wire.plan_ops import arrow_type
+from ..wire.types import ColumnType
 from .target import bare_name, split_table
 
 _KINDS = {"P": "primary key", "U": "unique constraint", "R": "foreign key", "C": "check"}

@@ -20,13 +20,13 @@ from .._encode import Encoder
 from ..shaping import compute as pc
 from ..wire.assignment import Inexact, interval_of_text
 from ..wire.code_sets import is_multibyte
-from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
 from ..wire.describe import Column
 from ..wire.errors import DataError, ProgrammingError
 from ..wire.intervals import to_month_day_nano
 from ..wire.nested import format_literal
 from ..wire.plan_ops import FLAG_ROUND, FLAG_TRUNCATE, Kind, PlanOp, TypeOptions, plan_op
 from ..wire.qualifiers import Qualifier
+from ..wire.types import COMPLEX_CODES, ColumnType, TypeCode
 
 Step = Callable[[pa.Array], pa.Array]
 

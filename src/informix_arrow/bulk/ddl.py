@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.errors import InterfaceError, ProgrammingError
+from ..wire.types import ColumnType, TypeCode
 from .target import quote_new
 
 _FIXED: dict[pa.DataType, str] = {

@@ -21,7 +21,6 @@ from ..exchange.steps import Exchange
 from ..exchange.turns import settle
 from ..wire import messages as m
 from ..wire.assignment import Inexact
-from ..wire.column_types import COMPLEX_CODES, ColumnType, TypeCode
 from ..wire.describe import Column
 from ..wire.errors import (
     INTERRUPTED,
@@ -30,6 +29,7 @@ from ..wire.errors import (
     NotSupportedError,
     ProgrammingError,
 )
+from ..wire.types import COMPLEX_CODES, ColumnType, TypeCode
 from . import belongings, ddl, merging, target
 from .advice import advice
 from .convert import Converter, converter

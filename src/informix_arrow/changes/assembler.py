@@ -17,7 +17,7 @@ import pyarrow as pa
 from .._changes import FULL
 from ..wire import changes as records
 from ..wire.errors import OperationalError, ProtocolError
-from ..wire.types import TypeOptions
+from ..wire.plan_ops import TypeOptions
 from .batches import Sizes, TableBatches
 from .open_transaction import OpenTransaction, Pieces
 from .token import Token, lsn_text

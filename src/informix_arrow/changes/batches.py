@@ -17,9 +17,8 @@ from ..wire.code_sets import is_multibyte
 from ..wire.codepages import decoder_table
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import DataError, NotSupportedError, ProtocolError
-from ..wire.plan_ops import Kind
+from ..wire.plan_ops import Kind, TypeOptions
 from ..wire.type_codes import FLAG_NOT_NULL
-from ..wire.types import TypeOptions
 
 OPERATIONS = ("insert", "update", "delete", "truncate")
 

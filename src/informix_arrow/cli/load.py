@@ -16,9 +16,9 @@ from ..bulk.report import WriteReport
 from ..bulk.target import NO_SUCH_TABLE, check_table, map_columns
 from ..connection import Connection
 from ..unl.columns import columns_of
-from ..wire.column_types import ColumnType
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError
+from ..wire.types import ColumnType
 from . import connecting, output, progress
 from .checkpoint import Checkpoint, Progress
 from .exits import DONE, REJECTS, Failure, UsageError, noted, one_line, say

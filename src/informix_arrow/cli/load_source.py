@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..wire.column_types import ColumnType, TypeCode
+from ..wire.types import ColumnType, TypeCode
 from .exits import Failure
 from .files import STDIO
 from .formats import Options, Rows, opened

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.errors import DataError
+from ..wire.types import ColumnType, TypeCode
 
 _UNITS = ("s", "ms", "us", "ns")
 

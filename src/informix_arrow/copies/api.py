@@ -26,9 +26,9 @@ from ..parallel import PartitionedResult
 from ..partitioned import partition_read
 from ..partitions.keys import Key
 from ..result import Result
-from ..wire.column_types import TypeCode
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, OperationalError
+from ..wire.types import TypeCode
 from .checks import Checks
 from .rejects import Rejects, Sieve
 from .state import Rows, State, Target, changes

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.errors import DataError, InterfaceError, OperationalError
+from ..wire.types import ColumnType, TypeCode
 from .rejects import Misfit
 from .state import Rows, State, reconcile
 

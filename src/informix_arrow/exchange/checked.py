@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..wire.assignment import Inexact, assigner
-from ..wire.column_types import described_qualifier
 from ..wire.describe import Column
 from ..wire.errors import ProtocolError
-from ..wire.types import ColumnType
+from ..wire.types import ColumnType, described_qualifier
 from .assigned import Check, assigned_placeholders
 from .lob_parameters import ask_targets
 from .session import Session

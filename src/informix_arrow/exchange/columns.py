@@ -1,6 +1,6 @@
 """Rows of Python values as Arrow columns, for the C encoder: what ``executemany`` sends.
 
-A column whose values are all of one plain type, NULLs apart, is bound as :func:`~..wire.values.bind_value`
+A column whose values are all of one plain type, NULLs apart, is bound as :func:`~..wire.bind_values.bind_value`
 would bind them, only thousands at a time. What is assigned to a column goes by that column's own op, so the encoder
 checks it as it does for ``write_arrow``. A chunk with any other column is left to ``bind_value``.
 """
@@ -20,9 +20,9 @@ from ..shaping import compute as pc
 from ..wire.assignment import WHOLE_NUMBERS, Inexact, finest
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import encoder_table
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.plan_ops import FLAG_ROUND, FLAG_TRUNCATE, Kind, PlanOp, TypeOptions, plan_op
 from ..wire.qualifiers import Field
+from ..wire.types import ColumnType, TypeCode
 from .assigned import Check
 
 Made = tuple[PlanOp, Any]  # an op, and the array for it

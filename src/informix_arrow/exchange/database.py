@@ -8,7 +8,7 @@ from functools import lru_cache
 from ..wire import messages as m
 from ..wire.capabilities import Framing, codec_of_locale
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProtocolError
-from ..wire.message_base import Message
+from ..wire.messages import Message
 from ..wire.primitives import NeedMoreData, encode_strictly
 from ..wire.values import decode_tuple
 from .cancel import heed

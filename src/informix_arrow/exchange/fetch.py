@@ -23,8 +23,8 @@ from ..shaping.rows import Decoded
 from ..wire import messages as m
 from ..wire.describe import Column, Plan
 from ..wire.errors import DataError, Error, InterfaceError, NotSupportedError, ProtocolError
-from ..wire.message_base import Message
-from ..wire.types import TypeOptions
+from ..wire.messages import Message
+from ..wire.plan_ops import TypeOptions
 from . import client_files
 from .buffer import OBJECT_BYTES, too_long
 from .cancel import heed, wanted

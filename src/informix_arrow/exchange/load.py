@@ -25,8 +25,8 @@ from enum import IntEnum
 from typing import Protocol, TypeVar
 
 from ..wire import messages as m
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.errors import INTERRUPTED, CommitUnknown, DataError, Error, InternalError, ProtocolError
+from ..wire.types import ColumnType, TypeCode
 from .cancel import heed, wanted
 from .replies import WARNING_CUT, ManyOutcome, Replies, whole_reply
 from .scope import Scope, ScopeKind

@@ -24,11 +24,10 @@ import pyarrow as pa
 
 from ..shaping.parameters import placeholder_positions
 from ..wire import messages as m
-from ..wire.describe import Describe, InputDescribe
+from ..wire.bind_values import bind_value
 from ..wire.errors import DataError, Error, say_where
-from ..wire.message_base import Message
+from ..wire.messages import Describe, InputDescribe, Message
 from ..wire.types import ColumnType, TypeCode
-from ..wire.values import bind_value
 from .object_sources import Source, is_object_value, is_readable, source_of
 from .session import Session
 from .steps import Exchange, Send

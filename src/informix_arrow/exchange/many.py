@@ -19,7 +19,6 @@ from ..shaping.parameters import RowCheck, Statement, Values, parse
 from ..wire import messages as m
 from ..wire.assignment import Inexact
 from ..wire.bind_values import bind_value
-from ..wire.binds import BoundValue
 from ..wire.describe import StatementType
 from ..wire.errors import (
     INTERRUPTED,
@@ -30,6 +29,7 @@ from ..wire.errors import (
     ProgrammingError,
     say_where,
 )
+from ..wire.messages import BoundValue
 from .cancel import heed, wanted
 from .checked import known_targets
 from .columns import Binding, ColumnBinder

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..wire import messages as m
-from ..wire.describe import Describe
 from ..wire.errors import INTERRUPTED, Error, OperationalError
+from ..wire.messages import Describe
 from .cancel import heed, wanted
 from .lob_parameters import (
     Parameters,

@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..wire import messages as m
-from ..wire.binds import NULL_VALUE
 from ..wire.errors import INTERRUPTED, DataError, Error, ProtocolError
+from ..wire.messages import NULL_VALUE
 from ..wire.types import TypeCode
 from .cancel import heed, wanted
 from .load import Form, Group, Job, LoadOutcome, lost, send

@@ -9,7 +9,7 @@ from ..wire import messages as m
 from ..wire.code_sets import is_multibyte
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import InterfaceError
-from ..wire.message_base import Message
+from ..wire.messages import Message
 from .assigned import assigned_placeholders
 from .cancel import heed, wanted
 from .client_files import asks_for_files

@@ -15,7 +15,7 @@ from ..dsn import ISOLATIONS
 from ..wire import messages as m
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError
-from ..wire.message_base import Message
+from ..wire.messages import Message
 from ..wire.sql_text import words_and_strings
 from .session import Session, Settings, Transaction
 from .steps import Exchange, Send

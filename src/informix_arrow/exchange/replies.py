@@ -14,8 +14,9 @@ from operator import itemgetter
 from typing import Any
 
 from ..wire import messages as m
-from ..wire.describe import Describe, StatementType
+from ..wire.describe import StatementType
 from ..wire.errors import INTERRUPTED, Error, ProtocolError, RefusedRow
+from ..wire.messages import Describe
 from ..wire.primitives import NeedMoreData, Reader
 from .buffer import OBJECT_BYTES, too_long
 from .session import Session

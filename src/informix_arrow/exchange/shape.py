@@ -18,8 +18,8 @@ from ..wire.code_sets import is_multibyte
 from ..wire.codepages import decoder_table
 from ..wire.describe import Column, Plan
 from ..wire.errors import NotSupportedError
-from ..wire.plan_ops import Kind
-from ..wire.types import TypeCode, TypeOptions
+from ..wire.plan_ops import Kind, TypeOptions
+from ..wire.types import TypeCode
 
 _MANY_COLUMNS = 2048
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..wire import messages as m
-from ..wire.describe import Describe, StatementType
+from ..wire.describe import StatementType
 from ..wire.errors import ProtocolError
+from ..wire.messages import Describe
 from ..wire.primitives import encode_strictly
 from .cancel import heed
 from .session import Session

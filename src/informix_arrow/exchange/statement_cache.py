@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 
 from .._decode import Decoder
 from ..wire.assignment import Inexact
-from ..wire.describe import Column, Describe, StatementType
+from ..wire.describe import Column, StatementType
 from ..wire.errors import Error
-from ..wire.types import ColumnType, TypeOptions
+from ..wire.messages import Describe
+from ..wire.plan_ops import TypeOptions
+from ..wire.types import ColumnType
 from .assigned import Check
 from .shape import Shape
 

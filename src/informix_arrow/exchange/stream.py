@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..wire import messages as m
 from ..wire.capabilities import Framing
 from ..wire.errors import Error, InterfaceError, ProtocolError, database_error
-from ..wire.message_base import Message
+from ..wire.messages import Message
 from ..wire.primitives import NeedMoreData, Reader
 from .buffer import too_long
 from .session import Session

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ..wire import messages as m
 from ..wire.describe import StatementType
 from ..wire.errors import CommitUnknown, OperationalError, ProgrammingError, ProtocolError
-from ..wire.message_base import Message
+from ..wire.messages import Message
 from ..wire.sql_text import holds_several, words_and_strings
 from .observed import tell
 from .session import Session, Transaction

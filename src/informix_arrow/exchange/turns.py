@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ..wire import messages as m
-from ..wire.describe import Describe
 from ..wire.errors import Error, ProtocolError
-from ..wire.message_base import Message
+from ..wire.messages import Describe, Message
 from ..wire.primitives import NeedMoreData, Reader
 from . import client_files
 from .buffer import OBJECT_BYTES, too_long

@@ -15,7 +15,7 @@ from ..exchange.session import Session
 from ..exchange.steps import Exchange
 from ..shaping.parameters import Values, check_parameters
 from ..wire.errors import InterfaceError
-from ..wire.types import TypeOptions
+from ..wire.plan_ops import TypeOptions
 
 
 class ReadKeywords(TypedDict, total=False):

@@ -12,10 +12,10 @@ import pyarrow as pa
 from ..bulk.target import describe_table
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.describe import compile_plan
 from ..wire.errors import InterfaceError
 from ..wire.qualifiers import Qualifier
+from ..wire.types import ColumnType, TypeCode
 from . import queries as q
 from .catalog import CONSTRAINT_TYPES, SERIALS, precision, text_width
 from .names import TableName, catalogue, check_texts

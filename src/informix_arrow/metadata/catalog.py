@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import NotSupportedError, ProtocolError
+from ..wire.types import ColumnType, TypeCode
 from . import queries as q
 from . import schemas
 from .names import TableName, catalogue, check_texts

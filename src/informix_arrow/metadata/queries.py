@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
 from ..exchange.table import query_table
-from ..wire.column_types import ColumnType
 from ..wire.errors import DataError, Error, InterfaceError, ProgrammingError
+from ..wire.types import ColumnType
 from .names import TableName, catalogue, no_table
 from .types import NO_EXTENDED, Attribute, ExtendedType, TypeCatalogue, default_text, needs_catalogue
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..wire.column_types import COMPLEX_CODES, ColumnType, ExtendedId, TypeCode
 from ..wire.type_codes import COLLECTION_TYPES
+from ..wire.types import COMPLEX_CODES, ColumnType, ExtendedId, TypeCode
 
 _BUILTIN = {
     ExtendedId.LVARCHAR.value: "lvarchar",

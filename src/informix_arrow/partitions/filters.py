@@ -16,9 +16,9 @@ from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 
-from ..wire.column_types import ColumnType
 from ..wire.describe import Column
 from ..wire.type_codes import CHAR_TYPES, FLAG_DISTINCT, VARCHAR_TYPES, TypeCode
+from ..wire.types import ColumnType
 from .conditions import Condition
 from .partition import Partition
 

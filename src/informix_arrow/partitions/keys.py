@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.errors import InterfaceError
 from ..wire.qualifiers import Field, Qualifier
+from ..wire.types import ColumnType, TypeCode
 
 INTEGERS = frozenset(
     {

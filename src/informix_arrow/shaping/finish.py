@@ -20,7 +20,8 @@ import pyarrow as pa
 from ..wire.describe import Column, Plan
 from ..wire.errors import DataError, NotSupportedError
 from ..wire.nested import parse_literal
-from ..wire.types import ColumnType, TypeOptions
+from ..wire.plan_ops import TypeOptions
+from ..wire.types import ColumnType
 from . import compute as pc
 
 _Types = pa.types

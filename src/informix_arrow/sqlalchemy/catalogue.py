@@ -23,7 +23,7 @@ from ..metadata.types import (
     default_text,
     needs_catalogue,
 )
-from ..wire.column_types import ColumnType, TypeCode
+from ..wire.types import ColumnType, TypeCode
 from .types import (
     BIGSERIAL,
     BYTE,

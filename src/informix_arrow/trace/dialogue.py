@@ -10,9 +10,10 @@ from typing import Any, Literal, TypeAlias
 
 from ..wire import messages as m
 from ..wire.capabilities import CLIENT_OFFER, Framing, codec_of_locale
-from ..wire.describe import Column, Describe
+from ..wire.describe import Column
 from ..wire.errors import Error
 from ..wire.login import HEADER_SIZE, ConnectReply, ConnectRequest, packet_length
+from ..wire.messages import Describe
 from ..wire.primitives import NeedMoreData, Reader
 from .hiding import Hiding
 from .telling import Facts, Telling, message_name

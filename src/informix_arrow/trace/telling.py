@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ..wire import messages as m
-from ..wire.binds import BoundValue
 from ..wire.bound_values import bound_to_python
-from ..wire.column_types import ColumnType
-from ..wire.describe import Column, Describe, InputDescribe, KeysDescribe, StatementType
+from ..wire.describe import Column, StatementType
 from ..wire.errors import Error
 from ..wire.login import ConnectReply, ConnectRequest
-from ..wire.message_base import Message, tag_name
+from ..wire.messages import BoundValue, Describe, InputDescribe, KeysDescribe, Message, tag_name
 from ..wire.type_codes import TypeCode
+from ..wire.types import ColumnType
 from ..wire.values import decode_tuple
 from .hiding import HIDDEN, Hiding
 

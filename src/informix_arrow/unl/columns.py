@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ..bulk.ddl import declared_type
-from ..wire.column_types import ColumnType, TypeCode
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import InterfaceError, NotSupportedError, ProgrammingError
 from ..wire.plan_ops import (
@@ -20,6 +19,7 @@ from ..wire.plan_ops import (
     arrow_type_of_op,
     plan_op,
 )
+from ..wire.types import ColumnType, TypeCode
 
 FLAG_MONEY = 128
 """A flag of an op besides those of plan.h: amounts may have a currency symbol."""

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._unl import Reader
-from ..wire.column_types import TypeCode
 from ..wire.errors import DataError, InterfaceError
 from ..wire.nested import parse_literal
 from ..wire.plan_ops import Kind
+from ..wire.types import TypeCode
 from .casting import UNFIT, Step, first_refused, to_arrow
 from .columns import UnlColumn, columns_of
 from .dialect import Dialect

@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from .._unl import Writer
 from ..bulk.source import open_source
 from ..disk import naming
-from ..wire.column_types import TypeCode
 from ..wire.datetimes import format_datetime, parse_datetime
 from ..wire.errors import DataError, InterfaceError, ProgrammingError
 from ..wire.nested import format_literal
 from ..wire.plan_ops import Kind
+from ..wire.types import TypeCode
 from .casting import UNFIT, Step, first_refused, to_arrow
 from .columns import UnlColumn, columns_of
 from .dialect import Dialect

@@ -18,13 +18,13 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from .bind_values import plain_value
-from .column_types import ColumnType, TypeCode
 from .datetimes import IntervalValue
 from .errors import DataError, InterfaceError
 from .intervals import YearMonthInterval, interval_of, is_month_day_nano, parse_interval, split_month_day_nano
 from .primitives import encode_strictly
 from .qualifiers import Field, Qualifier
 from .type_codes import DECIMAL_TYPES
+from .types import ColumnType, TypeCode
 
 #: What happens to digits that a column has no room for: an error, to the nearest (halves away from zero), cut.
 Inexact: TypeAlias = Literal["error", "round", "truncate"]

@@ -13,9 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .binds import NULL_VALUE, BoundValue
 from .bound_values import bound_to_python
-from .column_types import ColumnType, TypeCode, described_qualifier
 from .datetimes import IntervalValue, pack_interval
 from .decimals import MAX_DIGITS, pack_decimal, significant_digits
 from .errors import DataError, ProgrammingError
@@ -26,10 +24,12 @@ from .intervals import (
     interval_of,
     split_month_day_nano,
 )
+from .messages import NULL_VALUE, BoundValue
 from .nested import definition_of, format_literal
 from .primitives import encode_strictly
 from .qualifiers import Qualifier
 from .type_codes import DATE_EPOCH, LOB_DESCRIPTOR_SIZE, LOB_SIZE_OFFSET
+from .types import ColumnType, TypeCode, described_qualifier
 
 __all__ = ["bind_value", "blob_descriptor", "bound_to_python"]
 

@@ -6,14 +6,14 @@ import datetime as dt
 import struct
 from collections.abc import Callable
 
-from .binds import BoundValue
-from .column_types import TypeCode
 from .datetimes import unpack_datetime, unpack_interval
 from .decimals import unpack_decimal
 from .errors import DataError, NotSupportedError, ProtocolError
 from .intervals import check_interval
+from .messages import BoundValue
 from .qualifiers import Qualifier
 from .type_codes import DATE_EPOCH, LOCATOR_SIZE
+from .types import TypeCode
 
 
 def bound_to_python(bv: BoundValue, encoding: str) -> object:

@@ -6,33 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
-from .capabilities import Framing
-from .errors import ProtocolError
-from .message_base import Message
 from .nested import nested_type
-from .primitives import Reader, Writer, encode_text
-from .types import (
+from .plan_ops import (
     DEFAULT_OPTIONS,
     FLAG_RAW,
     FLAG_REPLACE,
     TEXT_KINDS,
-    ColumnType,
     PlanOp,
-    TypeCode,
     TypeOptions,
     arrow_type_of_op,
     plan_op,
     text_type,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-_TUPLE_SIZE_SHORT_MAX = 0x7FFF
+from .types import ColumnType, TypeCode
 
 
 class StatementType(IntEnum):
@@ -93,12 +83,6 @@ class Column:
     start: int = 0
 
 
-#: Bytes of a name in a description; identifiers have at most 128 characters, signatures of ROW types are longer.
-_MOST_NAME = 32767
-#: Bytes of the names of all columns together, where they overlap.
-_MOST_NAMES = 16 << 20
-
-
 def lay_out(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
     """Give the columns their start positions; the second item is the size of the longest tuple."""
     placed: list[Column] = []
@@ -107,192 +91,6 @@ def lay_out(columns: Iterable[Column]) -> tuple[tuple[Column, ...], int]:
         placed.append(replace(column, start=at))
         at += column.type.max_width
     return tuple(placed), at
-
-
-@dataclass(frozen=True, slots=True)
-class Describe(Message):
-    """SQ_DESCRIBE: the answer to a prepare (SQLI section 8, JDBC section 5).
-
-    Wire::
-
-        short statement type | short statement id | int estimated cost | short tuple size (int: bit 69)
-        short n fields | int string table size (short: without bit 50)
-        n times: int name offset (short: without bit 50) | int start | short type word
-                 int extended id | PSTR owner | PSTR type name | short | short | int source type | int length
-                 (without bit 2 the type word is followed by short length only)
-        names, each with a NUL, padded to even; absent when n is 0
-
-    A tuple size above 32767 travels as 32767 when the field is a short, because clients take it as a hint;
-    it is read as unsigned, because JDBC takes 33400 there.
-    """
-
-    TAG: ClassVar[int] = 8
-    statement_type: int
-    statement_id: int
-    estimate: int
-    tuple_size: int
-    columns: tuple[Column, ...]
-
-    @classmethod
-    def of_columns(
-        cls, statement_type: int, statement_id: int, columns: Iterable[Column], estimate: int = 0
-    ) -> Self:
-        """A descriptor with start positions and tuple size worked out."""
-        placed, size = lay_out(columns)
-        return cls(statement_type, statement_id, estimate, size, placed)
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether running it gives rows. An INSERT describes columns too, so their number does not tell (SQLI
-        7.4)."""
-        if self.statement_type == StatementType.EXECUTE_PROCEDURE:
-            return bool(self.columns)
-        return self.statement_type == StatementType.SELECT
-
-    def encode(self, framing: Framing) -> bytes:
-        names = bytearray()
-        offsets = []
-        for column in self.columns:
-            offsets.append(len(names))
-            names += encode_text(column.name, framing.encoding, "column name") + b"\0"
-        w = Writer().short(self.TAG).short(self.statement_type).short(self.statement_id).int(self.estimate)
-        if framing.large_tuple:
-            w.int(self.tuple_size)
-        else:
-            w.short(min(self.tuple_size, _TUPLE_SIZE_SHORT_MAX))
-        w.short(len(self.columns))
-        _put_offset(w, len(names), framing)
-        for column, offset in zip(self.columns, offsets, strict=True):
-            _put_offset(w, offset, framing)
-            w.int(column.start).ushort(column.type.word)
-            if framing.usver:
-                _put_extended(w, column.type, framing)
-            else:
-                w.ushort(column.type.encoded_length)
-        return w.raw(names).pad(len(names)).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        statement_type, statement_id, estimate = reader.short(), reader.short(), reader.int()
-        tuple_size = reader.int() if framing.large_tuple else reader.ushort()
-        count = reader.short()
-        table_size = _get_offset(reader, framing)
-        if count < 0 or table_size < 0 or tuple_size < 0:
-            raise ProtocolError(
-                f"SQ_DESCRIBE: {count} fields, string table of {table_size} bytes, tuple size {tuple_size}"
-            )
-        if table_size > count * _MOST_NAME:
-            raise ProtocolError(f"SQ_DESCRIBE: a string table of {table_size} bytes for {count} columns")
-
-        def one_field() -> tuple[int, int, ColumnType]:
-            offset = _get_offset(reader, framing)
-            start, word = reader.int(), reader.ushort()
-            if framing.usver:
-                return offset, start, _get_extended(reader, word, framing)
-            return offset, start, ColumnType.from_word(word, reader.ushort())
-
-        fields = reader.parts(one_field, count)
-        names = b""
-        if count:
-            names = reader.take(table_size)
-            reader.pad(table_size)
-        columns, left = [], max(table_size, _MOST_NAMES)  # columns of one name may share it
-        for offset, start, ct in fields:
-            name = _name_at(names, offset, left)
-            left -= len(name)
-            columns.append(Column(name.decode(framing.encoding, "replace"), ct, start))
-        return cls(statement_type, statement_id, estimate, tuple_size, tuple(columns))
-
-
-@dataclass(frozen=True, slots=True)
-class KeysDescribe(Describe):
-    """Message 135: describes the generated keys of an INSERT, whose values come in message 136 (found with JDBC
-    15.0.0.1.1, which asks by message 134). Wire: as SQ_DESCRIBE."""
-
-    TAG: ClassVar[int] = 135
-
-
-@dataclass(frozen=True, slots=True)
-class InputDescribe(Message):
-    """SQ_IDESCRIBE: the parameters of a statement, the answer to :class:`InputDescribeRequest` (JDBC section
-    5).
-
-    Wire: ``short n, short 0``, then per parameter ``short type word, int extended id, PSTR owner, PSTR type
-    name, short, short, int source type, int length``. JDBC 15 counts by the first short; with anything but 0 in
-    the second it waits for bytes that never come when a described parameter is nullable. Without parameters it reads
-    no second short.
-    """
-
-    TAG: ClassVar[int] = 125
-    columns: tuple[ColumnType, ...]
-
-    def encode(self, framing: Framing) -> bytes:
-        w = Writer().short(self.TAG).short(len(self.columns))
-        if self.columns:
-            w.short(0)
-        for ct in self.columns:
-            _put_extended(w.ushort(ct.word), ct, framing)
-        return w.getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        count = reader.short()
-        if count < 0:
-            raise ProtocolError(f"SQ_IDESCRIBE: {count} parameters")
-        if count:
-            reader.short()
-        return cls(tuple(reader.parts(lambda: _get_extended(reader, reader.ushort(), framing), count)))
-
-
-def _put_offset(w: Writer, value: int, framing: Framing) -> None:
-    if framing.four_byte_offset:
-        w.int(value)
-    else:
-        w.short(value)
-
-
-def _get_offset(reader: Reader, framing: Framing) -> int:
-    return reader.int() if framing.four_byte_offset else reader.short()
-
-
-def _put_extended(w: Writer, ct: ColumnType, framing: Framing) -> None:
-    """What follows the type word in the long form; reference and alignment are 0 as in every answer that was
-    seen."""
-    w.int(ct.extended_id)
-    w.pstr(encode_text(ct.owner, framing.encoding, "type owner"), "type owner")
-    w.pstr(encode_text(ct.extended_name, framing.encoding, "type name"), "type name")
-    w.short(0).short(0).int(ct.source_type).int(ct.encoded_length)
-
-
-def _get_extended(reader: Reader, word: int, framing: Framing) -> ColumnType:
-    extended_id = reader.int()
-    # They go into Arrow's metadata, so bytes that are no text are replaced.
-    owner = _type_name(reader, "type owner", framing).rstrip(" ")
-    name = _type_name(reader, "type name", framing)
-    reader.skip(4)
-    source_type, length = reader.int(), reader.int()
-    return ColumnType.from_word(word, length, extended_id, owner, name, source_type)
-
-
-def _type_name(reader: Reader, what: str, framing: Framing) -> str:
-    data = reader.pstr(what)
-    if len(data) > _MOST_NAME:
-        raise ProtocolError(f"{what} of {len(data)} bytes")
-    return data.decode(framing.encoding, "replace")
-
-
-def _name_at(names: bytes, offset: int, left: int) -> bytes:
-    """A column's name of at most ``left`` bytes. It becomes an Arrow field name, so bytes that are no text are replaced
-    by the caller, not smuggled."""
-    if not 0 <= offset <= len(names):
-        raise ProtocolError(
-            f"SQ_DESCRIBE: name offset {offset} outside the string table of {len(names)} bytes"
-        )
-    end = names.find(b"\0", offset)
-    end = end if end >= 0 else len(names)
-    if end - offset > left:
-        raise ProtocolError("SQ_DESCRIBE: the columns' names overlap and take too much together")
-    return names[offset:end]
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from .column_types import ColumnType, Definition, NamedType, parse_definition
 from .errors import DataError, NotSupportedError, ProtocolError
 from .nested_values import format_value, parse_value
 from .plan_ops import DEFAULT_OPTIONS, TypeOptions, arrow_type, plan_op
 from .type_codes import COLLECTION_TYPES, FLAG_NAMED_ROW, TypeCode
+from .types import ColumnType, Definition, NamedType, parse_definition
 
 _OPENING = {"{": "}", "(": ")"}
 _WORD = re.compile(r"[A-Za-z_]+")

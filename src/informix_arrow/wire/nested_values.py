@@ -9,7 +9,6 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from .column_types import ColumnType
 from .datetimes import DatetimeValue, datetime_fields, format_datetime, parse_datetime
 from .decimals import decimal_of, fit_decimal
 from .errors import DataError
@@ -17,6 +16,7 @@ from .intervals import interval_of, parse_interval, to_month_day_nano, to_months
 from .plan_ops import FLAG_TRIM, Kind, PlanOp, TypeOptions
 from .qualifiers import Qualifier
 from .type_codes import FLAG_NOT_NULL, TypeCode
+from .types import ColumnType
 
 _WHOLE = re.compile(r"[-+]?\d+")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")

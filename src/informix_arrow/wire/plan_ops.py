@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from .column_types import ColumnType, TypeCode
 from .decimals import MAX_DIGITS
 from .errors import NotSupportedError, ProtocolError
 from .qualifiers import Field, Qualifier
+from .types import ColumnType, TypeCode
 
 
 class Kind(IntEnum):

@@ -102,6 +102,10 @@ class Reader:
         """Signed 8 bytes."""
         return int(_LONG.unpack_from(self.data, self._advance(8))[0])
 
+    def unpack(self, layout: struct.Struct) -> tuple[Any, ...]:
+        """All numbers of a layout."""
+        return layout.unpack_from(self.data, self._advance(layout.size))
+
     def take(self, size: _Int) -> bytes:
         """``size`` raw bytes."""
         start = self._advance(size)
@@ -138,13 +142,7 @@ class Reader:
 
     def pstr(self, what: str = "string") -> bytes:
         """PSTR: short length, bytes, one pad byte if odd."""
-        at = self.pos
-        size = self.short()
-        if size < 0:
-            raise ProtocolError(f"{what}: negative length {size} at offset {at}")
-        data = self.take(size)
-        self.pad(size)
-        return data
+        return self._counted(_SHORT, what)
 
     def astr(self, what: str = "string") -> bytes:
         """ASTR (login only): short length that counts a closing NUL, no padding. The NUL is not returned."""
@@ -157,13 +155,16 @@ class Reader:
 
     def lstr(self, wide: bool, what: str = "text") -> bytes:
         """LSTR: int length (``wide``, bit 62) or unsigned short length, bytes, one pad byte if odd."""
+        return self._counted(_INT if wide else _USHORT, what)
+
+    def _counted(self, length: struct.Struct, what: str) -> bytes:
         at = self.pos
-        size = self.int() if wide else self.ushort()
+        (size,) = self.unpack(length)
         if size < 0:
             raise ProtocolError(f"{what}: negative length {size} at offset {at}")
-        data = self.take(size)
-        self.pad(size)
-        return data
+        start = self._advance(size + (size & 1))
+        with memoryview(self.data) as view:
+            return bytes(view[start : start + size])
 
 
 _PACK_SHORT = _SHORT.pack
@@ -171,6 +172,37 @@ _PACK_SHORT = _SHORT.pack
 
 def _too_large(layout: struct.Struct, value: int) -> ValueError:
     return ValueError(f"{value!r} does not fit a {layout.size}-byte field ({layout.format})")
+
+
+def pack(layout: struct.Struct, *values: int) -> bytes:
+    """Numbers as ``layout`` has them; ``ValueError`` names the first that its field cannot hold."""
+    try:
+        return layout.pack(*values)
+    except struct.error:
+        for code, value in zip(layout.format[1:], values, strict=True):
+            field = struct.Struct(f">{code}")
+            try:
+                field.pack(value)
+            except struct.error:
+                raise _too_large(field, value) from None
+        raise
+
+
+def pstr(data: bytes, what: str = "string") -> bytes:
+    """What :meth:`Writer.pstr` writes."""
+    size = len(data)
+    if size > PSTR_MAX:
+        raise ValueError(f"{what}: {size} bytes, but its length field ends at {PSTR_MAX}")
+    return b"".join((_PACK_SHORT(size), data, b"\0" if size & 1 else b""))
+
+
+def lstr(data: bytes, wide: bool, what: str = "text") -> bytes:
+    """What :meth:`Writer.lstr` writes."""
+    size = len(data)
+    limit = LSTR_LONG_MAX if wide else LSTR_SHORT_MAX
+    if size > limit:
+        raise ValueError(f"{what}: {size} bytes, but its length field ends at {limit}")
+    return b"".join(((_INT if wide else _USHORT).pack(size), data, b"\0" if size & 1 else b""))
 
 
 def astr(data: bytes, what: str = "string") -> bytes:
@@ -244,11 +276,9 @@ class Writer:
         return self
 
     def pstr(self, data: bytes, what: str = "string") -> Writer:
-        """PSTR: at most 32767 bytes."""
-        size = len(data)
-        if size > PSTR_MAX:
-            raise ValueError(f"{what}: {size} bytes, but its length field ends at {PSTR_MAX}")
-        return self.short(size).raw(data).pad(size)
+        """PSTR: at most 32767 bytes, padded to even."""
+        self._buffer += pstr(data, what)
+        return self
 
     def astr(self, data: bytes, what: str = "string") -> Writer:
         """ASTR (login only): at most 32766 bytes, a closing NUL is added and counted."""
@@ -256,16 +286,9 @@ class Writer:
         return self
 
     def lstr(self, data: bytes, wide: bool, what: str = "text") -> Writer:
-        """LSTR: at most 2^31-1 bytes when ``wide`` (bit 62), else 65535."""
-        size = len(data)
-        limit = LSTR_LONG_MAX if wide else LSTR_SHORT_MAX
-        if size > limit:
-            raise ValueError(f"{what}: {size} bytes, but its length field ends at {limit}")
-        if wide:
-            self.int(size)
-        else:
-            self.ushort(size)
-        return self.raw(data).pad(size)
+        """LSTR: at most 2^31-1 bytes when ``wide`` (bit 62), else 65535; padded to even."""
+        self._buffer += lstr(data, wide, what)
+        return self
 
     def getvalue(self) -> bytes:
         """Everything written so far."""

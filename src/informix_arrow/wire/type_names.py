@@ -1,4 +1,4 @@
-"""Declared types as text, taken apart into their words: what the words mean is known in :mod:`.column_types`."""
+"""Declared types as text, taken apart into their words: what the words mean is known in :mod:`.types`."""
 
 from __future__ import annotations
 

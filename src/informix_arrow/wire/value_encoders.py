@@ -6,7 +6,6 @@ import datetime as dt
 import struct
 from collections.abc import Callable
 
-from .column_types import ColumnType
 from .datetimes import datetime_fields, pack_fields, pack_interval
 from .decimals import decimal_of, pack_decimal
 from .errors import DataError
@@ -14,6 +13,7 @@ from .intervals import interval_of
 from .plan_ops import FLAG_BINARY_BOOL, FLAG_RAW, Kind, PlanOp
 from .qualifiers import Qualifier
 from .type_codes import DATE_EPOCH, LOB_NULL_BYTE
+from .types import ColumnType
 
 _ENVELOPE_NULL = b"\1\0\0\0\0"
 

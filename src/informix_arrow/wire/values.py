@@ -1,41 +1,20 @@
-"""Single values and whole tuples <-> bytes: the plain reference that the C codecs are tested against.
+"""Whole tuples <-> bytes: the plain reference that the C codecs are tested against.
 
-One decoder and one encoder per :class:`~informix_arrow.wire.types.Kind`. The Python objects are those that
-pyarrow's ``to_pylist`` gives for the Arrow type of the same kind; they live in ``value_decoders`` and
-``value_encoders``. Parameters of SQ_BIND have their own forms:
-``bind_values``.
+One decoder and one encoder per :class:`~informix_arrow.wire.plan_ops.Kind`, in ``value_decoders`` and
+``value_encoders``. The Python objects are those that pyarrow's ``to_pylist`` gives for the Arrow type of the same
+kind. Parameters of SQ_BIND have their own forms: ``bind_values``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .bind_values import bind_value, bound_to_python
-from .datetimes import DatetimeValue, IntervalValue, pack_datetime, unpack_datetime
-from .decimals import pack_decimal, unpack_decimal
 from .describe import Column
 from .errors import Error, ProtocolError
+from .plan_ops import DEFAULT_OPTIONS, TypeOptions, plan_op
 from .primitives import NeedMoreData, Reader
-from .type_codes import DATE_EPOCH
-from .types import DEFAULT_OPTIONS, TypeOptions, plan_op
 from .value_decoders import DECODERS
 from .value_encoders import ENCODERS
-
-__all__ = [
-    "DATE_EPOCH",
-    "DECODERS",
-    "ENCODERS",
-    "DatetimeValue",
-    "IntervalValue",
-    "bind_value",
-    "bound_to_python",
-    "decode_tuple",
-    "encode_tuple",
-    "pack_datetime",
-    "pack_decimal",
-    "unpack_datetime",
-    "unpack_decimal",
-]
 
 
 def decode_tuple(

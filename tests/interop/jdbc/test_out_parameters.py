@@ -1,4 +1,4 @@
-"""CallableStatement with OUT parameters: JDBC calls such routines by the fast path (wire/messages_routine.py)."""
+"""CallableStatement with OUT parameters: JDBC calls such routines by the fast path (wire/messages/routine.py)."""
 
 from __future__ import annotations
 

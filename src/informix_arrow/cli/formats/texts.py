@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...wire.column_types import ColumnType
 from ...wire.intervals import DAY9_TO_FRACTION5, YEAR9_TO_MONTH, interval_of
 from ...wire.qualifiers import Qualifier
+from ...wire.types import ColumnType
 
 #: Key of the field metadata that holds a column's declared type.
 DECLARED = b"informix.type"

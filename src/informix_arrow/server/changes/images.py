@@ -17,7 +17,8 @@ from ...wire.code_sets import is_multibyte
 from ...wire.codepages import encoder_table
 from ...wire.describe import Column
 from ...wire.errors import DataError
-from ...wire.types import Kind, PlanOp, TypeCode, plan_op
+from ...wire.plan_ops import Kind, PlanOp, plan_op
+from ...wire.types import TypeCode
 from ..errors import SqlError
 from ..schema.catalog import ColumnInfo, TableInfo
 from ..types.nested_types import is_nested, is_simple_large, lob_kind

@@ -13,7 +13,8 @@ from ...wire.codepages import decoder_table
 from ...wire.describe import Column
 from ...wire.errors import DataError, NotSupportedError, ProtocolError
 from ...wire.messages import Done
-from ...wire.types import ColumnType, Kind, TypeOptions, arrow_type_of_op, plan_op
+from ...wire.plan_ops import Kind, TypeOptions, arrow_type_of_op, plan_op
+from ...wire.types import ColumnType
 from ...wire.values import decode_tuple
 from ..engine.appending import BatchOutcome
 from ..engine.prepared import Prepared

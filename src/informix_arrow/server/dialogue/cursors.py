@@ -13,7 +13,8 @@ from ...wire.code_sets import is_multibyte
 from ...wire.codepages import encoder_table
 from ...wire.describe import Column
 from ...wire.errors import DataError, NotSupportedError
-from ...wire.types import TypeCode, plan_op
+from ...wire.plan_ops import plan_op
+from ...wire.types import TypeCode
 from ..engine.positioned import UpdateRows
 from ..engine.prepared import PlainRows, QueryResult
 from ..engine.spool import Spool

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from ...wire import messages as m
 from ...wire.capabilities import Framing
-from ...wire.describe import Column, Describe, StatementType
+from ...wire.describe import Column, StatementType
+from ...wire.messages import Describe
 from ..engine.prepared import Prepared
 from .cursors import TupleEncoder, check_columns
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from ...wire import messages as m
 from ...wire.capabilities import Framing
-from ...wire.describe import Column, KeysDescribe
+from ...wire.describe import Column
+from ...wire.messages import KeysDescribe
 from ...wire.type_codes import TypeCode
 from ...wire.values import encode_tuple
 from ..engine.prepared import Outcome, Prepared

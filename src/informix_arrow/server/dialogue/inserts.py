@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...wire.bind_values import bound_to_python
 from ...wire.errors import Error, NotSupportedError
 from ...wire.messages import Bind, BoundValue, EndOfTurn, Execute, Id, Message
-from ...wire.values import bound_to_python
 from ..engine.appending import BatchOutcome
 from ..engine.prepared import Outcome, Prepared
 from ..errors import SqlError

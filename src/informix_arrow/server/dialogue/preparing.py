@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...wire import messages as m
-from ...wire.describe import InputDescribe
+from ...wire.messages import InputDescribe
 from .generated_keys import key_columns
 from .interrupts import Interrupts
 from .layout import Layout

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlglot.tokens import TokenType
 
-from ...wire.types import ColumnType, Qualifier, TypeCode
+from ...wire.qualifiers import Qualifier
+from ...wire.types import ColumnType, TypeCode
 from ..errors import SqlError
 from ..types import intervals
 from .ddl_tokens import Tokens

@@ -7,7 +7,7 @@ from typing import Any
 from sqlglot import exp, parser
 from sqlglot.errors import UnsupportedError
 
-from ...wire.types import Qualifier
+from ...wire.qualifiers import Qualifier
 from ..types.intervals import DAY, SECOND, parse
 from . import dialect_nodes as d
 from .conjunctions import combine, conjuncts

@@ -10,7 +10,8 @@ from typing import Any
 
 import duckdb
 
-from ...wire.types import ColumnType, Qualifier, TypeCode
+from ...wire.qualifiers import Qualifier
+from ...wire.types import ColumnType, TypeCode
 from ..types.names import text as literal
 from .catalog import FIRST_USER_TYPE, Writer, attached
 

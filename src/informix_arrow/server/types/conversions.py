@@ -17,7 +17,8 @@ from typing import Any
 import pyarrow as pa
 
 from ...wire.datetimes import DatetimeValue, IntervalValue
-from ...wire.types import ColumnType, Field, TypeCode
+from ...wire.qualifiers import Field
+from ...wire.types import ColumnType, TypeCode
 from ..errors import SqlError, not_supported
 from . import intervals
 from .column_shortcuts import LIMITS, LONG_LIMIT, Converted, WholeColumns

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 
 from ...wire.datetimes import IntervalValue
-from ...wire.types import FRACTION_START, ColumnType, Field, Qualifier, TypeCode
+from ...wire.qualifiers import FRACTION_START, Field, Qualifier
+from ...wire.types import ColumnType, TypeCode
 from ..errors import SqlError
 
 SECOND = 100_000

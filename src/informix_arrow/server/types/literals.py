@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from decimal import Decimal, InvalidOperation
 
-from ...wire.types import Field, Qualifier
+from ...wire.qualifiers import Field, Qualifier
 from ..errors import SqlError
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from ...wire.code_sets import is_multibyte
 from ...wire.describe import Column
-from ...wire.types import ColumnType, TypeCode, arrow_type
+from ...wire.plan_ops import arrow_type
+from ...wire.types import ColumnType, TypeCode
 from ..errors import SqlError
 from . import intervals
 from .literals import fields_of, text_of

@@ -1,7 +1,7 @@
 """Which Informix type an expression has (TYPES section 2, SERVER-BEHAVIOUR section 5), and DuckDB's side of
 each type.
 
-`duck_type` is how a column is stored; the Arrow format of results is decided by wire.types.plan_op.
+`duck_type` is how a column is stored; the Arrow format of results is decided by wire.plan_ops.plan_op.
 Character columns are VARCHAR (CHAR without its trailing blanks), DATETIMEs from YEAR are TIMESTAMP (TO DAY:
 DATE), from HOUR TIME, all others the fixed-width literal text, whose order is the right one.
 """
@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...wire.types import FLAG_NOT_NULL, ColumnType, Field, Qualifier, TypeCode, TypeOptions
+from ...wire.plan_ops import TypeOptions
+from ...wire.qualifiers import Field, Qualifier
+from ...wire.types import FLAG_NOT_NULL, ColumnType, TypeCode
 from .intervals import interval_type, qualifier_of, widest
 from .names import quote
 from .nested_types import (

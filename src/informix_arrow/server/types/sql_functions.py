@@ -14,7 +14,7 @@ import duckdb
 import pyarrow.compute as pc
 from duckdb.func import PythonUDFType
 
-from ...wire.types import Qualifier
+from ...wire.qualifiers import Qualifier
 from ..errors import SqlError
 from . import intervals, number_masks, packed
 from .literals import date, datetime_fields, money, to_storage

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ...wire.describe import Column
 from ...wire.errors import DataError
-from ...wire.types import FLAG_RAW, FLAG_REPLACE, TEXT_KINDS, PlanOp
+from ...wire.plan_ops import FLAG_RAW, FLAG_REPLACE, TEXT_KINDS, PlanOp
 
 
 class RawText:

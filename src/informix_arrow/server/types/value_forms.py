@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...wire.datetimes import DatetimeValue, IntervalValue
-from ...wire.types import Qualifier
+from ...wire.qualifiers import Qualifier
 from ..errors import SqlError
 from . import intervals
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ....wire.types import ColumnType, Field, Qualifier, TypeCode
+from ....wire.qualifiers import Field, Qualifier
+from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError
 from ...types.intervals import interval_type, is_interval
 from ...types.result_types import (

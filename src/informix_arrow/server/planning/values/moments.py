@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ....wire.types import ColumnType, Field, Qualifier, TypeCode
+from ....wire.qualifiers import Field, Qualifier
+from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError, not_supported
 from ...types.names import text
 from ...types.result_types import datetime_storage, is_character

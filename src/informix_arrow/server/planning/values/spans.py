@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from ....wire.types import ColumnType, Field, Qualifier, TypeCode
+from ....wire.qualifiers import Field, Qualifier
+from ....wire.types import ColumnType, TypeCode
 from ...errors import SqlError
 from ...types.intervals import (
     INCOMPATIBLE,

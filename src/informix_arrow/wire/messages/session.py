@@ -1,14 +1,13 @@
 """Messages of a client about the session and its transactions (SQLI sections 5, 12, 18 to 20)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
-from .capabilities import Framing
-from .errors import ProtocolError
-from .message_base import Bare, Message, encode_name, parse_name
-from .primitives import Reader, Writer, decode_text, encode_text
+from ..capabilities import Framing
+from ..errors import ProtocolError
+from ..primitives import Reader, Writer, decode_text, encode_text
+from .base import Bare, Message
+from .fields import Data, Flag, Name, Short, Text
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -19,89 +18,64 @@ _INFO_ENVIRONMENT = 6
 
 
 @dataclass(frozen=True, slots=True)
-class EndOfTurn(Bare):
+class EndOfTurn(Bare, tag=12, sent_by="both"):
     """SQ_EOT: ends a group of messages, in both directions; each request group gets one reply group."""
 
-    TAG: ClassVar[int] = 12
-
 
 @dataclass(frozen=True, slots=True)
-class Commit(Bare):
+class Commit(Bare, tag=19, sent_by="client"):
     """SQ_CMMTWORK."""
 
-    TAG: ClassVar[int] = 19
-
 
 @dataclass(frozen=True, slots=True)
-class Rollback(Message):
+class Rollback(Message, tag=20, sent_by="client"):
     """SQ_RBWORK. Wire: ``short 0`` when bit 56 is in force, without which a server waits for it (SQLI 12)."""
-
-    TAG: ClassVar[int] = 20
 
     def encode(self, framing: Framing) -> bytes:
         return b"\0\x14\0\0" if framing.savepoints else b"\0\x14"
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         if framing.savepoints:
             reader.short()
         return cls()
 
 
 @dataclass(frozen=True, slots=True)
-class DbList(Bare):
+class DbList(Bare, tag=26, sent_by="client"):
     """SQ_DBLIST: name the databases; the answer is :class:`DbNames` (JDBC section 12)."""
 
-    TAG: ClassVar[int] = 26
-
 
 @dataclass(frozen=True, slots=True)
-class Begin(Bare):
+class Begin(Bare, tag=35, sent_by="client"):
     """SQ_BEGIN: begin a transaction."""
 
-    TAG: ClassVar[int] = 35
-
 
 @dataclass(frozen=True, slots=True)
-class DbOpen(Message):
+class DbOpen(Message, tag=36, sent_by="client"):
     """SQ_DBOPEN: make a database current. Wire: ``PSTR name, short mode`` (0 shared; SQLI section 5.3)."""
 
-    TAG: ClassVar[int] = 36
-    name: str
-    mode: int = 0
-
-    def encode(self, framing: Framing) -> bytes:
-        name = encode_text(self.name, framing.encoding, "the database name")
-        return Writer().short(self.TAG).pstr(name, "the database name").short(self.mode).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing), reader.short())
+    name: Annotated[str, Text("the database name")]
+    mode: Short = 0
 
 
 @dataclass(frozen=True, slots=True)
-class DbClose(Bare):
+class DbClose(Bare, tag=37, sent_by="client"):
     """SQ_DBCLOSE: close the current database."""
 
-    TAG: ClassVar[int] = 37
-
 
 @dataclass(frozen=True, slots=True)
-class Version(Bare):
+class Version(Bare, tag=53, sent_by="client"):
     """SQ_VERSION: JDBC's "are you there?"; a bare EndOfTurn is answer enough (JDBC section 9)."""
 
-    TAG: ClassVar[int] = 53
-
 
 @dataclass(frozen=True, slots=True)
-class Exit(Bare):
+class Exit(Bare, tag=56, sent_by="both"):
     """SQ_EXIT: the end of the session; no EndOfTurn follows. A server may answer with the same."""
 
-    TAG: ClassVar[int] = 56
-
 
 @dataclass(frozen=True, slots=True)
-class Info(Message):
+class Info(Message, tag=81, sent_by="client"):
     """SQ_INFO: the session's environment (SQLI section 5.2).
 
     Wire: blocks ``short kind, short length, content`` up to a ``short 0``. Kind 6 holds the environment:
@@ -109,7 +83,6 @@ class Info(Message):
     ``other`` keeps blocks of other kinds as (kind, content).
     """
 
-    TAG: ClassVar[int] = 81
     environment: tuple[tuple[str, str], ...] = ()
     other: tuple[tuple[int, bytes], ...] = ()
 
@@ -130,7 +103,7 @@ class Info(Message):
         return w.short(_INFO_END).getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         environment: list[tuple[str, str]] = []
         other: list[tuple[int, bytes]] = []
         while (kind := reader.short()) != _INFO_END:
@@ -173,83 +146,41 @@ def _inner_pstr(reader: Reader) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Protocols(Message):
+class Protocols(Message, tag=126, sent_by="both"):
     """SQ_PROTOCOLS: the capability bitmap, in both directions. Wire: ``PSTR mask`` (SQLI section 5.1)."""
 
-    TAG: ClassVar[int] = 126
-    mask: bytes
-
-    def encode(self, framing: Framing) -> bytes:
-        return Writer().short(self.TAG).pstr(self.mask, "the capability mask").getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(reader.pstr("capability mask"))
+    mask: Annotated[bytes, Data("the capability mask")]
 
 
 @dataclass(frozen=True, slots=True)
-class Ack(Bare):
+class Ack(Bare, tag=128, sent_by="client"):
     """SQ_ACK: "go on", when bit 44 or 59 is in force (SQLI section 18)."""
 
-    TAG: ClassVar[int] = 128
-
 
 @dataclass(frozen=True, slots=True)
-class Response(Message):
+class Response(Message, tag=130, sent_by="client"):
     """SQ_RESPONSE: the answer to a PAM challenge. Wire: ``PSTR text``. It may be a password: never shown."""
 
-    TAG: ClassVar[int] = 130
-    text: str = field(repr=False)
-
-    def encode(self, framing: Framing) -> bytes:
-        return encode_name(self.TAG, self.text, framing)
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing))
+    text: Name = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class SetSavepoint(Message):
+class SetSavepoint(Message, tag=137, sent_by="client"):
     """SQ_SETSVPT: set a savepoint. Wire: ``PSTR name, short unique`` (JDBC section 9)."""
 
-    TAG: ClassVar[int] = 137
-    name: str
-    unique: bool = False
-
-    def encode(self, framing: Framing) -> bytes:
-        return encode_name(self.TAG, self.name, framing) + (b"\0\x01" if self.unique else b"\0\0")
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing), bool(reader.short()))
+    name: Name
+    unique: Annotated[bool, Flag()] = False
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseSavepoint(Message):
+class ReleaseSavepoint(Message, tag=138, sent_by="client"):
     """SQ_RELSVPT: forget a savepoint. Wire: ``PSTR name``."""
 
-    TAG: ClassVar[int] = 138
-    name: str
-
-    def encode(self, framing: Framing) -> bytes:
-        return encode_name(self.TAG, self.name, framing)
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing))
+    name: Name
 
 
 @dataclass(frozen=True, slots=True)
-class RollbackToSavepoint(Message):
+class RollbackToSavepoint(Message, tag=139, sent_by="client"):
     """SQ_RBSVPT: undo what came after a savepoint. Wire: ``PSTR name``."""
 
-    TAG: ClassVar[int] = 139
-    name: str
-
-    def encode(self, framing: Framing) -> bytes:
-        return encode_name(self.TAG, self.name, framing)
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing))
+    name: Name

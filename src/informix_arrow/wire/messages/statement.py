@@ -1,157 +1,98 @@
 """Messages of a client about statements, cursors and rows (SQLI sections 7 to 14, JDBC sections 4 to 10)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from .capabilities import Framing
-from .column_types import ColumnType, has_type_name
-from .errors import ProtocolError
-from .message_base import Bare, Message, encode_name, parse_name
-from .primitives import Reader, Writer, decode_text, encode_text
+from ..capabilities import Framing
+from ..errors import ProtocolError
+from ..primitives import Reader, Writer, encode_text
+from ..types import ColumnType, has_type_name
+from .base import Bare, Message
+from .fields import Data, Int, LongText, Name, Number, Short, parse_name
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 @dataclass(frozen=True, slots=True)
-class Command(Message):
-    """SQ_COMMAND: run a statement in one step; usually followed by NDescribe, Execute, Release (SQLI 7.4).
-
-    Wire: ``short nparams, LSTR sql`` (its length is a short without bit 62).
-    """
-
-    TAG: ClassVar[int] = 1
-    sql: str
-    nparams: int = 0
-
-    def encode(self, framing: Framing) -> bytes:
-        return _encode_sql(self.TAG, self.nparams, self.sql, framing)
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        nparams, sql = _parse_sql(reader, framing)
-        return cls(sql, nparams)
-
-
-@dataclass(frozen=True, slots=True)
-class Prepare(Message):
+class Prepare(Message, tag=2, sent_by="client"):
     """SQ_PREPARE: prepare a statement; the answer to the group is a Describe (SQLI section 7.1).
 
     Wire: ``short number of ?, LSTR sql`` (its length is a short without bit 62).
     """
 
-    TAG: ClassVar[int] = 2
-    nparams: int
-    sql: str
-
-    def encode(self, framing: Framing) -> bytes:
-        return _encode_sql(self.TAG, self.nparams, self.sql, framing)
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(*_parse_sql(reader, framing))
-
-
-def _encode_sql(tag: int, nparams: int, sql: str, framing: Framing) -> bytes:
-    text = encode_text(sql, framing.encoding, "the statement")
-    return Writer().short(tag).short(nparams).lstr(text, framing.no_64k_limit, "the statement").getvalue()
-
-
-def _parse_sql(reader: Reader, framing: Framing) -> tuple[int, str]:
-    nparams = reader.short()
-    return nparams, decode_text(reader.lstr(framing.no_64k_limit, "SQL text"), framing.encoding)
+    nparams: Short
+    sql: Annotated[str, LongText("the statement")]
 
 
 @dataclass(frozen=True, slots=True)
-class CursorName(Message):
+class Command(Message, tag=1, sent_by="client"):
+    """SQ_COMMAND: run a statement in one step; usually followed by NDescribe, Execute, Release (SQLI 7.4).
+
+    Wire: ``short number of ?, LSTR sql`` (its length is a short without bit 62).
+    """
+
+    sql: str
+    nparams: int = 0
+
+    def encode(self, framing: Framing) -> bytes:
+        return Prepare.TABLE.encode(self, framing)
+
+    @classmethod
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
+        return Prepare.TABLE.parse(lambda nparams, sql: cls(sql, nparams), reader, framing)
+
+
+@dataclass(frozen=True, slots=True)
+class CursorName(Message, tag=3, sent_by="client"):
     """SQ_CURNAME: name the cursor that the next Open opens. Wire: ``PSTR name`` (SQLI section 7.0)."""
 
-    TAG: ClassVar[int] = 3
-    name: str
-
-    def encode(self, framing: Framing) -> bytes:
-        return encode_name(self.TAG, self.name, framing)
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing))
+    name: Name
 
 
 @dataclass(frozen=True, slots=True)
-class Id(Message):
+class Id(Message, tag=4, sent_by="client"):
     """SQ_ID: address the statement that the following messages are about.
 
     Wire: ``short statement id``. The operation that follows is a message of its own (JDBC section 4).
     """
 
-    TAG: ClassVar[int] = 4
-    statement_id: int
-
-    def encode(self, framing: Framing) -> bytes:
-        return Writer().short(self.TAG).short(self.statement_id).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(reader.short())
+    statement_id: Short
 
 
 @dataclass(frozen=True, slots=True)
-class Open(Bare):
+class Open(Bare, tag=6, sent_by="client"):
     """SQ_OPEN: open the cursor of the addressed statement."""
 
-    TAG: ClassVar[int] = 6
-
 
 @dataclass(frozen=True, slots=True)
-class Execute(Bare):
+class Execute(Bare, tag=7, sent_by="client"):
     """SQ_EXECUTE: run the addressed statement, which gives no rows."""
 
-    TAG: ClassVar[int] = 7
-
 
 @dataclass(frozen=True, slots=True)
-class Fetch(Message):
+class Fetch(Message, tag=9, sent_by="client"):
     """SQ_NFETCH: send tuples of the open cursor, about ``size`` bytes of them (SQLI section 7.5).
 
     Wire: ``int size (short: without bit 63), short array size`` (always 0 in what was seen).
     """
 
-    TAG: ClassVar[int] = 9
-    size: int
-    array_size: int = 0
-
-    def encode(self, framing: Framing) -> bytes:
-        w = Writer().short(self.TAG)
-        if framing.large_fetch:
-            w.int(self.size)
-        else:
-            w.short(self.size)
-        return w.short(self.array_size).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        size = reader.int() if framing.large_fetch else reader.short()
-        return cls(size, reader.short())
+    size: Annotated[int, Number("h", "i", "large_fetch")]
+    array_size: Short = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Close(Bare):
+class Close(Bare, tag=10, sent_by="both"):
     """SQ_CLOSE: close the cursor; from a server: the cursor has closed by itself (SQLI section 7.5)."""
 
-    TAG: ClassVar[int] = 10
-
 
 @dataclass(frozen=True, slots=True)
-class Release(Bare):
+class Release(Bare, tag=11, sent_by="client"):
     """SQ_RELEASE: free the addressed statement and its id."""
 
-    TAG: ClassVar[int] = 11
-
 
 @dataclass(frozen=True, slots=True)
-class Put(Message):
+class Put(Message, tag=17, sent_by="client"):
     """SQ_PUT: rows for an open insert cursor (SQLI section 11, JDBC section 8).
 
     Wire: ``int tuple length, short count``, then ``count`` times ``tuple bytes, pad``: the rows of one message have one
@@ -159,7 +100,6 @@ class Put(Message):
     where they are not.
     """
 
-    TAG: ClassVar[int] = 17
     tuple_bytes: bytes  # the first row
     more: tuple[bytes, ...] = ()  # the rows behind it
 
@@ -178,7 +118,7 @@ class Put(Message):
         return w.getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         size, count = reader.int(), reader.short()
         if size < 0 or count < 1:
             raise ProtocolError(f"SQ_PUT: tuple length {size}, count {count}")
@@ -193,48 +133,35 @@ class Put(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class NDescribe(Bare):
+class NDescribe(Bare, tag=22, sent_by="client"):
     """SQ_NDESCRIBE: describe what was just prepared."""
-
-    TAG: ClassVar[int] = 22
 
 
 @dataclass(frozen=True, slots=True)
-class ScrollFetch(Message):
+class ScrollFetch(Message, tag=23, sent_by="client"):
     """SQ_SFETCH: one row of a scroll cursor (SQLI section 13, JDBC section 10).
 
     Wire: ``short how, int target, int size`` (an int also without bit 63). ``how``: 1 next (the target is the
     absolute number wanted), 4 last, 6 absolute.
     """
 
-    TAG: ClassVar[int] = 23
     NEXT: ClassVar[int] = 1
     LAST: ClassVar[int] = 4
     ABSOLUTE: ClassVar[int] = 6
-    how: int
-    target: int
-    size: int = 4096
-
-    def encode(self, framing: Framing) -> bytes:
-        return Writer().short(self.TAG).short(self.how).int(self.target).int(self.size).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(reader.short(), reader.int(), reader.int())
+    how: Short
+    target: Int
+    size: Int = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Scroll(Bare):
+class Scroll(Bare, tag=24, sent_by="client"):
     """SQ_SCROLL: the cursor that the next Open opens can scroll."""
 
-    TAG: ClassVar[int] = 24
-
 
 @dataclass(frozen=True, slots=True)
-class FetchBlob(Message):
+class FetchBlob(Message, tag=38, sent_by="client"):
     """SQ_FETCHBLOB: send the content behind a BYTE or TEXT descriptor. Wire: 56 bytes (68 with bit 70)."""
 
-    TAG: ClassVar[int] = 38
     descriptor: bytes
 
     def encode(self, framing: Framing) -> bytes:
@@ -243,65 +170,44 @@ class FetchBlob(Message):
         return Writer().short(self.TAG).raw(self.descriptor).getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         return cls(reader.take(framing.descriptor_size))
 
 
 @dataclass(frozen=True, slots=True)
-class BlobChunk(Message):
+class BlobChunk(Message, tag=39, sent_by="both"):
     """SQ_BLOB: a piece of a BYTE or TEXT value, in both directions. Wire: ``PSTR data``; an empty one ends
     it."""
 
-    TAG: ClassVar[int] = 39
-    data: bytes
-
-    def encode(self, framing: Framing) -> bytes:
-        return Writer().short(self.TAG).pstr(self.data, "a BYTE/TEXT piece").getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(reader.pstr("BYTE/TEXT piece"))
+    data: Annotated[bytes, Data("a BYTE/TEXT piece")]
 
 
 @dataclass(frozen=True, slots=True)
-class BlobBind(Message):
+class BlobBind(Message, tag=41, sent_by="client"):
     """SQ_BBIND: BYTE and TEXT values follow as BlobChunks, after all values of a Bind. Wire: ``short
     count``."""
 
-    TAG: ClassVar[int] = 41
-    count: int
-
-    def encode(self, framing: Framing) -> bytes:
-        return Writer().short(self.TAG).short(self.count).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(reader.short())
+    count: Short
 
 
 @dataclass(frozen=True, slots=True)
-class Hold(Bare):
+class Hold(Bare, tag=43, sent_by="client"):
     """SQ_HOLD: the cursor that the next Open opens outlives the transaction."""
 
-    TAG: ClassVar[int] = 43
-
 
 @dataclass(frozen=True, slots=True)
-class WantDone(Bare):
+class WantDone(Bare, tag=49, sent_by="client"):
     """SQ_WANTDONE: send an SQ_DONE with the description."""
 
-    TAG: ClassVar[int] = 49
-
 
 @dataclass(frozen=True, slots=True)
-class RetType(Message):
+class RetType(Message, tag=100, sent_by="client"):
     """SQ_RET_TYPE: in which form each column is wanted (direction 1) or will be put (0) (JDBC section 5).
 
     Wire: ``short direction, short n``, per column ``short type word, [PSTR owner, PSTR type name: type > 18
     and not 52, 53], int length``. It changes the wire form of BOOLEAN, LOB and other extended columns.
     """
 
-    TAG: ClassVar[int] = 100
     PUT: ClassVar[int] = 0
     FETCH: ClassVar[int] = 1
     direction: int
@@ -318,7 +224,7 @@ class RetType(Message):
         return w.getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         direction, count = reader.short(), reader.short()
         if count < 0:
             raise ProtocolError(f"SQ_RET_TYPE: {count} columns")
@@ -333,27 +239,22 @@ class RetType(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class AutoFree(Bare):
+class AutoFree(Bare, tag=108, sent_by="client"):
     """SQ_AUTOFREE: release the statement when its cursor closes."""
 
-    TAG: ClassVar[int] = 108
-
 
 @dataclass(frozen=True, slots=True)
-class InputDescribeRequest(Bare):
+class InputDescribeRequest(Bare, tag=124, sent_by="client"):
     """SQ_CIDESCRIBE: describe the parameters; the answer is an InputDescribe (JDBC section 5)."""
 
-    TAG: ClassVar[int] = 124
-
 
 @dataclass(frozen=True, slots=True)
-class GeneratedKeys(Message):
+class GeneratedKeys(Message, tag=134, sent_by="client"):
     """Message 134: JDBC asks for generated keys (JDBC section 14).
 
     Wire: ``short mode``; mode 3 adds ``short n, PSTR name * n``. The reply to the execution has messages 135 and 136.
     """
 
-    TAG: ClassVar[int] = 134
     mode: int = 1
     names: tuple[str, ...] = ()
 
@@ -366,7 +267,7 @@ class GeneratedKeys(Message):
         return w.getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         mode = reader.short()
         if mode == 1:
             return cls(mode)

@@ -9,16 +9,15 @@ Some of their tags mean different things by direction or by what was asked befor
   tag twice with nothing in it to tell them apart, so :func:`parse_file_answer` reads them by their place.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
-from .capabilities import Framing
-from .errors import ProtocolError
-from .message_base import Message, parse_name, tag_name
-from .primitives import PSTR_MAX, Reader, Writer, encode_text
+from ..capabilities import Framing
+from ..errors import ProtocolError
+from ..primitives import PSTR_MAX, Reader, Writer, encode_text
+from .base import Message, expect_tag, parse_as
+from .fields import Data, Int, Int8, parse_name
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,7 +26,7 @@ LO_CHUNK = 32000
 """Piece size that clients ask for in SQ_LODATA, bytes (SQLI section 15)."""
 
 _END_OF_TURN = 12
-_INT8_LIMIT = 1 << 63
+_INT8 = Int8()
 
 
 class LoOp(IntEnum):
@@ -47,14 +46,13 @@ class Whence(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LoData(Message):
+class LoData(Message, tag=97, sent_by="client"):
     """SQ_LODATA of a client: read from or write to an open smart large object (SQLI section 15).
 
     Wire: ``short op, short fd, int count, short piece size``, for op 1 ``INT8 offset (10 bytes), short whence``,
     for op 2 ``PSTR piece`` until ``count`` bytes are there. ``fd`` is what ``ifx_lo_open`` gave.
     """
 
-    TAG: ClassVar[int] = 97
     op: int
     fd: int
     count: int = 0  # bytes wanted, or bytes in data
@@ -64,21 +62,21 @@ class LoData(Message):
     data: bytes = b""  # op 2
 
     @classmethod
-    def read(cls, fd: int, count: int, offset: int | None = None) -> LoData:
+    def read(cls, fd: int, count: int, offset: int | None = None) -> "LoData":
         """Read ``count`` bytes from ``offset``, or from where the last read ended."""
         if offset is None:
             return cls(LoOp.READ.value, fd, count)
         return cls(LoOp.SEEK_READ.value, fd, count, offset=offset)
 
     @classmethod
-    def write(cls, fd: int, data: bytes) -> LoData:
+    def write(cls, fd: int, data: bytes) -> "LoData":
         """Write ``data`` where the descriptor stands."""
         return cls(LoOp.WRITE.value, fd, len(data), data=data)
 
     def encode(self, framing: Framing) -> bytes:
         w = Writer().short(self.TAG).short(self.op).short(self.fd).int(self.count).short(self.piece)
         if self.op == LoOp.SEEK_READ:
-            _put_int8(w, self.offset).short(self.whence)
+            w.raw(_INT8.encode(self.offset, framing)).short(self.whence)
         elif self.op == LoOp.WRITE:
             if self.count != len(self.data):
                 raise ValueError(f"SQ_LODATA: count {self.count}, but {len(self.data)} bytes to write")
@@ -90,33 +88,32 @@ class LoData(Message):
         return w.getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         op, fd, count, piece = reader.short(), reader.short(), reader.int(), reader.short()
         if op == LoOp.READ:
             return cls(op, fd, count, piece)
         if op == LoOp.SEEK_READ:
-            return cls(op, fd, count, piece, _get_int8(reader), reader.short())
+            return cls(op, fd, count, piece, _INT8.parse(reader, framing), reader.short())
         if op == LoOp.WRITE:
             return cls(op, fd, count, piece, data=_get_pieces(reader, count, "SQ_LODATA"))
         raise ProtocolError(f"SQ_LODATA with the operation {op}, whose layout is not known")
 
 
 @dataclass(frozen=True, slots=True)
-class LoDataReply(Message):
+class LoDataReply(Message, tag=97, sent_by="server"):
     """SQ_LODATA of a server: the bytes that were read, or how many were written (SQLI section 15).
 
     Wire: ``short op``; for op 0 and 1 ``int size``, then ``PSTR piece`` until ``size`` bytes are there, or, when
     size is below 1, ``short status`` (an error or the end of the object); for op 2 ``int written``.
     """
 
-    TAG: ClassVar[int] = 97
     op: int
     size: int  # bytes read or written; 0 or below: nothing was read, see status
     data: bytes = b""
     status: int = 0
 
     @classmethod
-    def of_data(cls, op: int, data: bytes) -> LoDataReply:
+    def of_data(cls, op: int, data: bytes) -> "LoDataReply":
         """The answer to a read; no data is the end of the object."""
         return cls(op, len(data), data)
 
@@ -133,7 +130,7 @@ class LoDataReply(Message):
         return _put_pieces(w, self.data, LO_CHUNK).getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         op, size = reader.short(), reader.int()
         if op == LoOp.WRITE:
             return cls(op, size)
@@ -154,7 +151,7 @@ class FileOp(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FileRequest(Message):
+class FileRequest(Message, tag=98, sent_by="server"):
     """SQ_FILE: a server wants something of a file on the client's side, in the middle of a reply (SQLI section 15).
 
     Wire: ``short op``; for op 0 ``PSTR name, int mode, int flags, int offset``; for op 2 ``short buffer size, int
@@ -163,7 +160,6 @@ class FileRequest(Message):
     the application registered, never whatever file the server names.
     """
 
-    TAG: ClassVar[int] = 98
     op: int
     name: str = ""
     mode: int = 0
@@ -184,7 +180,7 @@ class FileRequest(Message):
         return w.getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         op = reader.short()
         if op == FileOp.OPEN:
             return cls(op, parse_name(reader, framing), reader.int(), reader.int(), reader.int())
@@ -196,63 +192,31 @@ class FileRequest(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class FileTotal(Message):
+class FileTotal(Message, tag=106):
     """SQ_FILE_READ, first part of a client's answer to a read: ``int total``, bytes that follow as FileRead."""
 
-    TAG: ClassVar[int] = 106
-    total: int
-
-    def encode(self, framing: Framing) -> bytes:
-        return Writer().short(self.TAG).int(self.total).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(reader.int())
+    total: Int
 
 
 @dataclass(frozen=True, slots=True)
-class FileRead(Message):
+class FileRead(Message, tag=106):
     """SQ_FILE_READ, a piece of the file that a client was asked for: ``PSTR data``."""
 
-    TAG: ClassVar[int] = 106
-    data: bytes
-
-    def encode(self, framing: Framing) -> bytes:
-        return Writer().short(self.TAG).pstr(self.data, "a piece of a file").getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(reader.pstr("piece of a file"))
+    data: Annotated[bytes, Data("a piece of a file")]
 
 
 @dataclass(frozen=True, slots=True)
-class FileWrite(Message):
+class FileWrite(Message, tag=107, sent_by="server"):
     """SQ_FILE_WRITE of a server: a piece for the client's file: ``PSTR data``."""
 
-    TAG: ClassVar[int] = 107
-    data: bytes
-
-    def encode(self, framing: Framing) -> bytes:
-        return Writer().short(self.TAG).pstr(self.data, "a piece of a file").getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(reader.pstr("piece of a file"))
+    data: Annotated[bytes, Data("a piece of a file")]
 
 
 @dataclass(frozen=True, slots=True)
-class FileWritten(Message):
+class FileWritten(Message, tag=107, sent_by="client"):
     """SQ_FILE_WRITE of a client: ``int total``, bytes that it wrote to its file."""
 
-    TAG: ClassVar[int] = 107
-    total: int
-
-    def encode(self, framing: Framing) -> bytes:
-        return Writer().short(self.TAG).int(self.total).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(reader.int())
+    total: Int
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,37 +268,6 @@ def parse_file_answer(op: int, reader: Reader, framing: Framing) -> FileAnswer:
         raise ValueError(f"an answer to SQ_FILE with the unknown operation {op}")
     expect_tag(_END_OF_TURN, reader)
     return answer
-
-
-_M = TypeVar("_M", bound=Message)
-
-
-def parse_as(cls: type[_M], reader: Reader, framing: Framing) -> _M:
-    """Read one message whose class the conversation knows, tag first; ``ProtocolError`` for another tag."""
-    expect_tag(cls.TAG, reader)
-    return cls.parse(reader, framing)
-
-
-def expect_tag(tag: int, reader: Reader) -> None:
-    """Read a tag that must be this one."""
-    at = reader.pos
-    found = reader.short()
-    if found != tag:
-        raise ProtocolError(f"{tag_name(tag)} was expected at offset {at}, but {tag_name(found)} came")
-
-
-def _put_int8(w: Writer, value: int) -> Writer:
-    """INT8: sign word, low half, high half of the magnitude (TYPES section 3)."""
-    if not -_INT8_LIMIT < value < _INT8_LIMIT:
-        raise ValueError(f"{value} does not fit an INT8")
-    magnitude = abs(value)
-    return w.short(-1 if value < 0 else 1).uint(magnitude & 0xFFFF_FFFF).uint(magnitude >> 32)
-
-
-def _get_int8(reader: Reader) -> int:
-    sign = reader.short()
-    magnitude = reader.uint() | reader.uint() << 32
-    return -magnitude if sign < 0 else magnitude if sign else 0
 
 
 def _put_pieces(w: Writer, data: bytes, piece: int) -> Writer:

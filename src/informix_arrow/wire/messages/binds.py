@@ -1,17 +1,15 @@
 """SQ_BIND: the parameters of a statement (SQLI section 9, JDBC section 6)."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .capabilities import Framing
-from .column_types import FLAG_DISTINCT, TypeCode, has_type_name
-from .errors import ProtocolError
-from .message_base import Message
-from .primitives import NeedMoreData, Reader, Writer, decode_text, encode_text
-from .type_codes import FIXED_TYPES
+from ..capabilities import Framing
+from ..errors import ProtocolError
+from ..primitives import NeedMoreData, Reader, Writer, decode_text, encode_text
+from ..type_codes import FIXED_TYPES
+from ..types import FLAG_DISTINCT, TypeCode, has_type_name
+from .base import Message
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -70,7 +68,7 @@ NULL_VALUE = BoundValue(0, None, 0, -1)
 
 
 @dataclass(frozen=True, slots=True)
-class Bind(Message):
+class Bind(Message, tag=5, sent_by="client"):
     """SQ_BIND: values for the parameters of the next OPEN or EXECUTE of the statement.
 
     Wire: ``short n``, then per value ``short type, [PSTR owner, PSTR type name: type > 18 and not 52, 53],
@@ -78,7 +76,6 @@ class Bind(Message):
     even. NULL has no data.
     """
 
-    TAG: ClassVar[int] = 5
     values: tuple[BoundValue, ...]
 
     def encode(self, framing: Framing) -> bytes:
@@ -108,7 +105,7 @@ class Bind(Message):
         return bytes(out)
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         count = reader.short()
         if count < 0:
             raise ProtocolError(f"SQ_BIND: {count} parameters")

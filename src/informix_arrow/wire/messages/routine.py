@@ -6,17 +6,16 @@ server. What is said of routines with OUT parameters is in no reference: it was 
 of IBM's JDBC driver (docs/protocol/CORRECTIONS.md).
 """
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
+from ..capabilities import Framing
+from ..errors import ProtocolError
+from ..primitives import Reader, Writer, decode_text, encode_text
+from .base import Message
 from .binds import BoundValue, encode_result_value, parse_result_value
-from .capabilities import Framing
-from .errors import ProtocolError
-from .message_base import Message, parse_name
-from .primitives import Reader, Writer, decode_text, encode_text
+from .fields import Int, Short, Text, parse_name
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,14 +24,13 @@ _BY_SIGNATURE, _BY_NUMBER = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class RoutineQuestion(Message):
+class RoutineQuestion(Message, tag=131, sent_by="client"):
     """Message 131: JDBC asks about a routine whose number it was told (what, is not known: an SQ_EOT alone contents
     it, one for the two that it sends).
 
     Wire: ``byte 1, PSTR database, int number``. The single byte leaves the rest of the group on an odd offset.
     """
 
-    TAG: ClassVar[int] = 131
     database: str
     number: int
 
@@ -48,7 +46,7 @@ class RoutineQuestion(Message):
         )
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         kind = reader.byte()
         if kind != _BY_NUMBER:
             raise ProtocolError(f"message 131 of the kind {kind}, whose layout is not known")
@@ -56,7 +54,7 @@ class RoutineQuestion(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class GetRoutine(Message):
+class GetRoutine(Message, tag=101, sent_by="client"):
     """SQ_GETROUTINE: look up a routine for the fast path, by signature (SQLI section 16) or, where ``number`` is given,
     by its number in the database that ``signature`` names.
 
@@ -65,7 +63,6 @@ class GetRoutine(Message):
     of the group on an odd offset; a server without the fast path answers SQ_ERR -674.
     """
 
-    TAG: ClassVar[int] = 101
     signature: str
     number: int | None = None
 
@@ -76,7 +73,7 @@ class GetRoutine(Message):
         return (w.short(0) if self.number is None else w.int(self.number).short(1)).getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         by_number = reader.byte() == _BY_NUMBER
         signature = decode_text(reader.lstr(framing.no_64k_limit, "signature"), framing.encoding)
         number = reader.int() if by_number else None
@@ -85,55 +82,35 @@ class GetRoutine(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class RoutineHandle(Message):
+class RoutineHandle(Message, tag=101, sent_by="server"):
     """SQ_GETROUTINE of a server: the handle of a routine (SQLI section 16). Wire: ``PSTR database, int handle``."""
 
-    TAG: ClassVar[int] = 101
-    database: str
-    handle: int
-
-    def encode(self, framing: Framing) -> bytes:
-        name = encode_text(self.database, framing.encoding, "a database name")
-        return Writer().short(self.TAG).pstr(name, "a database name").int(self.handle).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing), reader.int())
+    database: Annotated[str, Text("a database name")]
+    handle: Int
 
 
 @dataclass(frozen=True, slots=True)
-class ExecuteRoutine(Message):
+class ExecuteRoutine(Message, tag=102, sent_by="client"):
     """SQ_EXFPROUTINE: call a routine by its handle; its arguments follow as a Bind (SQLI section 16).
 
     Wire: ``PSTR database, int handle, short number of arguments, short 0``. JDBC leaves the database empty from
     the second call of a routine on (JDBC section 11).
     """
 
-    TAG: ClassVar[int] = 102
-    database: str
-    handle: int
-    nparams: int
-    fparam: int = 0
-
-    def encode(self, framing: Framing) -> bytes:
-        name = encode_text(self.database, framing.encoding, "a database name")
-        w = Writer().short(self.TAG).pstr(name, "a database name").int(self.handle)
-        return w.short(self.nparams).short(self.fparam).getvalue()
-
-    @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
-        return cls(parse_name(reader, framing), reader.int(), reader.short(), reader.short())
+    database: Annotated[str, Text("a database name")]
+    handle: Int
+    nparams: Short
+    fparam: Short = 0
 
 
 @dataclass(frozen=True, slots=True)
-class RoutineResult(Message):
+class RoutineResult(Message, tag=103, sent_by="server"):
     """SQ_FPROUTINE: what a routine returned (SQLI section 16).
 
     Wire: ``short n``, then per value what SQ_BIND has per parameter: ``short type, [PSTR owner, PSTR type name:
     type > 18 and not 52, 53, or distinct], short indicator, short precision, data``, padded to even.
     """
 
-    TAG: ClassVar[int] = 103
     values: tuple[BoundValue, ...]
 
     def encode(self, framing: Framing) -> bytes:
@@ -143,7 +120,7 @@ class RoutineResult(Message):
         return w.getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         count = reader.short()
         if count < 0:
             raise ProtocolError(f"SQ_FPROUTINE: {count} values")
@@ -151,20 +128,19 @@ class RoutineResult(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class WantParameters(Message):
+class WantParameters(Message, tag=104, sent_by="client"):
     """SQ_FPARAM of a client, behind the arguments of a call with OUT parameters: it wants them, and what they are.
 
     Wire: ``short 1``, twelve zero bytes, ``byte 1``, whatever the routine is.
     """
 
-    TAG: ClassVar[int] = 104
     _BODY: ClassVar[bytes] = b"\0\1" + bytes(12) + b"\1"
 
     def encode(self, framing: Framing) -> bytes:
         return Writer().short(self.TAG).raw(self._BODY).getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         if reader.take(len(cls._BODY)) != cls._BODY:
             raise ProtocolError("SQ_FPARAM of a client whose layout is not known")
         return cls()
@@ -178,7 +154,7 @@ class RoutineParameter(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class RoutineParameters(Message):
+class RoutineParameters(Message, tag=104, sent_by="server"):
     """SQ_FPARAM of a server, in front of the :class:`RoutineResult` of a call with OUT parameters: what the values
     there are. Those of OUT parameters come first, those that the routine returns behind them.
 
@@ -187,7 +163,6 @@ class RoutineParameters(Message):
     byte, short, short``, of which zeros do.
     """
 
-    TAG: ClassVar[int] = 104
     returned: tuple[int, ...]
     arguments: tuple[RoutineParameter, ...]
 
@@ -204,7 +179,7 @@ class RoutineParameters(Message):
         return w.getvalue()
 
     @classmethod
-    def parse(cls, reader: Reader, framing: Framing) -> Self:
+    def parse(cls, reader: Reader, framing: Framing) -> "Self":
         if reader.take(len(cls._HEAD)) != cls._HEAD:
             raise ProtocolError("SQ_FPARAM of a server whose layout is not known")
         returned = tuple(cls._type(reader) for _ in range(_count(reader)))
