@@ -23,6 +23,7 @@ from .fetch import (
     LOCKLESS,
     ReadOptions,
     ServerCursor,
+    Taken,
     done_size,
     report_if_complete,
     skip_end_of_rows,
@@ -210,7 +211,7 @@ def _decode_batch(
     require_silence(session)
     rows = decoder.rows
     tell_rows(session, rows)
-    ready = deque([(decoder.take(), rows)] if rows else ())
+    ready = deque[Taken]([(decoder.take(), rows)] if rows else ())
     kept = decoder if template.shape.floating else None  # it counts the digits that this result has lost
     cursor = ServerCursor(
         prepared.statement_id, sql, template.shape, template.fetch_bytes, kept, ready, read=options

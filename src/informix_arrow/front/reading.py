@@ -93,8 +93,9 @@ def type_options(default_errors: str, *, encoding_errors: str | None, **options:
     truth = options.get("integer_aggregates", False)
     if truth is not True and truth is not False:
         raise InterfaceError(f"integer_aggregates must be True or False, got {truth!r}")
+    options["encoding_errors"] = encoding_errors or default_errors
     try:
-        return TypeOptions(encoding_errors=encoding_errors or default_errors, **options)
+        return TypeOptions(**options)
     except ValueError as error:
         raise InterfaceError(str(error)) from None
 
