@@ -18,7 +18,7 @@ from .session import Session
 from .shape import Shape
 from .statement_cache import OpenRequestTemplate
 from .steps import Exchange, Send
-from .stream import arrived, encoded_for, group, outgoing, question
+from .stream import encoded_for, group, outgoing
 from .turns import ask, read_reply, settle
 
 SMALL_REPLY = 4096  # bytes of a reply that is expected to arrive in one piece
@@ -104,11 +104,7 @@ def _open_and_fetch(session: Session, cursor: ServerCursor, parameters: Paramete
         yield from settle(session)
     session.owed.append(cursor)
     cursor.in_flight += 1
-    data = outgoing(session, b"".join((template.before, binding, template.after)))
-    if session.buffer.start < session.buffer.end:
-        yield Send(data)
-    else:
-        arrived(session, (yield question(session, data)))
+    yield Send(outgoing(session, b"".join((template.before, binding, template.after))))
     yield from read_first_rows(session, cursor)
 
 

@@ -93,7 +93,8 @@ def type_options(default_errors: str, *, encoding_errors: str | None, **options:
     truth = options.get("integer_aggregates", False)
     if truth is not True and truth is not False:
         raise InterfaceError(f"integer_aggregates must be True or False, got {truth!r}")
-    options["encoding_errors"] = encoding_errors or default_errors
+    unset = encoding_errors is None or encoding_errors == ""
+    options["encoding_errors"] = default_errors if unset else encoding_errors
     try:
         return TypeOptions(**options)
     except ValueError as error:
