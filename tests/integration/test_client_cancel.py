@@ -186,7 +186,7 @@ def test_after_a_call_that_ended_before_its_cancel_nothing_is_hit(conn: ifx.Conn
     """The byte leaves, and the answer that was on its way comes: the next statement must not pay for that."""
     transport = conn._link.transport
     wait = transport._wait
-    for _ in range(50):
+    for number in range(50):
         call_was_asked = threading.Event()
 
         def late(*args: Any, seen: threading.Event = call_was_asked) -> None:
@@ -197,7 +197,9 @@ def test_after_a_call_that_ended_before_its_cancel_nothing_is_hit(conn: ifx.Conn
 
         transport._wait = late  # type: ignore[method-assign]
         try:
-            conn.read_arrow("SELECT COUNT(*) n FROM cancel_target")
+            conn.read_arrow(
+                f"SELECT COUNT(*) n FROM cancel_target WHERE {number} = {number}"
+            )  # waits in _wait
         except QueryCanceled:
             pass
         finally:

@@ -16,7 +16,7 @@ import pytest
 
 import informix_arrow as ifx
 from informix_arrow import dbapi
-from informix_arrow.exchange.again import Few
+from informix_arrow.exchange.reexecute import SmallResult
 from informix_arrow.server import Server
 
 
@@ -77,7 +77,7 @@ def test_a_query_that_is_run_again_gives_its_rows_however_they_are_fetched(
         for text in (f"{QUERY}, {number % 4 + 1}", QUERY):  # not run before; run before
             with conn.cursor(row_factory=factory) as other:
                 other.execute(text)
-                told.append((isinstance(other._cursor, Few), way(other)))
+                told.append((isinstance(other._cursor, SmallResult), way(other)))
         (first, expected), (again, found) = told
         assert (first, again) == (number > 3, True)
         assert repr(found) == repr(expected)

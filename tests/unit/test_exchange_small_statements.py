@@ -105,7 +105,7 @@ def test_the_end_of_a_reply_is_found_however_it_is_cut(piece: int, cost: bool) -
 def test_what_came_with_the_first_answer_is_read_without_the_server() -> None:
     peer, session = Peer(answer), caching()
     batches = Batches(opened(peer, session))
-    assert batches.all_here
+    assert batches.cursor.told
     batch = at_once(batches.next(session))
     assert batch is not None
     assert batch["id"].to_pylist() == [1, 2]
@@ -149,7 +149,7 @@ def test_rows_are_not_taken_as_a_whole_where_there_is_more_to_them() -> None:
 def test_rows_that_are_still_to_come_are_not_all_here() -> None:
     peer, session = Peer([select(3), rows(1), [*rows(2), m.Done()]]), caching()
     batches = Batches(opened(peer, session))
-    assert not batches.all_here
+    assert not batches.cursor.told
 
 
 def test_a_transaction_ends_behind_what_was_waiting() -> None:

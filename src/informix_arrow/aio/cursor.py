@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import pyarrow as pa
 
-from ..exchange.again import Few
 from ..exchange.fetch import ServerCursor
+from ..exchange.reexecute import SmallResult
 from ..exchange.statement import Outcome
 from ..front.cursor_base import CursorBase, nothing_to_fetch
 from ..front.runner import AsyncConnectionT
@@ -51,7 +51,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
 
     # Of the class until a statement sets them, as in CursorBase.
     _timeout: float | None = None
-    _cursor: ServerCursor | Few | None = None
+    _cursor: ServerCursor | SmallResult | None = None
     # Its rows: all of them, where they are few and here, or what makes batches of them.
     _whole: Decoded | None = None
     _result: AsyncResult | None = None
@@ -365,7 +365,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         self._forget()
         await self._drop_result()
 
-    def _take(self, done: Outcome | ServerCursor | Few) -> None:
+    def _take(self, done: Outcome | ServerCursor | SmallResult) -> None:
         """Take what a statement did, or its result."""
         if isinstance(done, Outcome):
             self._did(done)
@@ -374,13 +374,13 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             self._describes(done)
         except BaseException:  # no row could be made
             # asyncio only:
-            if not isinstance(done, Few):
+            if not isinstance(done, SmallResult):
                 self._connection._session.orphans.append(done)  # closed before what comes next
             # blocking only:
             # | self._connection._run(done.close(self._connection._session))
             # both:
             raise
-        if isinstance(done, Few):
+        if isinstance(done, SmallResult):
             self._cursor = self._whole = done
             self._rows = Rows(self._make)
         else:
@@ -411,7 +411,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         if result is not None:
             await result.close()
 
-    def _require_rows(self) -> ServerCursor | Few:
+    def _require_rows(self) -> ServerCursor | SmallResult:
         if self._closed:
             self._require_open()
         if self._cursor is None:
@@ -454,7 +454,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     # |     rest = self._rows.rest()
     # |     return itertools.chain(() if rest is None else (rest,), map(as_batch, self._batches or ()))
     # |
-    # | def _whole_batch(self, cursor: ServerCursor | Few) -> Iterator[pa.RecordBatch]:
+    # | def _whole_batch(self, cursor: ServerCursor | SmallResult) -> Iterator[pa.RecordBatch]:
     # |     """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
     # |     if self._cursor is not cursor:
     # |         raise InterfaceError("the result was closed while it was being read")

@@ -173,7 +173,7 @@ class AsyncResult:
         # Readers hold the result alive, so nobody reads any more. No ResourceWarning: a result of which only the
         # schema was wanted is ordinary, and its statement is released all the same.
         rows: Batches | None = getattr(self, "_rows", None)
-        if rows is not None:  # else Ctrl-C came while it was made
+        if rows is not None and not rows.cursor.released:  # None: Ctrl-C came while it was made
             rows.abandon(self._connection._session)
 
     def __repr__(self) -> str:
@@ -200,7 +200,7 @@ class _Reader(Generic[B]):
         if rows.used_up and not connection.closed:
             raise StopAsyncIteration
         try:
-            if rows.all_here:
+            if result._cursor.told:  # all rows are here
                 batch = connection._link.run_here(self._take(connection._session))
             else:
                 batch = await connection._run(self._take(connection._session), result._timeout)
@@ -219,5 +219,5 @@ class _Reader(Generic[B]):
         # Nobody reads on: the rows are streamed and gone, also when the result itself is still held. Files of lazy
         # large objects need the cursor as long as that.
         result: AsyncResult | None = getattr(self, "_result", None)
-        if result is not None and not result._cursor.lazy:
+        if result is not None and not (result._cursor.lazy or result._cursor.released):
             result._rows.abandon(result._connection._session)

@@ -64,7 +64,7 @@ class Batches:
     @property
     def schema(self) -> pa.Schema:
         """The schema of every batch."""
-        return self.cursor.plan.schema
+        return self.cursor.shape.plan.schema
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -82,13 +82,6 @@ class Batches:
                 "read_all()'s table"
             )
         self.taken = True
-
-    @property
-    def all_here(self) -> bool:
-        """Whether all rows came with the answer to the statement, which has told of them: :meth:`next` asks for no step
-        then. Rows that came with an answer to another one are those of a call that has yet to be made.
-        """
-        return self.cursor.told
 
     @property
     def used_up(self) -> bool:
@@ -158,8 +151,10 @@ class Batches:
         if taken is None:
             return None
         finisher = self._finisher
-        schema = finisher.schema if finisher.untouched else finisher.decoded
-        batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), taken[0])
+        if finisher.untouched:
+            self._row += taken[1]
+            return pa.RecordBatch._import_from_c_capsule(finisher.schema.__arrow_c_schema__(), taken[0])
+        batch = pa.RecordBatch._import_from_c_capsule(finisher.decoded.__arrow_c_schema__(), taken[0])
         if self.cursor.objects is not None:
             self._offset = 0
             return (yield from self._with_objects(session, batch))

@@ -129,11 +129,11 @@ class ServerCursor:
         if self.ready or self.lazy or self.error is not None:
             return None
         self.decoder = None
-        return Decoded(self.shape.plan.schema, c_schema, *_take(decoder))
+        return Decoded(self.shape.plan.schema, c_schema, *_export_batch(decoder))
 
     def take_in(self, session: Session) -> Exchange[None]:
         """Read the rest of the fetch reply at the head of the line; its rows wait here for their reader."""
-        while not (yield from turn(session, self, ahead=False)):
+        while not (yield from read_reply_chunk(session, self, ahead=False)):
             if self.reply_bytes > session.buffer.most + 2 * self.fetch_bytes:  # a server that never stops
                 raise too_long(session.buffer.most)
 
@@ -157,14 +157,14 @@ class ServerCursor:
         self.outlived = not self.read.hold
 
 
-def _take(decoder: Decoder) -> Taken:
-    """Take the batch that the decoder has built."""
+def _export_batch(decoder: Decoder) -> Taken:
+    """The batch that the decoder has built, and how many rows it has."""
     rows = decoder.rows
     return decoder.take(), rows
 
 
-def tell_all_here(session: Session, cursor: ServerCursor) -> None:
-    """Say how many rows came with the answer to a statement, where all did: no call will ask for them."""
+def report_if_complete(session: Session, cursor: ServerCursor) -> None:
+    """Report how many rows came with the reply to a statement, where all did: no fetch will report them."""
     if cursor.all_here:
         rest = 0 if cursor.decoder is None else cursor.decoder.rows
         tell_rows(session, sum(rows for _, rows in cursor.ready) + rest)
@@ -180,13 +180,13 @@ def next_batch(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]
             # Replies to others that stand before ours are taken in first.
             while session.owed[0] is not cursor:
                 yield from session.owed[0].take_in(session)
-            yield from turn(session, cursor, ahead=True)
+            yield from read_reply_chunk(session, cursor, ahead=True)
         elif not cursor.ended:
             yield from settle(session)
             yield from heed(session)
             yield from request(session, cursor)
         elif cursor.decoder is not None and cursor.decoder.rows:
-            cursor.ready.append(_take(cursor.decoder))
+            cursor.ready.append(_export_batch(cursor.decoder))
             cursor.decoder = None
         else:
             if not cursor.released and not cursor.lazy:
@@ -224,7 +224,7 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]:
             for payload in reply.tuples:
                 data = m.Tuple(0, payload).encode(session.framing)
                 decoder.feed(data, 0, len(data))
-                return _take(decoder)
+                return _export_batch(decoder)
         except Error as error:
             error.statement = cursor.sql
             yield from cursor.close(session)
@@ -234,8 +234,8 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[Taken | None]:
     return None
 
 
-def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[bool]:
-    """Take one step in the fetch reply at the head of the line; True when its SQ_EOT was read.
+def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[bool]:
+    """Read one more chunk or message of the fetch reply that comes next; True when its SQ_EOT was read.
 
     With ``ahead``, the next fetch is requested when more rows seem to come.
     """
@@ -249,7 +249,7 @@ def turn(session: Session, cursor: ServerCursor, *, ahead: bool) -> Exchange[boo
             if ahead and cursor.in_flight == 1 and not cursor.last and more_likely(session):
                 yield from request(session, cursor)
             return False
-        if status == OTHER and pass_end(session):
+        if status == OTHER and skip_end_of_rows(session):
             cursor.answered = cursor.last = True
             yield from _reply_ended(session, cursor, ahead)
             return True
@@ -297,7 +297,7 @@ def decode(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
     except DataError as error:
         error.statement = cursor.sql
         if decoder.rows:  # the rows before it are as good as any
-            cursor.ready.append(_take(decoder))
+            cursor.ready.append(_export_batch(decoder))
         cursor.fail(error)
         cursor.answered = True
         return FULL
@@ -306,7 +306,7 @@ def decode(session: Session, cursor: ServerCursor, decoder: Decoder) -> int:
     cursor.reply_rows += decoder.total_rows - before
     cursor.answered = cursor.answered or cursor.reply_rows > 0
     if status == FULL:
-        cursor.ready.append(_take(decoder))
+        cursor.ready.append(_export_batch(decoder))
     return status
 
 
@@ -362,9 +362,9 @@ def _pass_rows(session: Session, cursor: ServerCursor) -> bool:
     return True
 
 
-def pass_end(session: Session) -> bool:
-    """Pass over ``DONE [COST] EOT``, the end of nearly every result, if that is what comes next and is here as a whole.
-    All three have fixed sizes, so nothing need be parsed.
+def skip_end_of_rows(session: Session) -> bool:
+    """Skip ``DONE [COST] EOT``, the end of nearly every result, if that comes next and has arrived in full. All three
+    have fixed sizes, so nothing needs to be parsed.
     """
     buffer = session.buffer
     data, at = buffer.data, buffer.start
@@ -376,7 +376,6 @@ def pass_end(session: Session) -> bool:
     if at + 2 > buffer.end or not data.startswith(_EOT, at):
         return False
     buffer.start = at + 2
-    require_silence(session, reading=1)
     return True
 
 

@@ -3,26 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..wire import messages as m
 from ..wire.code_sets import is_multibyte
 from ..wire.describe import Column, compile_plan
 from ..wire.errors import InterfaceError
 from ..wire.messages import Message
 from .assigned import assigned_placeholders
-from .cancel import heed, wanted
+from .cancel import heed
 from .client_files import asks_for_files
-from .fetch import ReadOptions, ServerCursor, turn
+from .fetch import ReadOptions, ServerCursor, more_likely, read_reply_chunk, request
 from .large_objects import ObjectReader
 from .lob_parameters import Parameters, send_bound
 from .session import Session
 from .shape import Shape
-from .statement_cache import Opening
+from .statement_cache import OpenRequestTemplate
 from .steps import Exchange, Send
 from .stream import encoded_for, group, outgoing
 from .turns import ask, read_reply, settle
 
+SMALL_REPLY = 4096  # bytes of a reply that is expected to arrive in one piece
 OBJECT_ROWS = 4096  # most rows of a batch whose large objects have to be fetched one by one
 
 
@@ -71,34 +70,76 @@ def make_cursor(
 
 
 def open_cursor(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
-    """Bind, open and fetch in one group, then wait for the first sign of an answer.
+    """Bind, open and fetch in one group, then read until the server has said how the OPEN went.
 
     Cursors that go row by row are opened only: the server's position is the row that was fetched last.
 
     An SQ_ERR in place of the first rows is raised here, the statement released.
     """
-    if wanted(session):
+    try:
         yield from heed(session)
-    session.cursors.add(cursor)
-    if not (cursor.stepwise or cursor.read.hold or parameters.sources):
-        yield from _open_plainly(session, cursor, parameters)
-        return
-    name = cursor.read.name or session.next_cursor_name()
-    before: list[Message] = [m.Id(cursor.statement_id), m.CursorName(name)]
-    after: list[Message] = [m.Open()]
-    if cursor.read.scroll:
-        after.insert(0, m.Scroll())
-    if cursor.read.hold:
-        after.insert(0, m.Hold())
-    if cursor.stepwise:
-        yield from _open_only(session, cursor, before, parameters, after)
-        return
-    after += [m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)]
-    if not parameters.sources:
-        binding = [m.Bind(parameters.values)] if parameters.values else []
-        yield from _open_and_fetch(session, cursor, group(session, [*before, *binding, *after]))
-        return
+        session.cursors.add(cursor)
+        if cursor.stepwise:
+            yield from _open_only(session, cursor, parameters)
+        elif parameters.sources:
+            yield from _open_with_contents(session, cursor, parameters)
+        else:
+            yield from _open_and_fetch(session, cursor, parameters)
+    except Exception as error:
+        yield from close_after(session, cursor, error)
+        raise
+
+
+def close_after(session: Session, cursor: ServerCursor, error: BaseException) -> Exchange[None]:
+    """Close a cursor whose opening failed with ``error``, if the conversation is still in step."""
+    if session.usable_after(error):
+        yield from cursor.close(session)  # does nothing if it was closed already
+
+
+def _open_and_fetch(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
+    """The usual way: one group, whose bytes are the same each time but for the values."""
+    template = _template_for(session, cursor)
+    binding = encoded_for(session, m.Bind(parameters.values)) if parameters.values else b""
+    if session.owed and any(reply.bulky for reply in session.owed):
+        yield from settle(session)
+    session.owed.append(cursor)
+    cursor.in_flight += 1
+    yield Send(outgoing(session, b"".join((template.before, binding, template.after))))
+    yield from read_first_rows(session, cursor)
+
+
+def _template_for(session: Session, cursor: ServerCursor) -> OpenRequestTemplate:
+    """The request for a cursor: that of the statement's last execution, where its rows are read alike."""
+    read, prepared = cursor.read, cursor.prepared
+    last = None if prepared is None else prepared.template
+    if last is not None and last.options == read:
+        return last
+    if last is not None and last.fetch_bytes == cursor.fetch_bytes and not read.hold:
+        before, after = last.before, last.after
+    else:
+        statement, name = m.Id(cursor.statement_id), m.CursorName(session.next_cursor_name())
+        hold = [m.Hold()] if read.hold else []
+        before = b"".join([message.encode(session.framing) for message in (statement, name)])
+        after = group(session, (*hold, m.Open(), statement, m.Fetch(cursor.fetch_bytes)))
+    template = OpenRequestTemplate(read, cursor.shape, cursor.fetch_bytes, before, after, _is_usual(cursor))
+    if prepared is not None and not read.hold:
+        prepared.template = template
+    return template
+
+
+def _is_usual(cursor: ServerCursor) -> bool:
+    """Whether to open the cursor of this query, to read and to close it is all that an execution takes."""
+    read, prepared = cursor.read, cursor.prepared
+    if prepared is None or cursor.holds or read.hold or read.isolation or read.lock_wait is not None:
+        return False
+    return not (assigned_placeholders(prepared.text).numbers or asks_for_files(cursor.sql))
+
+
+def _open_with_contents(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
+    """Open and fetch with parameters whose contents are sent in pieces."""
     yield from settle(session)
+    before, after = _naming(session, cursor)
+    after += [m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)]
     session.own += 1  # until all is sent
     failure = yield from send_bound(session, before, parameters, after)
     parameters.close()
@@ -106,7 +147,7 @@ def open_cursor(session: Session, cursor: ServerCursor, parameters: Parameters) 
     session.owed.append(cursor)
     cursor.in_flight += 1
     while not cursor.answered:
-        yield from turn(session, cursor, ahead=True)
+        yield from read_reply_chunk(session, cursor, ahead=True)
     if failure is not None:
         yield from cursor.close(session)
         session.passed_on = failure
@@ -114,46 +155,25 @@ def open_cursor(session: Session, cursor: ServerCursor, parameters: Parameters) 
     yield from check_opened(session, cursor)
 
 
-def _open_plainly(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
-    """The usual way to open, whose bytes are the same each time but for the values."""
-    prepared = cursor.prepared
-    opening = None if prepared is None else prepared.opening
-    if opening is None or opening.options is not cursor.read:
-        opening = _opening(session, cursor, opening)
-        if prepared is not None:
-            prepared.opening = opening
-    binding = b""
-    if parameters.values:
-        binding = encoded_for(session, m.Bind(parameters.values))
-    yield from _open_and_fetch(session, cursor, b"".join((opening.before, binding, opening.after)))
+def _naming(session: Session, cursor: ServerCursor) -> tuple[list[Message], list[Message]]:
+    """What names the cursor, before the values, and what opens it, after them."""
+    read = cursor.read
+    after: list[Message] = [m.Open()]
+    if read.scroll:
+        after.insert(0, m.Scroll())
+    if read.hold:
+        after.insert(0, m.Hold())
+    return [m.Id(cursor.statement_id), m.CursorName(read.name or session.next_cursor_name())], after
 
 
-def _opening(session: Session, cursor: ServerCursor, last: Opening | None) -> Opening:
-    """How to open it: by the same bytes as the ``last`` time, where as much is fetched."""
-    read, prepared = cursor.read, cursor.prepared
-    if last is not None and last.fetch_bytes == cursor.fetch_bytes:
-        before, after = last.before, last.after
-    else:
-        statement, name = m.Id(cursor.statement_id), m.CursorName(session.next_cursor_name())
-        before = b"".join([message.encode(session.framing) for message in (statement, name)])
-        after = group(session, (m.Open(), statement, m.Fetch(cursor.fetch_bytes)))
-    usual = not (cursor.holds or read.isolation or read.lock_wait is not None or prepared is None)
-    usual = usual and not (prepared and assigned_placeholders(prepared.text).numbers)
-    usual = usual and not asks_for_files(cursor.sql)
-    return Opening(read, cursor.shape, cursor.fetch_bytes, before, after, usual)
-
-
-def _open_and_fetch(session: Session, cursor: ServerCursor, data: bytes) -> Exchange[None]:
-    """Send the group that opens and fetches, and wait for the first sign of an answer."""
-    if session.owed and any(reply.bulky for reply in session.owed):
-        yield from settle(session)
-    session.owed.append(cursor)
-    cursor.in_flight += 1
-    yield Send(outgoing(session, data))
-    while session.owed[0] is not cursor:  # short answers, to the CLOSE before: no wait of their own
+def read_first_rows(session: Session, cursor: ServerCursor) -> Exchange[None]:
+    """Read until the server has said something about the cursor; raise its error, if it is one."""
+    while session.owed[0] is not cursor:  # short replies, to the CLOSE before: no wait of their own
         yield from session.owed[0].take_in(session)
+    if session.buffer.end - session.buffer.start > SMALL_REPLY and more_likely(session):
+        yield from request(session, cursor)
     while not cursor.answered:
-        yield from turn(session, cursor, ahead=True)
+        yield from read_reply_chunk(session, cursor, ahead=True)
     yield from check_opened(session, cursor)
 
 
@@ -170,14 +190,10 @@ def check_opened(session: Session, cursor: ServerCursor) -> Exchange[None]:
             del problem
 
 
-def _open_only(
-    session: Session,
-    cursor: ServerCursor,
-    before: Sequence[Message],
-    parameters: Parameters,
-    after: Sequence[Message],
-) -> Exchange[None]:
+def _open_only(session: Session, cursor: ServerCursor, parameters: Parameters) -> Exchange[None]:
+    """Open without fetching."""
     failure: Exception | None = None
+    before, after = _naming(session, cursor)
     if parameters.sources:
         yield from settle(session)
         session.own += 1

@@ -12,12 +12,11 @@ from ..wire.assignment import Inexact, finest
 from ..wire.describe import StatementType
 from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
 from ..wire.sql_text import database_name
-from .again import Few, is_plain, run_again
 from .cancel import heed
 from .checked import known_targets
 from .client_files import refuse_unregistered
 from .database import adopt, codec_for, database_locale
-from .fetch import ReadOptions, ServerCursor, tell_all_here
+from .fetch import ReadOptions, ServerCursor, report_if_complete
 from .lob_parameters import (
     NO_PARAMETERS,
     Parameters,
@@ -34,6 +33,7 @@ from .object_execute import execute_once
 from .observed import tell, tell_rows
 from .opening import make_cursor, open_cursor
 from .read_scope import enter, renew, typed
+from .reexecute import SmallResult, can_reexecute, reexecute
 from .session import Session
 from .statement import Outcome, acquire, hand_back, outcome_of, release_after, release_all
 from .statement_cache import STALE, Prepared
@@ -57,44 +57,37 @@ def run(
     need_rows: bool = False,
     inexact: Inexact | None = None,
 ) -> Exchange[Outcome | ServerCursor]:
-    """Run any statement: a cursor whose first rows are on their way, or what the statement did.
-
-    ``values`` are those for the ``parameters`` placeholders that the server sees
-    (:func:`informix_arrow.shaping.parameters.check_parameters`). They are bound, and refused, at the call, before the
-    exchange begins, if they need not know what they are for: bytes, file objects, lists and dicts are bound when the
-    server has told that. Whether there are rows is told by the server's describe, never by the text; with
-    ``need_rows`` a statement without is refused unexecuted. Values that are assigned to a column or argument are held
-    against its type before they are sent; ``inexact`` says what happens to digits that it has no room for (None: what
-    the session says).
-    """
-    statement = parse(sql)
-    chosen = session.inexact if inexact is None else inexact
-    bound = _bound(session, values, chosen) if values else NO_PARAMETERS
-    exchange = _run(session, statement, parameters, values, bound, options, need_rows, chosen, few=False)
+    """:func:`run_statement` for the text of a statement with ``parameters`` placeholders, with rows as batches."""
+    assert parameters == len(values)
+    exchange = run_statement(session, parse(sql), values, options, need_rows=need_rows, inexact=inexact)
     return cast("Exchange[Outcome | ServerCursor]", exchange)
 
 
-def run_for_rows(
+def run_statement(
     session: Session,
     statement: Statement,
     values: Sequence[object],
     options: ReadOptions,
     *,
+    need_rows: bool = False,
+    as_rows: bool = False,
     inexact: Inexact | None = None,
-) -> Exchange[Outcome | ServerCursor | Few]:
-    """:func:`run` for somebody who wants Python rows, and gets these at once where they are few and came with the
-    answer.
+) -> Exchange[Outcome | ServerCursor | SmallResult]:
+    """Run any statement: a cursor whose first rows are on their way, or what the statement did.
+
+    ``values`` are those for the placeholders that the server sees (:meth:`.Statement.values`). They are bound, and
+    refused, at the call, before the exchange begins, if they need not know what they are for: bytes, file objects,
+    lists and dicts are bound when the server has told that. Whether there are rows is told by the server's describe,
+    never by the text; with ``need_rows`` a statement without is refused unexecuted. With ``as_rows`` a small result
+    may be returned as Python rows. Values that are assigned to a column or argument are held against its type before
+    they are sent; ``inexact`` says what happens to digits that it has no room for (None: what the session says).
     """
     chosen = session.inexact if inexact is None else inexact
-    bound = _bound(session, values, chosen) if values else NO_PARAMETERS
-    return _run(session, statement, len(values), values, bound, options, False, chosen, few=True)
-
-
-def _bound(session: Session, values: Sequence[object], inexact: Inexact) -> Parameters | None:
-    """The values bound at the call; None where they have to know first what they are for."""
-    if needs_targets(values):
-        return None
-    return bind_row(session, _loosened(values, inexact), (None,) * len(values))
+    bound: Parameters | None = NO_PARAMETERS
+    if values:
+        targets: Targets = (None,) * len(values)
+        bound = None if needs_targets(values) else bind_row(session, _loosened(values, chosen), targets)
+    return _run(session, statement, values, bound, options, need_rows, as_rows, chosen)
 
 
 def _loosened(values: Sequence[object], inexact: Inexact) -> Sequence[object]:
@@ -105,31 +98,30 @@ def _loosened(values: Sequence[object], inexact: Inexact) -> Sequence[object]:
 def _run(
     session: Session,
     statement: Statement,
-    count: int,
     values: Sequence[object],
     bound: Parameters | None,
     options: ReadOptions,
     need_rows: bool,
+    as_rows: bool,
     inexact: Inexact,
-    few: bool,
-) -> Exchange[Outcome | ServerCursor | Few]:
-    text = statement.text
+) -> Exchange[Outcome | ServerCursor | SmallResult]:
+    text, count = statement.text, len(values)
+    exchange: Exchange[Outcome | ServerCursor | SmallResult]
     tell(session, "execute", statement.sql, values)
     try:
         # Contents are used up by the attempt, so what has any is not tried on a statement that may be stale.
-        kept = None if bound is None else session.statements.find(text)
-        plain = kept is not None and bound is not None and is_plain(session, kept, options, bound, inexact)
-        if not plain:  # what is plain asks for no files
+        idle = None if bound is None else session.statements.find(text)
+        if idle is not None and bound is not None and can_reexecute(session, idle, options, bound, inexact):
+            prepared = idle
+            exchange = reexecute(session, statement.sql, prepared, options, bound, as_rows)
+        else:
             refuse_unregistered(statement.sql, session.client_files)
-        prepared = kept if plain and kept else (yield from acquire(session, text, count, anew=bound is None))
-        try:
-            if plain and bound is not None:
-                return (yield from run_again(session, statement.sql, prepared, options, bound, few))
-            return (
-                yield from _execute_prepared(
-                    session, statement, prepared, values, bound, options, need_rows, inexact
-                )
+            prepared = yield from acquire(session, text, count, anew=bound is None)
+            exchange = _execute_prepared(
+                session, statement, prepared, values, bound, options, need_rows, inexact
             )
+        try:
+            return (yield from exchange)
         except Error as error:
             old = error.sqlcode in STALE or error is prepared.refused
             if not (prepared.reused and old and session.usable_after(error)):
@@ -202,9 +194,9 @@ def _execute_prepared(
             yield from after_failure(session)
         raise
     if cursor is not None:
-        yield from _open(session, cursor, bound)
+        yield from open_cursor(session, cursor, bound)
         after_procedure(session, kind)
-        tell_all_here(session, cursor)
+        report_if_complete(session, cursor)
         return cursor
     yield from hand_back(session, prepared)
     yield from track(session, kind, sql)
@@ -244,15 +236,6 @@ def _cursor_for(
         prepared.locks = kind != StatementType.SELECT or for_update(kind, statement.text)
     cursor.prepared = prepared
     return cursor
-
-
-def _open(session: Session, cursor: ServerCursor, bound: Parameters) -> Exchange[None]:
-    try:
-        yield from open_cursor(session, cursor, bound)
-    except Exception as error:
-        if session.usable_after(error):
-            yield from cursor.close(session)  # once: it may have closed itself
-        raise
 
 
 def _targets(session: Session, prepared: Prepared, count: int) -> Exchange[Targets]:

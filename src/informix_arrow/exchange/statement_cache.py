@@ -57,16 +57,16 @@ STALE = frozenset({-208, -258, -267, -285, -410, -710})
 
 
 @dataclass(slots=True, eq=False)
-class Opening:
-    """How a query's cursor, of which there is one at a time, was opened the last time, and its first rows fetched."""
+class OpenRequestTemplate:
+    """The request that opens a query's cursor and fetches its first rows, encoded but for the values."""
 
-    options: object  # how its rows are read
+    options: object  # ReadOptions: how its rows are read
     shape: Shape  # of the rows
     fetch_bytes: int  # of one fetch
     before: bytes  # what is sent before SQ_BIND
-    after: bytes  # what is sent behind it
-    usual: bool  # nothing else is to be done for it, and no value is assigned to anything
-    decoder: Decoder | None = None  # of answers that come as a whole, from one to the next
+    after: bytes  # what is sent after it
+    reusable: bool  # whether sending it is all that an execution takes (:mod:`.reexecute`)
+    decoder: Decoder | None = None  # for replies that arrive in one piece, from one execution to the next
 
 
 @dataclass(slots=True, eq=False)
@@ -87,8 +87,8 @@ class Prepared:
     shapes: dict[tuple[TypeOptions, str], Shape] = field(default_factory=dict)
     #: Whether its cursor may hold locks when its rows are used up; None = not known yet.
     locks: bool | None = None
-    #: How its cursor is opened.
-    opening: Opening | None = None
+    #: How its cursor was opened the last time.
+    template: OpenRequestTemplate | None = None
     #: What closes that cursor.
     closing: bytes = b""
     #: How rows of a load went in by it the last time: "put" or "pipeline"; "" when none did.

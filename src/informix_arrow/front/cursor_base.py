@@ -12,13 +12,13 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeVar
 
-from ..exchange.again import Few
 from ..exchange.client_files import refuse_in_pipeline
 from ..exchange.fetch import ReadOptions, ServerCursor
 from ..exchange.many import execute_many
 from ..exchange.procedures import call_procedure
+from ..exchange.reexecute import SmallResult
 from ..exchange.replies import ManyOutcome
-from ..exchange.run import run, run_for_rows
+from ..exchange.run import run, run_statement
 from ..exchange.session import Session
 from ..exchange.statement import Outcome
 from ..exchange.steps import Exchange
@@ -160,7 +160,7 @@ class CursorBase:
 
     def _statement(
         self, connection: AnyRunner, operation: str, parameters: Values | None, inexact: Inexact | None = None
-    ) -> Exchange[Outcome | ServerCursor | Few]:
+    ) -> Exchange[Outcome | ServerCursor | SmallResult]:
         """The exchange of ``execute``; wrong parameters are refused here and now."""
         statement = parse(operation)
         values = statement.values(parameters)
@@ -171,7 +171,7 @@ class CursorBase:
             return _of_one_name(session, self._name, whole)
         if self.floating_decimals == "decimal":
             return run(session, operation, len(values), values, options, inexact=chosen)
-        return run_for_rows(session, statement, values, options, inexact=chosen)
+        return run_statement(session, statement, values, options, as_rows=True, inexact=chosen)
 
     def _many(
         self,
@@ -227,7 +227,7 @@ class CursorBase:
 
     def _made_options(self, connection: AnyRunner) -> ReadOptions:
         types = type_options(
-            connection._parameters,
+            connection._parameters.encoding_errors,
             lobs=self.lobs,
             floating_decimals="string" if self.floating_decimals == "decimal" else self.floating_decimals,
             intervals=self.intervals,
@@ -273,7 +273,7 @@ class CursorBase:
         if outcome.errors:
             raise outcome.failure()
 
-    def _describes(self, cursor: ServerCursor | Few) -> None:
+    def _describes(self, cursor: ServerCursor | SmallResult) -> None:
         """Tell what rows there are, and find out how they are made. Errors as :func:`.shaping.rows.row_maker`."""
         description = cursor.shape.description
         if self._row_factory != "tuple":

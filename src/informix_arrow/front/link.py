@@ -317,7 +317,8 @@ class Link(LinkState):
     def run_here(self, exchange: Exchange[T]) -> T:
         """Run an exchange that needs nothing of the server: no time limit, nothing to interrupt, no step."""
         with self.lock:
-            self.require_open()
+            if self._closed:
+                self.require_open()
             if self._busy:
                 raise InterfaceError(_BUSY)
             return at_once(exchange)

@@ -10,10 +10,10 @@ import pyarrow as pa
 from ..dsn import Parameters
 from ..dsn.parameters import CHECKS, check_value
 from ..exchange.fetch import ReadOptions, ServerCursor
-from ..exchange.run import run
+from ..exchange.run import run_statement
 from ..exchange.session import Session
 from ..exchange.steps import Exchange
-from ..shaping.parameters import Values, check_parameters
+from ..shaping.parameters import Values, parse
 from ..wire.errors import InterfaceError
 from ..wire.plan_ops import TypeOptions
 
@@ -37,10 +37,24 @@ class ReadKeywords(TypedDict, total=False):
 
 
 def start_query(
-    session: Session,
-    settings: Parameters,
-    sql: str,
-    parameters: Values,
+    session: Session, settings: Parameters, sql: str, parameters: Values, **options: Any
+) -> Exchange[ServerCursor]:
+    """The exchange behind :meth:`Connection.query`; the arguments are checked here and now. ``settings`` are those of
+    the connection, ``options`` those of :class:`ReadKeywords`.
+    """
+    fetch_bytes, errors = settings.fetch_buffer_size, settings.encoding_errors
+    try:
+        read = _cached_options(fetch_bytes, errors, **options)
+    except TypeError:  # a value that has no hash
+        read = _read_options(fetch_bytes, errors, **options)
+    statement = parse(sql)
+    exchange = run_statement(session, statement, statement.values(parameters), read, need_rows=True)
+    return cast("Exchange[ServerCursor]", exchange)  # a statement without rows is refused
+
+
+def _read_options(
+    fetch_bytes: int,
+    default_errors: str,
     *,
     batch_bytes: int = 16 << 20,
     batch_rows: int = 1 << 20,
@@ -48,52 +62,43 @@ def start_query(
     isolation: str | None = None,
     lock_wait: int | None = None,
     **options: Any,
-) -> Exchange[ServerCursor]:
-    """The exchange behind :meth:`Connection.query`; the arguments are checked here and now. ``settings`` are those of
-    the connection.
-    """
+) -> ReadOptions:
+    """Checked options of one query; ``InterfaceError`` for a value that none of them has."""
     if options.get("lobs") == "lazy":
         raise InterfaceError(
             'lobs="lazy" has no place in Arrow columns: use cursor.lobs = "lazy" and fetch rows, or '
             'lobs="inline", which streams the contents batch by batch'
         )
-    types = type_options(settings, encoding_errors=encoding_errors, **options)
+    types = type_options(default_errors, encoding_errors=encoding_errors, **options)
     _check_size("batch_bytes", batch_bytes, 4096)
     _check_size("batch_rows", batch_rows, 1)
-    values = check_parameters(sql, parameters)
-    wishes = ReadOptions(
+    return ReadOptions(
         types,
         batch_bytes,
         batch_rows,
-        fetch_bytes=settings.fetch_buffer_size,
+        fetch_bytes=fetch_bytes,
         isolation=CHECKS["isolation"]("isolation", isolation) if isolation is not None else "",
         lock_wait=None if lock_wait is None else check_value("lock_wait", lock_wait),
     )
-    exchange = run(session, sql, len(values), values, wishes, need_rows=True)
-    return cast("Exchange[ServerCursor]", exchange)  # a statement without rows is refused
 
 
-def type_options(settings: Parameters, *, encoding_errors: str | None, **options: Any) -> TypeOptions:
-    """Checked options; ``InterfaceError`` for a value that none of them has."""
-    if encoding_errors is None or encoding_errors == "":
-        encoding_errors = settings.encoding_errors
-    options["encoding_errors"] = encoding_errors
+#: The same few options come with every query. ``typed``, as True is no 1 here.
+_cached_options = lru_cache(maxsize=256, typed=True)(_read_options)
+
+
+def type_options(default_errors: str, *, encoding_errors: str | None, **options: Any) -> TypeOptions:
+    """Checked options of how types are read; ``InterfaceError`` for a value that none of them has. ``default_errors``
+    is the connection's ``encoding_errors``, for where there is none.
+    """
     truth = options.get("integer_aggregates", False)
-    if truth is not True and truth is not False:  # which 1 and 0 are for a cache
+    if truth is not True and truth is not False:
         raise InterfaceError(f"integer_aggregates must be True or False, got {truth!r}")
+    unset = encoding_errors is None or encoding_errors == ""
+    options["encoding_errors"] = default_errors if unset else encoding_errors
     try:
-        try:
-            return _checked(tuple(options.items()))
-        except TypeError:  # a value that has no hash
-            return TypeOptions(**options)
+        return TypeOptions(**options)
     except ValueError as error:
         raise InterfaceError(str(error)) from None
-
-
-@lru_cache(maxsize=256)
-def _checked(options: tuple[tuple[str, Any], ...]) -> TypeOptions:
-    """The same few options come with every statement."""
-    return TypeOptions(**dict(options))
 
 
 def _check_size(name: str, value: object, least: int) -> None:

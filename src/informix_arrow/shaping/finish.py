@@ -81,13 +81,10 @@ class Finisher:
         for place, index in enumerate(plan.kept):
             decoded, final = self.decoded.field(index).type, self.schema.field(place).type
             self._steps.append((index, self._step(columns[index], decoded, final, options)))
-        self._untouched = len(plan.kept) == len(columns) and not any(step for _, step in self._steps)
-        self._untouched &= not any(column.type.is_large_object for column in columns)
-
-    @property
-    def untouched(self) -> bool:
-        """Whether decoded batches are final as they are: import them with :attr:`schema` then."""
-        return self._untouched
+        objects = [column for column in columns if column.type.is_large_object]
+        changed = [step for _, step in self._steps if step is not None]
+        #: Whether decoded batches are final as they are: import them with :attr:`schema` then.
+        self.untouched = len(plan.kept) == len(columns) and not changed and not objects
 
     def finish(
         self, batch: pa.RecordBatch, first_row: int, contents: Mapping[int, Content] = {}
@@ -109,7 +106,7 @@ class Finisher:
             A value is no text of the code set or cannot be parsed; ``row`` (of the whole result) and
             ``column`` are set. The rows before it can be finished as a slice.
         """
-        if self._untouched:
+        if self.untouched:
             return batch
         arrays = []
         for index, step in self._steps:

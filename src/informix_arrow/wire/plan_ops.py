@@ -82,23 +82,25 @@ class TypeOptions:
     integer_aggregates: bool = False
 
     def __post_init__(self) -> None:
-        _choice("decimals", self.decimals, ("decimal128", "float64"))
-        _choice("char_padding", self.char_padding, ("strip", "keep"))
-        _choice("strings", self.strings, ("utf8", "large", "view", "dictionary"))
-        _choice("intervals", self.intervals, ("native", "month_day_nano"))
-        _choice("lobs", self.lobs, ("inline", "skip", "lazy"))
-        _choice("nested", self.nested, ("arrow", "text"))
-        _choice("encoding_errors", self.encoding_errors, ("strict", "replace", "binary"))
-        if not isinstance(self.floating_decimals, pa.Decimal128Type):
-            _choice("floating_decimals", self.floating_decimals, ("float64", "string"))
-        elif not 0 <= self.floating_decimals.scale <= self.floating_decimals.precision:
-            raise ValueError(f"floating_decimals={self.floating_decimals}: the scale must be 0..precision")
+        for name, allowed in _CHOICES.items():
+            value = getattr(self, name)
+            if isinstance(value, pa.Decimal128Type) and name == "floating_decimals":
+                if not 0 <= value.scale <= value.precision:
+                    raise ValueError(f"floating_decimals={value}: the scale must be 0..precision")
+            elif value not in allowed:
+                raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
 
 
-def _choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
-
+_CHOICES = {
+    "decimals": ("decimal128", "float64"),
+    "char_padding": ("strip", "keep"),
+    "strings": ("utf8", "large", "view", "dictionary"),
+    "intervals": ("native", "month_day_nano"),
+    "lobs": ("inline", "skip", "lazy"),
+    "nested": ("arrow", "text"),
+    "encoding_errors": ("strict", "replace", "binary"),
+    "floating_decimals": ("float64", "string"),
+}
 
 DEFAULT_OPTIONS = TypeOptions()
 

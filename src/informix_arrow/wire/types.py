@@ -55,6 +55,10 @@ __all__ = [
     "parse_definition",
 ]
 
+_SMART_OBJECT_CODES = frozenset(
+    (TypeCode.UDTFIXED, TypeCode.SENDRECV)
+)  # BLOB and CLOB use these codes, and other types too
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
@@ -150,7 +154,7 @@ class ColumnType:
         return self._is_smart_object("clob", ExtendedId.CLOB)
 
     def _is_smart_object(self, name: str, extended_id: int) -> bool:
-        if self.code not in (TypeCode.UDTFIXED, TypeCode.SENDRECV):
+        if self.code not in _SMART_OBJECT_CODES:
             return False
         if self.flags & FLAG_DISTINCT and self.source_type == extended_id:
             return True
@@ -159,7 +163,9 @@ class ColumnType:
     @property
     def is_large_object(self) -> bool:
         """BYTE, TEXT, BLOB or CLOB: the tuple holds a descriptor or locator, the content comes apart."""
-        return self.code in (TypeCode.BYTE, TypeCode.TEXT) or self.is_blob or self.is_clob
+        if self.code in _SMART_OBJECT_CODES:
+            return self.is_blob or self.is_clob
+        return self.code in (TypeCode.BYTE, TypeCode.TEXT)
 
     @property
     def is_json(self) -> bool:

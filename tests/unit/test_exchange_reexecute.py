@@ -10,10 +10,10 @@ from types import FrameType
 import pytest
 
 from informix_arrow.exchange import run as running
-from informix_arrow.exchange.again import Few
 from informix_arrow.exchange.batches import Batches
 from informix_arrow.exchange.fetch import ReadOptions, ServerCursor
-from informix_arrow.exchange.run import run, run_for_rows
+from informix_arrow.exchange.reexecute import SmallResult
+from informix_arrow.exchange.run import run, run_statement
 from informix_arrow.exchange.session import Session, Settings, Transaction
 from informix_arrow.exchange.statement_cache import StatementCache
 from informix_arrow.shaping.parameters import parse
@@ -98,9 +98,9 @@ def second_run(script: list[list[m.Message]], piece: int, few: bool = False, **s
 
 def _read(peer: Peer, session: Session, seen: Seen, few: bool = False) -> None:
     try:
-        rows = run_for_rows(session, parse(SQL), (0,), OPTIONS)
+        rows = run_statement(session, parse(SQL), (0,), OPTIONS, as_rows=True)
         cursor = peer.run(rows if few else run(session, SQL, 1, (0,), OPTIONS))
-        if isinstance(cursor, Few):
+        if isinstance(cursor, SmallResult):
             seen.rows += [(row[0], row[-1]) for row in cursor.made]
             batch = cursor.slice(0)
             assert list(zip(*batch.to_pydict().values(), strict=True)) == cursor.made
@@ -123,14 +123,14 @@ def test_the_short_way_is_the_long_way(
     taken: list[bool] = []
 
     def watched(*arguments: object) -> bool:
-        taken.append(is_plain(*arguments))  # type: ignore[arg-type]
+        taken.append(can_reexecute(*arguments))  # type: ignore[arg-type]
         return taken[-1]
 
-    is_plain = running.is_plain
-    monkeypatch.setattr(running, "is_plain", watched)
+    can_reexecute = running.can_reexecute
+    monkeypatch.setattr(running, "can_reexecute", watched)
     short = second_run(ANSWERS[answer], piece, few)
     assert taken[0], "the query went the long way"
-    monkeypatch.setattr(running, "is_plain", lambda *_: False)
+    monkeypatch.setattr(running, "can_reexecute", lambda *_: False)
     assert short == second_run(ANSWERS[answer], piece)
 
 
@@ -142,7 +142,7 @@ def test_wherever_the_first_piece_of_the_answer_ends(
     """At each byte of it, and behind it: what arrives at once decides how far the short way goes."""
     pieces = range(1, 160)
     short = [second_run(ANSWERS[answer], piece, few) for piece in pieces]
-    monkeypatch.setattr(running, "is_plain", lambda *_: False)
+    monkeypatch.setattr(running, "can_reexecute", lambda *_: False)
     for piece, seen in zip(pieces, short, strict=True):
         assert seen == second_run(ANSWERS[answer], piece), f"cut every {piece} bytes"
 
@@ -160,12 +160,12 @@ def test_it_is_the_long_way_in_other_sessions_too(
     state: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short = second_run(ANSWERS["rows"], 1 << 20, **state)
-    monkeypatch.setattr(running, "is_plain", lambda *_: False)
+    monkeypatch.setattr(running, "can_reexecute", lambda *_: False)
     assert short == second_run(ANSWERS["rows"], 1 << 20, **state)
 
 
 def few_of(peer: Peer, session: Session, sql: str = SQL, number: int = 0) -> object:
-    return peer.run(run_for_rows(session, parse(sql), (number,), OPTIONS))
+    return peer.run(run_statement(session, parse(sql), (number,), OPTIONS, as_rows=True))
 
 
 def test_rows_are_made_at_once_where_they_are_few_and_here() -> None:
@@ -174,10 +174,10 @@ def test_rows_are_made_at_once_where_they_are_few_and_here() -> None:
     peer = Peer(Server([[*rows(3, 4), m.Done(rows=2), m.Cost()], [m.Done()], [*rows(*range(200)), m.Done()]]))
     assert isinstance(few_of(peer, session), ServerCursor), "the first answer is read by a cursor"
     found = few_of(peer, session)
-    assert isinstance(found, Few)
+    assert isinstance(found, SmallResult)
     assert found.made == [(3, "n3", 12345), (4, "n4", 12345)]
     found = few_of(peer, session)
-    assert isinstance(found, Few)
+    assert isinstance(found, SmallResult)
     assert found.made == []
     assert found.slice(0).num_rows == 0
     assert isinstance(few_of(peer, session), ServerCursor), (
@@ -193,7 +193,7 @@ def test_decoders_of_several_statements_do_not_meet() -> None:
     for number in range(6):
         found = few_of(peer, session, texts[number % 2], number)
         if number > 1:
-            assert isinstance(found, Few)
+            assert isinstance(found, SmallResult)
             assert found.made == [(7, "n7", 12345)]
 
 
@@ -238,5 +238,5 @@ def test_the_short_way_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
         return count
 
     short = calls()
-    monkeypatch.setattr(running, "is_plain", lambda *_: False)
+    monkeypatch.setattr(running, "can_reexecute", lambda *_: False)
     assert 2 * short < calls()

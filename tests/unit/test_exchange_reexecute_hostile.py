@@ -145,8 +145,8 @@ class Spoilt(Peer):
 def read(peer: Peer, session: Session, way: str) -> list[Row]:
     values = (0,)
     exchange = (
-        running.run_for_rows(session, parse(SQL), values, OPTIONS)
-        if way == "run_for_rows"
+        running.run_statement(session, parse(SQL), values, OPTIONS, as_rows=True)
+        if way == "run_statement"
         else running.run(session, SQL, 1, values, OPTIONS)
     )
     cursor: Any = peer.run(exchange)
@@ -159,7 +159,7 @@ def read(peer: Peer, session: Session, way: str) -> list[Row]:
 
 
 #: For batches, and for rows, which is another way.
-WAYS = ["run", "run_for_rows"]
+WAYS = ["run", "run_statement"]
 
 
 def meet(answer: bytes, piece: int, way: str) -> None:
