@@ -90,9 +90,8 @@ class Conversation:
         self._agenda = Agenda()
         self._layout = layout = Layout(framing)
         files = ClientFiles(Inquiry(peer, layout, self._agenda), peer, layout, interrupts)
-        # Nothing of a reply leaves while a client's file is open: whatever left it open has failed.
         self._peer = peer
-        self._replies = replies = Replies(peer, layout, files.settle)
+        self._replies = replies = Replies(peer, layout, files)
         self._statements = statements = Statements()
         objects = OpenObjects()
         database = CurrentDatabase(engine, layout, replies, interrupts, statements, objects)
@@ -114,7 +113,7 @@ class Conversation:
         self._handlers: dict[type[m.Message], Callable[[Any], None]] = {
             m.Prepare: preparing.prepare,
             m.Command: preparing.command,
-            m.Id: preparing.choose,
+            m.Id: statements.choose,
             m.InputDescribeRequest: preparing.describe_input,
             m.GeneratedKeys: preparing.generated_keys,
             m.Release: preparing.release,
@@ -198,7 +197,11 @@ class Conversation:
                 handler = self._handlers.get(kind)
                 if handler is None:
                     raise ProtocolError(f"{kind.__name__} is no message of a client")
-                replies.guarded(handler, message)
+                try:
+                    handler(message)
+                except Exception as failure:
+                    if not replies.answer_failure(failure, message):
+                        raise
             at += 1
 
     def close(self) -> None:

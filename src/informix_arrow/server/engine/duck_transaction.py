@@ -65,7 +65,7 @@ class DuckTransaction:
     def first_rows(self, sql: str, values: Any, most: int) -> list[tuple[Any, ...]]:
         """Run one query that will come again; at most so many of its rows."""
         con = self.con
-        rows = con.execute(self._parsed.of(con, sql), values).fetchmany(most)
+        rows: list[tuple[Any, ...]] = con.execute(self._parsed.of(con, sql), values).fetchmany(most)
         if len(rows) == most:  # the rest may wait
             con.abort()
         return rows
@@ -186,8 +186,8 @@ class DuckTransaction:
 
     @property
     def has_old_schema(self) -> bool:
-        """Whether the schema was changed since the open transaction began."""
-        return self.open and self._begun_with != self._schema.number
+        """Whether the schema was changed since the open transaction began; to be asked while one is open."""
+        return self._begun_with != self._schema.number
 
     # ---- interrupts ---------------------------------------------------------------------------------
     @contextmanager
