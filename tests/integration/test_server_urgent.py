@@ -135,12 +135,12 @@ def test_what_is_held_is_seen_when_enough_has_come(ends: Ends) -> None:
     ends.stream.pos = 1
     ends.stream.hold(5)
     for piece in (b"cd", b"efgh"):
-        assert ends.stream.holding
+        assert not ends.stream.ready
         assert ends.stream.inbox[ends.stream.pos :] == b"b"
         ends.client.sendall(piece)
         while ends.stream.unread < {b"cd": 3, b"efgh": 7}[piece]:
             assert ends.stream.receive()
-    assert not ends.stream.holding
+    assert ends.stream.ready
     assert (ends.stream.inbox, ends.stream.pos) == (b"bcdefgh", 0)
     ends.client.sendall(b"i")
     assert ends.stream.receive()

@@ -57,16 +57,16 @@ def test_a_transaction_goes_on_when_its_database_was_attached_anew(engine: Engin
     db.run("savepoint here")
     db.run("update t set v = 'changed' where k = 1")
     give_up(engine)
-    with engine.revival.at_work():
+    with engine.revival:
         assert other.fails("select k, v, tail from t").sqlcode == -244  # the locks are held on
     assert not engine.databases.given_up
     assert db.rows("select k, v, tail from t order by k") == [(1, "changed", -1), (2, "within", -2)]
     give_up(engine)
-    with engine.revival.at_work():
+    with engine.revival:
         db.run("rollback to savepoint here")
     assert db.rows("select k, v, tail from t order by k") == [(1, "before", -1), (2, "within", -2)]
     give_up(engine)
-    with engine.revival.at_work():
+    with engine.revival:
         db.session.commit()
     assert other.rows("select k, v, tail from t order by k") == [(1, "before", -1), (2, "within", -2)]
     assert db.rows("select k, v from own") == [(1, "mine")]
@@ -76,7 +76,7 @@ def test_a_transaction_that_cannot_be_begun_again_is_lost_and_told_of(engine: En
     db.session.begin()
     db.run("insert into t values (2, 'within', -2)")
     give_up(engine)
-    with engine.revival.at_work():
+    with engine.revival:
         pass
     connect(engine).session.transaction.con.execute("INSERT INTO t VALUES (2, 'meanwhile', 0)")
     assert db.fails("insert into t values (3, 'after', -3)").sqlcode == -458
@@ -88,7 +88,7 @@ def test_rolling_back_what_was_let_go_ends_it(engine: Engine, db: Db) -> None:
     db.session.begin()
     db.run("insert into t values (2, 'within', -2)")
     give_up(engine)
-    with engine.revival.at_work():
+    with engine.revival:
         db.session.rollback()
     assert db.rows("select k, v, tail from t") == [(1, "before", -1)]
 
@@ -99,7 +99,7 @@ def test_rows_that_were_being_fetched_are_never_fewer_without_an_error(engine: E
     batches = result.batches()
     assert next(batches).num_rows > 0
     give_up(engine)
-    with engine.revival.at_work():
+    with engine.revival:
         pass
     with pytest.raises(SqlError) as caught:
         list(batches)
@@ -111,7 +111,7 @@ def test_nothing_is_attached_anew_while_somebody_works(engine: Engine, db: Db) -
     inside, leave = threading.Event(), threading.Event()
 
     def work() -> None:
-        with engine.revival.at_work():
+        with engine.revival:
             inside.set()
             leave.wait(60)
 
@@ -119,11 +119,11 @@ def test_nothing_is_attached_anew_while_somebody_works(engine: Engine, db: Db) -
     worker.start()
     assert inside.wait(60)
     give_up(engine)
-    with engine.revival.at_work():
+    with engine.revival:
         assert engine.databases.given_up  # it was waited for, in vain
     leave.set()
     worker.join()
-    with engine.revival.at_work():
+    with engine.revival:
         assert not engine.databases.given_up
         assert db.rows("select k, v, tail from t") == [(1, "before", -1)]
 
@@ -134,11 +134,11 @@ def test_while_a_database_cannot_be_attached_its_statements_find_no_room(
     path = engine.databases._path
     monkeypatch.setattr(engine.databases, "_path", lambda name: str(tmp_path / "no" / "such" / "place"))
     give_up(engine)
-    with engine.revival.at_work():
+    with engine.revival:
         problem = db.fails("select k, v, tail from t")
     assert (problem.sqlcode, problem.isamcode) == (-271, -131)
     monkeypatch.setattr(engine.databases, "_path", path)
-    with engine.revival.at_work():
+    with engine.revival:
         assert db.rows("select k, v, tail from t") == [(1, "before", -1)]
 
 
@@ -165,7 +165,7 @@ def test_a_change_that_took_effect_before_duckdb_failed_is_answered_as_one(
         patch.setattr(DuckTransaction, "rows", durable)
         assert db.run(statement).rows == 1
     assert engine.databases.given_up == {"stores_demo"}
-    with engine.revival.at_work():
+    with engine.revival:
         assert connect(engine).rows("select k, v, tail from t") == [(1, "changed", 9)]
 
 

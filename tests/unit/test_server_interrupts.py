@@ -10,7 +10,7 @@ from informix_arrow.server.errors import SqlError
 
 def next_statement_is_stopped(interrupts: Interrupts) -> bool:
     try:
-        with interrupts.statement():
+        with interrupts:
             pass
     except SqlError as problem:
         return problem.sqlcode == -213

@@ -23,6 +23,9 @@ from .row_puts import RowPuts
 from .statements import Statement, Statements
 
 _ID, _BIND, _PUT = (cls.TAG.to_bytes(2, "big") for cls in (m.Id, m.Bind, m.Put))
+ROW_TAGS = frozenset({_ID, _BIND, _PUT})
+"""What the messages of a row begin with; `BulkLane.rows_ahead` says False of all others."""
+
 _MANY = 64
 """Rows that the lane must take in a run to be trusted again after rows that it could not take."""
 
@@ -31,7 +34,13 @@ _MOST_PASSED = 8192
 
 class BulkLane:
     """`take_rows` before messages are parsed, `settle_groups` before the session waits for its client, and
-    `rows_ahead` between messages, to tell where parsing should stop."""
+    `rows_ahead` between messages, to tell where parsing should stop.
+
+    Attributes
+    ----------
+    gathered
+        The statement whose bound rows have not been executed yet, None while there is none.
+    """
 
     def __init__(
         self,
@@ -46,7 +55,7 @@ class BulkLane:
         self._statements = statements
         self._executions = executions
         self._puts = puts
-        self._gathered: Statement | None = None  # whose bound rows have not been executed yet
+        self.gathered: Statement | None = None
         self._streak = 0  # rows taken since the last that was not for the lane
         self._patience = 0  # grows while rows keep being none for the lane
         self._passed = 0  # rows that the lane lets pass before it tries again
@@ -72,13 +81,14 @@ class BulkLane:
                 return pos, True
             if status == OTHER and pos == start:
                 break
-        self.settle_rows()
+        if self.gathered is not None:
+            self.settle_rows()
         return pos, False
 
     def settle_groups(self) -> bool:
         """Before the session waits for its client: execute and answer the rows whose groups have ended. False
         when there are none. Those of a group on its way go on gathering: nobody waits for their replies."""
-        gathered = self._gathered
+        gathered = self.gathered
         on_its_way = (
             gathered is not None and gathered.reader is not None and gathered.reader.shape != SHAPE_GROUPS
         )
@@ -86,7 +96,7 @@ class BulkLane:
 
     def settle_rows(self) -> bool:
         """Execute the bound rows that have been gathered and answer them; False when there are none."""
-        statement, self._gathered = self._gathered, None
+        statement, self.gathered = self.gathered, None
         if statement is None or statement.reader is None or not statement.reader.rows:
             return False
         reader = statement.reader
@@ -129,7 +139,7 @@ class BulkLane:
         return statement if statement.reader is not None else None
 
     def _take_binds(self, statement: Statement, inbox: bytes, pos: int) -> tuple[int, int]:
-        if self._gathered is not statement:
+        if self.gathered is not statement:
             self.settle_rows()
             if self._puts.pending is not None:
                 self._replies.guarded(self._puts.flush, m.Execute())
@@ -139,7 +149,7 @@ class BulkLane:
         start, before = pos, reader.rows
         pos, status = reader.binds(inbox, pos, statement.id)
         if pos > start:
-            self._statements.current = self._gathered = statement
+            self._statements.current = self.gathered = statement
             statement.bound, statement.awaited = None, ()
         self._streak += reader.rows - before
         if status == FULL:

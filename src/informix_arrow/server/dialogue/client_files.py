@@ -133,6 +133,11 @@ class ClientFiles:
     """The files of one session's client, for the engine: one at a time, each to be read or written at once.
 
     Whatever becomes of the statement, `settle` brings the exchange to its end before anything else is said.
+
+    Attributes
+    ----------
+    name
+        The name of the open file, None while there is none.
     """
 
     def __init__(self, inquiry: Inquiry, peer: Peer, layout: Layout, interrupts: Interrupts) -> None:
@@ -140,7 +145,7 @@ class ClientFiles:
         self._peer = peer
         self._layout = layout
         self._interrupts = interrupts
-        self._name: str | None = None  # of the open file
+        self.name: str | None = None
         self._left: int | None = None  # bytes of it that the client is sending
         self._writing = False
         self._written = 0
@@ -190,7 +195,7 @@ class ClientFiles:
 
     def settle(self) -> None:
         """Close the file that is open, if any: take what still comes of it, end what is being sent."""
-        name, self._name = self._name, None
+        name, self.name = self.name, None
         if name is None:
             return
         self._turns += 1
@@ -216,7 +221,7 @@ class ClientFiles:
     def _open(self, name: str, flags: int) -> None:
         self.settle()
         self._simple(m.FileRequest(m.FileOp.OPEN.value, name, _PERMISSIONS, flags))
-        self._name = name
+        self.name = name
 
     def _simple(self, request: m.FileRequest) -> None:
         """A request that is answered by SQ_EOT alone."""

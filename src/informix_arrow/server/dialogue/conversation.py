@@ -117,9 +117,8 @@ class Conversation:
         self._agenda = client.agenda
         self._layout = layout = client.layout
         objects = client.open_objects
-        # Nothing of a reply leaves while a client's file is open: whatever left it open has failed.
         self._peer = peer
-        self._replies = replies = Replies(peer, layout, client.files.settle)
+        self._replies = replies = Replies(peer, layout, client.files)
         self._statements = statements = Statements()
         database = CurrentDatabase(engine, layout, replies, interrupts, statements, objects)
         transactions = Transactions(engine, runner, replies, interrupts, statements, database)
@@ -137,7 +136,7 @@ class Conversation:
         self._handlers: dict[type[m.Message], Callable[[Any], None]] = {
             m.Prepare: preparing.prepare,
             m.Command: preparing.command,
-            m.Id: preparing.choose,
+            m.Id: statements.choose,
             m.InputDescribeRequest: preparing.describe_input,
             m.GeneratedKeys: preparing.generated_keys,
             m.Release: preparing.release,
@@ -221,7 +220,11 @@ class Conversation:
                 handler = self._handlers.get(kind)
                 if handler is None:
                     raise ProtocolError(f"{kind.__name__} is no message of a client")
-                replies.guarded(handler, message)
+                try:
+                    handler(message)
+                except Exception as failure:
+                    if not replies.answer_failure(failure, message):
+                        raise
             at += 1
 
     def close(self) -> None:

@@ -44,13 +44,13 @@ class CurrentDatabase:
         self._objects = objects
 
     def open(self, message: m.DbOpen) -> None:
-        with self._interrupts.statement():
+        with self._interrupts:
             warnings = self._engine.open_database(self._layout.sql(message.name))
         self.opened(warnings)
         self._replies.reply(m.Done(warnings, 0, 0, 0))
 
     def close(self, _: m.DbClose) -> None:
-        with self._interrupts.statement():
+        with self._interrupts:
             self._engine.close_database()
         self.opened(0)
         self._replies.reply(m.Done(0, 0, 0, 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import pyarrow as pa
@@ -158,7 +158,7 @@ class SelectCursor:
         self._result = result
         self._values = result.values if isinstance(result, PlainRows) else None  # until they are encoded
         self._messages: list[bytes] | None = None  # of these, in place of batches
-        self._batches = iter(result.batches())
+        self._batches: Iterator[pa.RecordBatch] | None = None  # begun where they are wanted
         self._encoder: TupleEncoder | None = None
 
     @cached_property
@@ -197,7 +197,7 @@ class SelectCursor:
             self.failure = problem
         except (DataError, NotSupportedError) as problem:
             self.failure = refusal(problem)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return parts[0] if len(parts) == 1 else bytearray().join(parts)
 
     def _some(self, messages: list[bytes], budget: int) -> bytes:
         """Those of the messages that have not been handed out, as `fetch`."""
@@ -227,6 +227,8 @@ class SelectCursor:
 
     def _load(self, encoder: TupleEncoder) -> bool:
         """Hand the next batch that has rows to the encoder; False when there is none."""
+        if self._batches is None:
+            self._batches = self._result.batches()
         for batch in self._batches:
             if batch.num_rows:
                 encoder.load(batch)

@@ -64,7 +64,7 @@ class Executions:
             raise SqlError(-260)
         parameters = to_python(statement.take_bound(), prepared, self._layout.framing.encoding)
         before, database = self._engine.in_transaction, self._engine.database
-        with self._interrupts.statement():
+        with self._interrupts:
             outcome = self._runner.execute(prepared, parameters)
         if self._engine.database != database:
             self._database.opened(outcome.warnings)
@@ -149,7 +149,7 @@ class Executions:
 
     def _execute_row(self, prepared: Prepared, row: Sequence[object]) -> None:
         before = self._engine.in_transaction
-        with self._interrupts.statement():
+        with self._interrupts:
             outcome = self._runner.execute(prepared, row)
         self._replies.send(self._executed(prepared, outcome, before))
 
@@ -166,7 +166,7 @@ class Executions:
         replies, framing = self._replies, self._layout.framing
         before = self._engine.in_transaction
         try:
-            with self._interrupts.statement():
+            with self._interrupts:
                 outcome = execute()
         except (SqlError, MemoryError) as failure:
             if not separate:

@@ -150,7 +150,7 @@ class FastPath:
             return False
         if len(arguments) != self._expected:
             raise SqlError(WRONG_ARGUMENTS)
-        with self._interrupts.statement():
+        with self._interrupts:
             values = routine(self, arguments)
         self._replies.reply(m.RoutineResult(tuple(values)))
         return True

@@ -71,16 +71,17 @@ class Fetching:
         if statement.scroll and prepared.for_update:
             raise SqlError(-526)
         parameters = to_python(statement.take_bound(), prepared, self._layout.framing.encoding)
-        with self._interrupts.statement():
+        with self._interrupts:
             if prepared.for_update:
                 rows = self._runner.open_for_update(prepared, parameters)
                 self._engine.cursors[statement.cursor_name.strip().lower()] = rows
                 statement.cursor = UpdateCursor(rows)
                 return
-            before = self._engine.in_transaction
+            procedure = prepared.statement_type == StatementType.EXECUTE_PROCEDURE
+            before = procedure and self._engine.in_transaction
             result = self._runner.query(prepared, parameters)
             result.hold(statement.hold)
-            if prepared.statement_type == StatementType.EXECUTE_PROCEDURE:
+            if procedure:
                 self._transactions.note(before)
             statement.cursor = (
                 ScrollCursor(result, self._engine.engine.temporary)
@@ -93,13 +94,13 @@ class Fetching:
         cursor = statement.cursor
         if not isinstance(cursor, (SelectCursor, UpdateCursor)):
             raise SqlError(-259)
-        with self._interrupts.statement():
+        with self._interrupts:
             data = cursor.fetch(message.size, self._layout.framing.encoding, statement.wanted)
+        if cursor.exhausted and cursor.failure is None:
+            data += self._end(cursor.rows)
         self._replies.send(data)
         if cursor.failure is not None:
             raise cursor.failure
-        if cursor.exhausted:
-            self._replies.send(self._end(cursor.rows))
 
     def _end(self, rows: int) -> bytes:
         """What is told behind the last row."""
@@ -115,7 +116,7 @@ class Fetching:
         if not isinstance(cursor, ScrollCursor):
             raise SqlError(-259)
         position = cursor.target(message.how, message.target)
-        with self._interrupts.statement():
+        with self._interrupts:
             data = cursor.fetch(position, self._layout.framing.encoding, statement.wanted)
         if data:
             self._replies.reply(m.TupleId(cursor.position))

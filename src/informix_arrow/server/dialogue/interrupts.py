@@ -18,34 +18,37 @@ INTERRUPTED = -213
 class Interrupts:
     """Whether the session's engine is at work, and whether it has been asked to stop.
 
+    `with interrupts:` surrounds one call of the engine. It raises SqlError -213 in place of whatever that raises when
+    it was asked to stop.
+
     `request` and `urge` come from another thread; everything else is the session's thread. A request that
     finds the engine at work stops it; one that comes while messages wait to be served stops the first
     statement of them; `forget` drops one that found nothing to stop.
+
+    Attributes
+    ----------
+    requests
+        Requests so far.
     """
 
     def __init__(self, interrupt: Callable[[], None]) -> None:
         self._interrupt = interrupt
         self._lock = threading.Lock()
         self._working = False
-        self._requests = 0
+        self.requests = 0
         self._settled = 0  # requests that have had their effect, or have none to have
-
-    @property
-    def requests(self) -> int:
-        """Requests so far."""
-        return self._requests
 
     def request(self) -> bool:
         """Stop the statement that runs, or else the next. True: `urge` it until that says False."""
         with self._lock:
-            self._requests += 1
+            self.requests += 1
         return self.urge()
 
     def urge(self) -> bool:
         """Say it again to an engine that is still at work: DuckDB forgets an interrupt that comes before its
         query has begun."""
         with self._lock:
-            if not self._working or self._requests == self._settled:
+            if not self._working or self.requests == self._settled:
                 return False
             self._interrupt()
             return True
@@ -53,7 +56,7 @@ class Interrupts:
     def check(self) -> None:
         """SqlError -213 when the running statement has been asked to stop; for work that the engine does not
         see."""
-        if self._requests != self._settled:
+        if self.requests != self._settled:
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
 
     def forget(self, requests: int) -> None:
@@ -61,30 +64,24 @@ class Interrupts:
         with self._lock:
             self._settled = max(self._settled, requests)
 
-    def statement(self) -> Interrupts:
-        """Around one call of the engine. SqlError -213 in place of whatever it raises when it was asked to
-        stop.
-        """
-        return self  # a session's statements run one after the other
-
     @contextmanager
     def settling(self) -> Iterator[None]:
         """Around a call of the engine that makes ready for what is not stopped, such as a COMMIT: a request that comes
         now shortens it, and stops nothing. One that came before is for the next statement."""
         with self._lock:
-            before, settled = self._requests, self._settled
+            before, settled = self.requests, self._settled
             self._settled, self._working = before, True  # one that came before is not urged
         try:
             yield
         finally:
             with self._lock:
                 self._working = False
-                self._settled = settled if self._requests == before else self._requests
+                self._settled = settled if self.requests == before else self.requests
 
     def __enter__(self) -> None:
         with self._lock:
-            asked = self._requests != self._settled
-            self._settled = self._requests
+            asked = self.requests != self._settled
+            self._settled = self.requests
             self._working = not asked
         if asked:
             raise SqlError(INTERRUPTED, ISAM_INTERRUPTED)
@@ -93,9 +90,9 @@ class Interrupts:
         self, kind: type[BaseException] | None, problem: BaseException | None, at: TracebackType | None
     ) -> None:
         with self._lock:
-            asked = self._requests != self._settled
+            asked = self.requests != self._settled
             self._working = False
-            self._settled = self._requests
+            self._settled = self.requests
         if not asked or not isinstance(problem, Exception):
             return
         # a statement that talks to its client (SQ_FILE) may have lost it

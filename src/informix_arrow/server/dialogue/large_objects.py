@@ -50,7 +50,10 @@ class _Arriving:
 
 def _held(statement: Statement) -> int:
     """Bytes of the values that are bound to a statement."""
-    return sum(len(value.data) for value in statement.bound or () if value.data is not None)
+    size = 0
+    for value in statement.bound or ():
+        size += len(value.data or b"")
+    return size
 
 
 class LargeObjects:
@@ -66,7 +69,9 @@ class LargeObjects:
         statement.bound = message.values
         statement.awaited = descriptors(message.values)
         self._arriving = None
-        self._check_room(statement, _held(statement))
+        held = _held(statement)
+        if held > _MUCH:
+            self._check_room(statement, held)
 
     def blob_bind(self, message: m.BlobBind) -> None:
         statement = self._statements.named()
@@ -110,10 +115,9 @@ class LargeObjects:
 
     def _check_room(self, statement: Statement, size: int) -> None:
         """Refuse what was bound when the session's statements hold too much together."""
-        if size > _MUCH:
-            size += sum(_held(other) for other in self._statements if other is not statement)
-            if size > MAX_CONTENT:
-                raise self._not_written(statement, f"more than {MAX_CONTENT} bytes are bound")
+        size += sum(_held(other) for other in self._statements if other is not statement)
+        if size > MAX_CONTENT:
+            raise self._not_written(statement, f"more than {MAX_CONTENT} bytes are bound")
 
     def _not_written(self, statement: Statement, why: str) -> SqlError:
         """Forget what was bound; the pieces that still come are passed over with the rest of their group."""

@@ -32,7 +32,7 @@ class Preparing:
     def prepare(self, message: m.Prepare) -> None:
         statements = self._statements
         statements.current = None
-        with self._interrupts.statement():
+        with self._interrupts:
             prepared = self._runner.prepare(self._layout.sql(message.sql), message.nparams)
         described = statements.descriptions.of(prepared, self._layout.framing)
         statement = statements.add(prepared, described)
@@ -41,7 +41,7 @@ class Preparing:
 
     def command(self, message: m.Command) -> None:
         """SQ_COMMAND prepares a statement that has no id; EXECUTE and RELEASE follow in the same group."""
-        with self._interrupts.statement():
+        with self._interrupts:
             prepared = self._runner.prepare(self._layout.sql(message.sql), message.nparams)
         self._statements.set_command(prepared)
 
@@ -51,10 +51,6 @@ class Preparing:
         statement = self._statements.named()
         statement.keys = key_columns(statement.prepared, message.names)
         statement.alone = statement.alone or bool(statement.keys)
-
-    def choose(self, message: m.Id) -> None:
-        """What follows is about this statement."""
-        self._statements.current = self._statements.get(message.statement_id)
 
     def describe_input(self, _: m.InputDescribeRequest) -> None:
         self._replies.reply(InputDescribe(tuple(self._statements.named().prepared.parameters)))

@@ -12,6 +12,7 @@ from ...wire import messages as m
 from ...wire.errors import DataError, NotSupportedError, ProtocolError
 from ...wire.redaction import hide_secrets
 from ..errors import SqlError, can_be_sent, from_duckdb, internal_error, out_of_memory
+from .client_files import ClientFiles
 from .cursors import refusal
 from .layout import Layout
 from .peer import Peer, PeerGone
@@ -36,9 +37,8 @@ class Replies:
         The client.
     layout
         How messages are laid out just now.
-    settle
-        Called before anything is said: ends what was begun with the client in the middle of a reply (SQ_FILE) and
-        has failed since.
+    files
+        A file of the client that is open when something is said was left open by a failure: it is closed first.
 
     Attributes
     ----------
@@ -46,16 +46,17 @@ class Replies:
         The group has had its error: the rest of it is passed over.
     """
 
-    def __init__(self, peer: Peer, layout: Layout, settle: Callable[[], None]) -> None:
+    def __init__(self, peer: Peer, layout: Layout, files: ClientFiles) -> None:
         self.failed = False
         self._peer = peer
         self._layout = layout
-        self._settle = settle
+        self._files = files
 
     def send(self, data: bytes | bytearray) -> None:
         """Append to the reply; it leaves when the messages at hand have been served, or when a handler waits
         for the client."""
-        self._settle()
+        if self._files.name is not None:
+            self._files.settle()
         self._peer.queue(data)
 
     def reply(self, message: m.Message) -> None:
@@ -89,20 +90,27 @@ class Replies:
         """Call a message's handler; what it raises is answered, except for what ends the session."""
         try:
             handler(message)
-        except SqlError as problem:
-            self.refuse(problem)
-        except (DataError, NotSupportedError) as problem:
-            self.refuse(refusal(problem))
-        except (ProtocolError, PeerGone):
-            raise
-        except RecursionError:
+        except Exception as failure:
+            if not self.answer_failure(failure, message):
+                raise
+
+    def answer_failure(self, failure: Exception, message: m.Message) -> bool:
+        """Answer what a message's handler has raised, while it is being handled; False for what ends the session."""
+        if isinstance(failure, SqlError):
+            self.refuse(failure)
+        elif isinstance(failure, (DataError, NotSupportedError)):
+            self.refuse(refusal(failure))
+        elif isinstance(failure, (ProtocolError, PeerGone)):
+            return False
+        elif isinstance(failure, RecursionError):
             self.refuse(SqlError(-208, detail="the statement is nested too deeply"))
-        except duckdb.Error as problem:
-            self.refuse(from_duckdb(problem))
-        except MemoryError as problem:  # Arrow's is one
-            self.refuse(out_of_memory(problem))
-        except Exception:
+        elif isinstance(failure, duckdb.Error):
+            self.refuse(from_duckdb(failure))
+        elif isinstance(failure, MemoryError):  # Arrow's is one
+            self.refuse(out_of_memory(failure))
+        else:
             # The engine's faults must not end the session: its transaction would be lost with it.
             fault = internal_error()
             log.exception("%s: internal error in %s", fault.near, type(message).__name__)
             self.refuse(fault)
+        return True

@@ -91,7 +91,7 @@ class RowPuts:
         self.pending = None  # until it has gone well
         rows, batch = cursor.take(), cursor.take_batch()
         try:
-            with self._interrupts.statement():
+            with self._interrupts:
                 if batch is not None:
                     outcome = self._runner.execute_batch(prepared, batch, stop_at_error=True)
                 else:

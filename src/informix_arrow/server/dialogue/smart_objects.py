@@ -130,7 +130,7 @@ class SmartObjects:
         read)."""
         if message.op != m.LoOp.READ or message.piece < 1:
             raise SqlError(BAD_OBJECT, detail="change records are read one after the other, and nothing else")
-        with self._interrupts.statement():
+        with self._interrupts:
             data = self._engine.capture.read(
                 message.fd, min(message.count, _MOST_CHANGES), self._replies.asked, self._replies.pace
             )
@@ -141,7 +141,7 @@ class SmartObjects:
         if not found.writable:
             raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
         store = self._engine.lobs
-        with self._interrupts.statement():
+        with self._interrupts:
             if found.mode & Mode.APPEND:
                 found.position = store.size(found.locator)
             if found.position + len(message.data) > _MAX_SIZE:
@@ -162,7 +162,7 @@ class SmartObjects:
         piece = min(message.piece, _MAX_PIECE)
         step = max(_READ_AT_A_TIME // piece, 1) * piece
         # The first bytes are read before their number is promised: an error must come in its place.
-        with self._interrupts.statement():
+        with self._interrupts:
             size, block = self._engine.lobs.part(found.locator, found.position, min(step, message.count))
         count = max(0, min(message.count, size - found.position))
         found.position += _whole(block, min(step, count))

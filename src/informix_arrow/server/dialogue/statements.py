@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ...wire.describe import Column
-from ...wire.messages import BoundValue
+from ...wire.messages import BoundValue, Id
 from ...wire.types import TypeCode
 from ..engine.prepared import Prepared
 from ..errors import SqlError
@@ -83,11 +83,11 @@ _DESCRIBED = frozenset({int(TypeCode.BYTE), int(TypeCode.TEXT)})
 def descriptors(values: Iterable[BoundValue]) -> tuple[int, ...]:
     """Positions of the bound values that are descriptors of BYTE or TEXT, not NULL: SQ_BBIND has to bring
     their contents (SQLI section 14)."""
-    return tuple(
-        position
-        for position, value in enumerate(values)
-        if value.data is not None and value.type & 0xFF in _DESCRIBED
-    )
+    found: tuple[int, ...] = ()
+    for position, value in enumerate(values):
+        if value.type & 0xFF in _DESCRIBED and value.data is not None:
+            found += (position,)
+    return found
 
 
 class Statements:
@@ -122,6 +122,10 @@ class Statements:
     def get(self, number: int) -> Statement | None:
         """The statement with this id, None when there is none."""
         return self._statements.get(number)
+
+    def choose(self, message: Id) -> None:
+        """SQ_ID: what follows is about this statement."""
+        self.current = self._statements.get(message.statement_id)
 
     def named(self, missing: int = -258) -> Statement:
         """The current statement; SqlError `missing` when there is none."""

@@ -31,6 +31,7 @@ from ...wire.messages import (
     parse_client_message,
 )
 from ...wire.primitives import NeedMoreData, Reader
+from ..dialogue.bulk_lane import ROW_TAGS
 from ..dialogue.conversation import ClientSide, Conversation
 from ..dialogue.interrupts import Interrupts
 from ..dialogue.pam import Dialogue, Questions, questions_of
@@ -281,19 +282,8 @@ class Session:
         while not conversation.ended and not self._aborted:
             if stream.leaving:
                 raise PeerGone("the client closed the connection")
-            if stream.unread and not stream.holding:
-                framing = conversation.framing
-                with self._engine.revival.at_work():
-                    stream.pos, unfinished = conversation.lane.take_rows(stream.inbox, stream.pos)
-                stream.flush()
-                if stream.pass_over_interrupts():
-                    continue
-                messages = [] if unfinished else self._parse(conversation)
-                if messages:
-                    with self._engine.revival.at_work():
-                        conversation.serve(messages, framing.encoding)
-                    stream.flush()
-                    continue
+            if stream.ready and self._serve(conversation):
+                continue
             # An urgent byte follows the request that it is meant for. One that had come before the kernel was
             # found empty, with nothing left to parse, had nothing to stop; a later one belongs to what comes
             # now.
@@ -302,20 +292,36 @@ class Session:
             if received is None:
                 if interrupts.requests != requests:
                     continue  # it may have come just now: look once more
-                with self._engine.revival.at_work():
-                    settled = conversation.lane.settle_groups()
-                if settled:
-                    continue
+                if conversation.lane.gathered is not None:
+                    with self._engine.revival:
+                        settled = conversation.lane.settle_groups()
+                    if settled:
+                        continue
                 if not (stream.unread or stream.full):
                     interrupts.forget(requests)
                 received = stream.receive(None if conversation.admitted else self._deadline, looked=True)
             if not received:
                 raise PeerGone("the client closed the connection")
 
-    def _parse(self, conversation: Conversation) -> list[Message]:
+    def _serve(self, conversation: Conversation) -> bool:
+        """Answer what has arrived; False where more has to arrive first."""
+        stream, framing = self._stream, conversation.framing
+        with self._engine.revival:
+            stream.pos, unfinished = conversation.lane.take_rows(stream.inbox, stream.pos)
+        stream.flush()
+        if stream.pass_over_interrupts():
+            return True
+        messages = [] if unfinished else self._parse(conversation, framing)
+        if not messages:
+            return False
+        with self._engine.revival:
+            conversation.serve(messages, framing.encoding)
+        stream.flush()
+        return True
+
+    def _parse(self, conversation: Conversation, framing: Framing) -> list[Message]:
         """The whole messages that have arrived, up to one that changes how the next are laid out, or to rows that
         are taken in bulk."""
-        framing = conversation.framing
         stream = self._stream
         inbox = stream.inbox
         messages: list[Message] = []
@@ -329,9 +335,9 @@ class Session:
                 pos = stream.pos
                 if messages and pos == len(inbox):
                     break
-                if messages and conversation.lane.rows_ahead(inbox, pos, messages[-1]):
-                    break
                 tag = inbox[pos : pos + 2]
+                if messages and tag in ROW_TAGS and conversation.lane.rows_ahead(inbox, pos, messages[-1]):
+                    break
                 bare = _BARE.get(tag)
                 if bare is not None:
                     stream.pos = pos + 2

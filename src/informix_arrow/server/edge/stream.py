@@ -106,9 +106,9 @@ class Stream:
         return len(self.inbox) - self.pos + self._held_size
 
     @property
-    def holding(self) -> bool:
-        """Whether the inbox is still what it was when `hold` was called."""
-        return self._held_size < self._wanted
+    def ready(self) -> bool:
+        """Whether there is something to parse: unread bytes, and as many more as `hold` asked for."""
+        return len(self.inbox) > self.pos and self._held_size >= self._wanted
 
     def hold(self, size: int) -> None:
         """So many bytes more are needed before there is anything to parse: until then the inbox stays as it is. A
@@ -123,7 +123,7 @@ class Stream:
     @property
     def full(self) -> bool:
         """So many replies wait for the peer that nothing more should be read from it."""
-        return self.unsent > HIGH_WATER
+        return len(self._outbox) + len(self._sealed) > HIGH_WATER
 
     def start_tls(self, context: ssl.SSLContext, deadline: float) -> None:
         """The handshake, before anything else was received. PeerGone when it fails; the peer has been told
@@ -153,6 +153,8 @@ class Stream:
 
     def flush(self) -> None:
         """Send what the socket takes now, without waiting."""
+        if not self._outbox and not self._sealed:
+            return
         if self._tls is None and not self._sealed:
             self._send(self._outbox)
             return
@@ -265,7 +267,8 @@ class Stream:
         if self._tls is not None and self._tls.ended:
             return False
         while True:
-            data = self._read(idle)
+            with self.urgency:
+                data = self._read(idle)
             if data is None:
                 return None
             if not data:
@@ -293,11 +296,7 @@ class Stream:
         return False if self._tls.ended else None
 
     def _read(self, idle: bool) -> bytes | None:
-        """What the kernel has, empty at the end of the stream, None when there is nothing."""
-        with self.urgency:
-            return self._read_on(idle)
-
-    def _read_on(self, idle: bool) -> bytes | None:
+        """What the kernel has, empty at the end of the stream, None when there is nothing. `urgency` is held."""
         arrived = self._arrivals.poll(0)
         if not arrived:
             return None
@@ -328,7 +327,7 @@ class Stream:
         self.received = time.monotonic()
         self._held.append(data)
         self._held_size += len(data)
-        if self.holding:
+        if self._held_size < self._wanted:
             return
         self.inbox = b"".join([self.inbox[self.pos :], *self._held])
         self.pos = self._held_size = self._wanted = 0
@@ -340,7 +339,7 @@ class Stream:
 
     @property
     def _nothing_to_do(self) -> bool:
-        return not (self.unread or self.unsent or self.asking)
+        return not (self.asking or self._outbox or self._sealed or self.unread)
 
     def _wait(self, reading: bool, deadline: float | None) -> None:
         events = (select.POLLIN if reading else 0) | (select.POLLOUT if self.unsent else 0)

@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from ...wire.redaction import hide_secrets
@@ -79,7 +80,7 @@ class WatchedRunner:
         return self._watched(
             prepared.sql,
             len(params),
-            lambda: self._session.query(prepared, params),
+            partial(self._session.query, prepared, params),
             lambda result: result.rows,
         )
 
@@ -152,9 +153,9 @@ class WatchedRunner:
         sql: str,
         parameters: int,
         run: Callable[[], T],
-        rows: Callable[[T], int] = lambda _: 0,
+        rows: Callable[[T], int] | None = None,
         executions: int = 1,
-        failure: Callable[[T], SqlError | None] = lambda _: None,
+        failure: Callable[[T], SqlError | None] | None = None,
     ) -> T:
         if self._dropped:  # what the client had sent behind it
             raise SqlError(_LOST)
@@ -176,7 +177,9 @@ class WatchedRunner:
                 )
             self._write_down(sql, parameters, began, 0, executions, problem)
             raise
-        self._write_down(sql, parameters, began, rows(result), executions, failure(result))
+        count = 0 if rows is None else rows(result)
+        problem_in = None if failure is None else failure(result)
+        self._write_down(sql, parameters, began, count, executions, problem_in)
         return result
 
     def _before(self, fault: Fault) -> None:

@@ -30,7 +30,9 @@ class CurrentDatabase:
     @property
     def record(self) -> DatabaseRecord:
         """How the open database is logged; -349 when there is none."""
-        return self.databases.get(self.require())
+        if self.name is None:
+            raise SqlError(-349)
+        return self.databases.get(self.name)
 
     def require_here(self, database: str | None) -> None:
         """Refuse a routine of another database than the open one."""

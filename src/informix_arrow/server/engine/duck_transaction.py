@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 from weakref import ref
 
 import duckdb
 
-from ..errors import ISAM_INTERRUPTED, SqlError, from_duckdb, is_durable
-from .late_tables import LateTables
+from ..errors import ISAM_INTERRUPTED, SqlError, is_durable
 from .locks import Locks, Table
 from .open_rows import OpenRows
 from .parsed import ParsedTexts
@@ -41,7 +40,6 @@ class DuckTransaction:
         self._interrupts = 0
         self._rows: ref[OpenRows] | None = None  # what the connection is taken by
         self._parsed = ParsedTexts()
-        self._late = LateTables()
         self.open = False
         self._locks = locks
         self._snapshot = 0  # commits that it sees: at least those up to this number
@@ -51,60 +49,11 @@ class DuckTransaction:
     # ---- the connection -----------------------------------------------------------------------------
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
-        """The session's own connection, for one statement: rows that a query still makes on it are set aside before,
-        and what waits for DuckDB (`create_later`, `insert_later`) is written. SqlError where that cannot be."""
-        con = self._free_con
-        if self._late:
-            self._write_late()
-        return con
-
-    @property
-    def _free_con(self) -> duckdb.DuckDBPyConnection:
-        """The connection, for one statement that has nothing to do with temporary tables."""
+        """The session's own connection, for one statement: rows that a query still makes on it are set aside before.
+        SqlError where that cannot be."""
         if self._rows is not None:
             self.free()
         return self._con
-
-    def create_later(self, table: str, sql: str) -> None:
-        """Make a temporary table that nothing refuses, while no transaction is open: it is there for whatever is run
-        next. `table` is its name in DuckDB."""
-        if not self._late.takes_table:
-            if self._rows is not None:
-                self.free()
-            self._write_late()
-        self._late.create(table, sql)
-
-    def insert_later(self, table: str, sql: str, row: Sequence[object]) -> None:
-        """Insert a row that nothing refuses into a temporary table, while no transaction is open: it is there for
-        whatever is run next. `sql` inserts one row by bound values, and ends with their places."""
-        if not self._late.takes_row:
-            if self._rows is not None:
-                self.free()
-            self._write_late()
-        self._late.add(table, sql, row)
-
-    def late_rows(self, table: str) -> Sequence[Sequence[object]] | None:
-        """All rows of a temporary table that DuckDB does not know yet, as it would keep them; None for others."""
-        return self._late.rows(table)
-
-    def drop_late(self, table: str) -> bool:
-        """Drop a temporary table that DuckDB does not know yet; False for another, which stays."""
-        return self._late.drop(table)
-
-    def _write_late(self) -> None:
-        while self._late:
-            sql, values = self._late.statement()
-            try:
-                with self.undisturbed():
-                    self._con.execute(self._parsed.of(self._con, sql) if values else sql, values).fetchall()
-            except (duckdb.OutOfMemoryException, duckdb.IOException) as e:
-                raise from_duckdb(
-                    e
-                ) from e  # they stay until there is room: the client was told that they are in
-            except duckdb.Error as e:
-                self._late.clear()
-                raise from_duckdb(e) from e
-            self._late.done()
 
     def rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
         """Run one statement that will come again, such as one by key; all its rows. What a statement without a
@@ -113,18 +62,13 @@ class DuckTransaction:
         statement = self._parsed.of(con, sql)
         return list((con.execute(statement, values) if values else con.execute(statement)).fetchall())
 
-    def first_rows(
-        self, sql: str, values: Any, most: int, *, apart: bool = False
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Run one query that will come again; DuckDB's types of its columns, and at most so many of its rows. It reads
-        no temporary table when `apart`."""
-        con = self._free_con if apart else self.con
-        con.execute(self._parsed.of(con, sql), values)
-        types = [str(column[1]) for column in con.description or ()]
-        rows = con.fetchmany(most)
+    def first_rows(self, sql: str, values: Any, most: int) -> list[tuple[Any, ...]]:
+        """Run one query that will come again; at most so many of its rows."""
+        con = self.con
+        rows: list[tuple[Any, ...]] = con.execute(self._parsed.of(con, sql), values).fetchmany(most)
         if len(rows) == most:  # the rest may wait
             con.abort()
-        return types, rows
+        return rows
 
     def free(self) -> None:
         """Set aside what a query still makes; -213 when the statement that needs that is interrupted."""
@@ -242,8 +186,8 @@ class DuckTransaction:
 
     @property
     def has_old_schema(self) -> bool:
-        """Whether the schema was changed since the open transaction began."""
-        return self.open and self._begun_with != self._schema.number
+        """Whether the schema was changed since the open transaction began; to be asked while one is open."""
+        return self._begun_with != self._schema.number
 
     # ---- interrupts ---------------------------------------------------------------------------------
     @contextmanager

@@ -28,7 +28,6 @@ from ..schema.databases import Databases
 from ..types import sql_functions
 from .calling import Registered
 from .captures import Captures
-from .catalogue_rows import CatalogueRows
 from .instance import Instance, Memory
 from .locks import Claim, Locks, Mode
 from .numbers import Numbers
@@ -100,7 +99,6 @@ class Engine:
         self._session_ids = itertools.count(21)
         self.schema_version = SchemaVersion()
         self.plans = SharedPlans(self.schema_version)
-        self.catalogue_rows = CatalogueRows(self.connect, self._catalogue_version)
         self.serials = Serials()
         self.locks = Locks()
         self.numbers = Numbers(root)
@@ -119,9 +117,6 @@ class Engine:
         """A connection of its own for a session."""
         with self._lock:
             return self._instance.connect()
-
-    def _catalogue_version(self) -> tuple[int, int]:
-        return self.schema_version.number, self.databases.changes
 
     # ---- sessions -----------------------------------------------------------------------------
     def new_session_id(self) -> int:
@@ -204,7 +199,6 @@ class Engine:
                 session.close()
         finally:
             self.changes.close()
-            self.catalogue_rows.close()
             try:
                 self.databases.close()
             finally:

@@ -88,9 +88,10 @@ class Isolation:
     @property
     def level(self) -> str:
         """The level in force: what was set, or the database's own (SERVER-BEHAVIOUR section 2)."""
-        level = self._transactions_own[0] or self._level
-        if level:
-            return level
+        if self._for_transaction is not None and self._transactions_own[0]:
+            return self._transactions_own[0]
+        if self._level:
+            return self._level
         record = self._database.record
         if not record.logged or record.name == "sysmaster":
             return DIRTY

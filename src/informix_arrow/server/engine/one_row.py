@@ -51,11 +51,7 @@ class OneRow:
         values, cut = found
         if cut and self._transaction.ansi:
             return None
-        outcome: Outcome | None
-        if row.later and self._transaction.insert_later(plan.info.duck, row.sql, values):
-            outcome = self._told(row, values)
-        else:
-            outcome = self._transaction.write(lambda: self._insert(plan.info, row, list(values)), single=True)
+        outcome = self._transaction.write(lambda: self._insert(plan.info, row, list(values)), single=True)
         if outcome is not None and cut:
             outcome.warnings = WARN_CUT
         return outcome

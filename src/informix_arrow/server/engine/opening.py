@@ -84,8 +84,7 @@ class Opening:
         if self._transaction.active:
             raise SqlError(-377)
         for info in self._schema.temp_tables.values():
-            if not self._transaction.drop_late(info.duck):
-                self._transaction.con.execute(f"DROP TABLE IF EXISTS {info.duck}")
+            self._transaction.con.execute(f"DROP TABLE IF EXISTS {info.duck}")
         self._schema.temp_tables = {}
         self._owner.kept.clear()
         self._owner.release(committed=False)

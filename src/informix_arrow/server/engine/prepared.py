@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -38,7 +39,7 @@ class Prepared:
     values: RowValues | None = field(default=None, repr=False)
     few: bool | None = field(default=None, repr=False)
 
-    @property
+    @cached_property
     def most_objects(self) -> int:
         """Rows from which on Arrow is the cheaper way to take them."""
         return max(_MOST_VALUES // max(len(self.columns), 1), 2)

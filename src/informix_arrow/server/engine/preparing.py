@@ -1,8 +1,6 @@
-"""A session's statements read and described, or found again: by their text, by a like one, or by another session's."""
+"""A session's statements read and described, or found again by their text, also in what other sessions have read."""
 
 from __future__ import annotations
-
-from collections.abc import Hashable
 
 from ...wire.describe import Column
 from ...wire.types import ColumnType
@@ -10,10 +8,8 @@ from ..planning.plans import CallPlan, InsertPlan, ModifyPlan, SelectPlan, State
 from ..types.row_values import RowValues
 from .current_database import CurrentDatabase
 from .environment import Environment
-from .literal_rows import literal_row
 from .plan_cache import LONGEST_TEXT, PlanCache, SharedPlans
 from .prepared import Prepared
-from .renamed_plans import RenamedPlans, about
 from .rights import Rights
 from .schema_changes import SchemaChanges
 from .statement_planner import StatementPlanner
@@ -41,7 +37,6 @@ class Preparing:
         self._planner = planner
         self._shared = shared
         self._own = PlanCache()  # this session's, its own and shared ones
-        self._renamed = RenamedPlans()
         self._latest: tuple[Prepared | None, object] = None, None  # what was prepared last, and as of what
 
     def prepare(self, sql: str) -> Prepared:
@@ -68,18 +63,10 @@ class Preparing:
         return self._schema.stamp, self._current.databases.changes
 
     def _read(self, sql: str) -> Prepared:
-        row = literal_row(sql)
-        key: Hashable = sql if row is None else row.pattern
-        kept = self._own.get((self._current.name, key), self._schema.stamp)
+        kept = self._own.get((self._current.name, sql), self._schema.stamp)
         if kept is not None:
-            return kept if row is None else row.filled(kept, sql)
-        fixed, databases = self._text_key(key), self._current.databases.changes
-        subject = about(sql, row, self._schema.temp_tables)
-        alike = None if subject is None else self._text_key(subject.pattern)
-        prepared = None if subject is None else self._renamed.get(alike, subject.table, sql)
-        if prepared is not None:
-            self._own.put((self._current.name, key), self._schema.stamp, prepared)
-            return prepared if row is None else row.filled(prepared, sql)
+            return kept
+        fixed, databases = self._text_key(sql), self._current.databases.changes
         prepared = self._shared.fixed.get(fixed, databases)
         if prepared is not None and self._schema.temp_tables.keys().isdisjoint(
             t.name for t in prepared.plan.tables
@@ -90,26 +77,22 @@ class Preparing:
         prepared = self._shared.by_text.get(shared, version) if shared else None
         if prepared is None:
             prepared = described(sql, self._planner)
-            if row is not None and not row.is_of(prepared):
-                return prepared
             # Of a change of the schema in the meantime nobody knows which side of it was seen.
             if shared and not prepared.own and version == self._shared.version.number:
                 self._shared.by_text.put(shared, version, prepared)
-            if subject is not None:
-                self._renamed.put(alike, subject.table, prepared)
         if len(sql) <= LONGEST_TEXT:
             if isinstance(prepared.plan, SelectPlan) and prepared.plan.fixed:
                 self._shared.fixed.put(fixed, databases, prepared)
             if not isinstance(prepared.plan, StatementPlan):
-                self._own.put((self._current.name, key), self._schema.stamp, prepared)
-        return prepared if row is None else row.filled(prepared, sql)
+                self._own.put((self._current.name, sql), self._schema.stamp, prepared)
+        return prepared
 
     def _sees_what_others_see(self, sql: str) -> bool:
         """Whether the plan of a text may be other sessions', too: this one sees the same schema as they do, and no old
         one."""
         return not self._schema.temp_tables and self._transaction.untouched and len(sql) <= LONGEST_TEXT
 
-    def _text_key(self, text: Hashable) -> tuple[object, ...]:
+    def _text_key(self, text: str) -> tuple[object, ...]:
         """What a text's plan depends on besides what it names."""
         environment = self._environment
         return (
@@ -146,7 +129,7 @@ def described(sql: str, planner: StatementPlanner) -> Prepared:
     if (
         isinstance(plan, SelectPlan)
         and not (plan.into or plan.shown or any(plan.calls))
-        and (plan.few or plan.fixed or (plan.tables and all(table.temporary for table in plan.tables)))
+        and (plan.few or plan.fixed)
     ):
         values = RowValues.of(columns, plan.packed)
     return Prepared(sql, int(kind), columns, parameters, returns_rows, for_update, plan, own, values)

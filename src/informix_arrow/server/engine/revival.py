@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Protocol
 
 import duckdb
@@ -30,22 +30,11 @@ class Holder(Protocol):
         """End what it has open in DuckDB, while it is at nothing. It begins its transaction again by itself."""
 
 
-class _AtWork(AbstractContextManager[None]):
-    """One for all sessions, as it is entered several times for each statement: it keeps nothing of its own."""
-
-    def __init__(self, begin: Callable[[], None], end: Callable[[], None]) -> None:
-        self._begin = begin
-        self._end = end
-
-    def __enter__(self) -> None:
-        self._begin()
-
-    def __exit__(self, *_: object) -> None:
-        self._end()
-
-
 class Revival:
     """Knows who is at work. Thread-safe.
+
+    `with revival:` surrounds whatever a session does in DuckDB: nothing is attached anew meanwhile. Before it that is
+    tried, where it is needed. It is entered for each statement of each session, so it keeps nothing of its own.
 
     Parameters
     ----------
@@ -64,29 +53,23 @@ class Revival:
         self._changed = threading.Condition(self._lock)
         self._working = 0
         self._waiting = 0  # who wait until nobody is at work
-        self._at_work = _AtWork(self._begin, self._end)
-
-    def at_work(self) -> AbstractContextManager[None]:
-        """While a session does something in DuckDB: nothing is attached anew meanwhile. Before it that is tried,
-        where it is needed."""
-        return self._at_work
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Inside `at_work`, while the session waits for others and does nothing in DuckDB."""
-        self._end()
+        """Inside `with revival:`, while the session waits for others and does nothing in DuckDB."""
+        self.__exit__()
         try:
             yield
         finally:
-            self._begin()
+            self.__enter__()
 
-    def _begin(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             if self._databases.given_up:
                 self._revive()
             self._working += 1
 
-    def _end(self) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._working -= 1
             if self._waiting and not self._working:

@@ -42,12 +42,6 @@ _WANTED_AT_ONCE = 32 << 20
 """Bytes of rows in memory that are written somewhere in a moment."""
 
 _WIDEST = ColumnType.decimal(32)
-_FEW = 4096
-_ARROW = {
-    "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(),
-    "TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string(), "BLOB": pa.binary(), "BOOLEAN": pa.bool_(),
-    "HUGEINT": pa.decimal128(38, 0),
-}  # fmt: skip
 _VALUE = re.compile(r"\$(\w+)")
 
 
@@ -62,17 +56,6 @@ def values_in(sql: str, values: dict[str, object]) -> dict[str, object] | None:
 @lru_cache(maxsize=1024)
 def _named(sql: str) -> frozenset[str]:
     return frozenset(_VALUE.findall(sql))
-
-
-def plain_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
-    """Rows as an Arrow table, from DuckDB's types of their columns; None for other types than those of the
-    catalogue."""
-    types = [_ARROW.get(name) for name in names]
-    if not all(types):
-        return None
-    columns = zip(*rows, strict=True) if rows else [()] * len(types)
-    arrays = [pa.array(column, t) for column, t in zip(columns, types, strict=True)]
-    return pa.table(arrays, names=[f"c{i}" for i in range(len(arrays))])
 
 
 class Runner:
@@ -228,12 +211,6 @@ class Runner:
             while made:
                 made.pop().close()
             raise
-
-    def at_once(self, sql: str, values: dict[str, object]) -> tuple[list[str], list[tuple[Any, ...]] | None]:
-        """Run a query of few rows of the catalogue: DuckDB's types of its columns, and the rows; None where they are
-        too many to be taken as objects. What reads Arrow has DuckDB plan the query twice."""
-        names, rows = self._transaction.first_rows(sql, values_in(sql, values), _FEW, apart=True)
-        return names, None if len(rows) == _FEW else rows
 
     def stream(self, sql: str, values: dict[str, object], batch_rows: int) -> OpenRows | None:
         """Begin a query whose rows are made while they are read; None for one that calls routines: it may have to be

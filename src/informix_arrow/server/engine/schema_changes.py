@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from math import prod
 
 from ..schema.catalog import TableInfo
 
@@ -41,7 +39,6 @@ class SchemaChanges:
         self._version = version
         self._seen = -1
         self.temp_tables: dict[str, TableInfo] = {}
-        self._temp_rows: dict[int, int] = {}
         self.uncommitted = False
         self._for_others = False  # some of what is not committed is not of temporary tables
         self.stamp = 0
@@ -66,22 +63,6 @@ class SchemaChanges:
         self._for_others = self._for_others or not temporary
         self.stamp += 1
         self.stored += not temporary
-
-    def grew(self, info: TableInfo, rows: int) -> None:
-        """Rows were put into a table: of temporary ones it is known how many they have at most."""
-        if info.temporary and rows:
-            self._temp_rows[info.tabid] = self._temp_rows.get(info.tabid, 0) + rows
-
-    def dropped(self, info: TableInfo) -> None:
-        """A table has gone."""
-        self._temp_rows.pop(info.tabid, None)
-
-    def most_rows(self, tables: Sequence[TableInfo]) -> int:
-        """How many rows temporary tables have together, each row of one with each of another, as far as is known; -1
-        where others are among them."""
-        if not all(table.temporary for table in tables):
-            return -1
-        return prod(self._temp_rows.get(table.tabid, 0) for table in tables)
 
     def publish(self) -> None:
         """What was changed is committed."""

@@ -22,7 +22,7 @@ from .calling import Registered, RoutineAnswer, UserRoutine
 from .capture_calls import CaptureCalls
 from .controls import Controls
 from .current_database import CurrentDatabase
-from .ddl import late, permits
+from .ddl import permits
 from .ddl import statements as ddl
 from .ddl.tables import create_from_select
 from .ddl.workbench import Workbench
@@ -158,13 +158,10 @@ class EngineSession:
         )
         self._queries = Queries(
             self.environment,
-            self.current,
-            self.schema,
             self.transaction,
             self.isolation,
             self.runner,
             self.objects,
-            engine.catalogue_rows,
         )
         references = References(self.transaction, self.tables, self.owner, self.isolation)
         appender = Appender(self.values, engine.serials, self.transaction, self.isolation)
@@ -397,7 +394,6 @@ class EngineSession:
             except SqlError:
                 self._refused.refused(plan.info)
                 raise
-            self.schema.grew(plan.info, outcome.rows)
         elif isinstance(plan, ModifyPlan):
             outcome = self._modifier.run(plan, params)
         elif isinstance(plan, SelectPlan):
@@ -413,8 +409,7 @@ class EngineSession:
         else:
             statement = plan.statement
             self.current.require()
-            later = late.run(self._bench, statement)
-            outcome = Outcome() if later else Outcome(self.transaction.write(lambda: self._define(statement)))
+            outcome = Outcome(self.transaction.write(lambda: self._define(statement)))
         self.values.sqlerrd2 = outcome.rows
         return outcome
 
@@ -440,7 +435,6 @@ class EngineSession:
             inside = self.transaction.active
             try:
                 found = self.transaction.write(lambda: self._inserts.values(plan, rows, stop_at_error))
-                self.schema.grew(plan.info, len(rows))
                 if any(isinstance(each, SqlError) for each in found):
                     self._refused.refused(plan.info)
                 return found
@@ -470,7 +464,6 @@ class EngineSession:
                 outcome = self.transaction.write(lambda: self._inserts.batch(plan, batch, stop_at_error))
                 if outcome.inserted:
                     self.values.sqlerrd2 = 1
-                self.schema.grew(plan.info, outcome.inserted)
                 if outcome.errors:
                     self._refused.refused(plan.info)
                 return outcome
@@ -503,11 +496,7 @@ class EngineSession:
         values = self.runner.bind(plan.needs, params)
         self.isolation.before_query(plan, values)
         make = partial(create_from_select, self._bench, name, plan, temporary, values)
-        rows = self.transaction.write(make)
-        made = self.schema.temp_tables.get(name)
-        if made is not None:
-            self.schema.grew(made, rows)
-        return Outcome(rows=rows)
+        return Outcome(rows=self.transaction.write(make))
 
     # ---- end ------------------------------------------------------------------------------------
     def start_statement(self) -> None:

@@ -11,7 +11,6 @@ from ...wire.types import ColumnType
 from ..errors import SqlError
 from ..grammar.classify import classify
 from ..grammar.spl.nodes import ExecuteRoutine
-from ..grammar.temp_tables import known_table
 from ..planning.context import Context, NoRoutines, UserRoutines
 from ..planning.planner import Planner
 from ..planning.plans import CursorModify, Needs, Plan, RowwiseModify, SetModify, StatementPlan
@@ -118,9 +117,7 @@ class StatementPlanner:
     def plan_typed(self, sql: str) -> tuple[int, Plan, bool]:
         """The statement's type, its plan, and whether that means something in this session only."""
         delimident = self._environment.delimident
-        kind, statement = known_table(sql, delimident) or classify(
-            sql, delimident, self._database.require_own
-        )
+        kind, statement = classify(sql, delimident, self._database.require_own)
         if isinstance(statement, ExecuteRoutine):
             self._database.require()
             return *self._routines.plan_call(statement), True

@@ -8,10 +8,10 @@ would go on: after an error, and where another session has committed something t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import duckdb
 
@@ -36,6 +36,7 @@ from .open_rows import OpenRows
 from .row_changes import RowChanges
 from .schema_changes import SchemaChanges
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _REPLAYED_FOR_READING = 100_000
@@ -338,7 +339,7 @@ class Transaction:
 
     def see_schema(self) -> None:
         """See what others have committed to the schema, before a statement is planned."""
-        if self._duck.has_old_schema and not self._writing:
+        if self._duck.open and self._duck.has_old_schema and not self._writing:
             self._restart()
 
     def require_fresh(self, tables: Iterable[Table]) -> None:
@@ -347,10 +348,10 @@ class Transaction:
             raise Stale
 
     # ---- running ------------------------------------------------------------------------------------
-    def read(self, body: Callable[[], T]) -> T:
-        """Run something that only reads."""
+    def read(self, body: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """Call something that only reads."""
         try:
-            return body()
+            return body(*arguments, **named)
         except duckdb.Error as e:
             raise self.failed(e) from e
         except MemoryError as e:  # Arrow's, over what DuckDB has made
@@ -359,45 +360,15 @@ class Transaction:
     def stream(self, query: str, parameters: dict[str, object] | None, batch_rows: int) -> OpenRows:
         """Begin a query whose rows are made while they are read, as they are in this transaction now, whatever comes
         after."""
-        return self.read(lambda: self._duck.stream(query, parameters, batch_rows, self.failed))
+        return self.read(self._duck.stream, query, parameters, batch_rows, self.failed)
 
     def rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
         """Run a query that will come again and has few rows; these."""
-        return self.read(lambda: self._duck.rows(sql, values))
+        return self.read(self._duck.rows, sql, values)
 
-    def first_rows(
-        self, sql: str, values: Any, most: int, *, apart: bool = False
-    ) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Run a query that will come again; DuckDB's types of its columns, and at most so many of its rows. It reads no
-        temporary table when `apart`."""
-        return self.read(lambda: self._duck.first_rows(sql, values, most, apart=apart))
-
-    # ---- temporary tables that DuckDB is told of later (late_tables.py) -------------------------------
-    @property
-    def alone(self) -> bool:
-        """Whether a statement that comes now is no part of more: only then it may be told to DuckDB later."""
-        return not (self.active or self._writing or self._duck.open)
-
-    def create_later(self, table: str, sql: str) -> None:
-        """Make a temporary table that nothing refuses, by a statement that is `alone`."""
-        self._duck.create_later(table, sql)
-
-    def insert_later(self, table: str, sql: str, row: Sequence[object]) -> bool:
-        """As a statement of its own, insert a row that nothing refuses into a temporary table; False where it is not
-        `alone`, and has to be written at once."""
-        if not self.alone:
-            return False
-        self._duck.insert_later(table, sql, row)
-        return True
-
-    def late_rows(self, table: str) -> Sequence[Sequence[object]] | None:
-        """All rows of a temporary table that DuckDB does not know yet; None for others."""
-        return self._duck.late_rows(table)
-
-    def drop_late(self, table: str) -> bool:
-        """As a statement of its own, drop a temporary table that DuckDB does not know yet; False for others, and where
-        it is not `alone`."""
-        return self.alone and self._duck.drop_late(table)
+    def first_rows(self, sql: str, values: Any, most: int) -> list[tuple[Any, ...]]:
+        """Run a query that will come again; at most so many of its rows."""
+        return self.read(self._duck.first_rows, sql, values, most)
 
     def write(self, body: Callable[[], T], *, single: bool = False) -> T:
         """Run something that writes, as one atomic statement: in the open transaction, or in one of its own.

@@ -10,7 +10,6 @@ from sqlglot.errors import ParseError, TokenError
 from ..errors import SqlError, syntax_error
 from .clauses import refuse_others
 from .dialect import InformixExact, InformixExactDelimited
-from .plain_inserts import plain_insert
 
 
 def parse(
@@ -18,9 +17,6 @@ def parse(
 ) -> exp.Expression:
     """One query or data change as a tree; every `?` gets its number. -201 with the offset, also for clauses
     that Informix does not have; -555 for several. `check_interrupt` is called again and again, and may raise."""
-    plain = plain_insert(sql)
-    if plain is not None:
-        return plain
     dialect = InformixExactDelimited() if delimident else InformixExact()
     parser = dialect.parser()
     parser.check_interrupt = check_interrupt

@@ -13,7 +13,7 @@ from ..errors import SqlError, no_column
 from ..schema.catalog import ColumnInfo, TableInfo, key_part, key_text
 from ..types.names import quote
 from ..types.nested_types import is_nested, is_simple_large, lob_kind
-from ..types.result_types import has_own_storage, is_character, kept_as_it_is
+from ..types.result_types import has_own_storage, is_character
 from .assignments import constant
 from .plans import InsertPlan, RowPlan, SelectPlan
 from .scope import Ex, Scope, offset_of
@@ -123,9 +123,6 @@ def _one_row(
         tuple(keys),
         bool(info.checks),
         f"INSERT INTO {info.duck} ({names}) VALUES ({marks})",
-        info.temporary
-        and not (keys or info.checks)
-        and all(kept_as_it_is(column.type) for column in info.columns),
     )
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ...wire.describe import Column
 from ...wire.types import ColumnType
 from ..schema.catalog import ColumnInfo, TableInfo
-from .plain_rows import PlainRows
 
 WARN_CUT = 0x01
 """A character value was cut to its column (SERVER-BEHAVIOUR section 4)."""
@@ -57,40 +55,6 @@ class Cut:
     conditions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A condition by which kept rows are chosen: column `p<column>` is equal to the value bound to the name `value`,
-    or, with `like`, has its pattern, whose escape character is the backslash."""
-
-    column: int
-    value: str
-    like: bool
-
-
-@dataclass(frozen=True, slots=True)
-class KeptRows:
-    """A query as one of rows that are kept: `pieces` of its text with a table of such rows between each two of them,
-    and the queries that these tables are made with (kept_rows.py).
-
-    `places` are the pieces of a query for nothing but the ROWIDs of the rows that it has, in their order; none where it
-    makes more of its rows than to choose them. `worth` is how often it is asked before keeping rows is the cheaper way.
-    `matches` are its conditions where all of them are such, and `order` is that of the result, in which the rows are
-    kept then.
-    """
-
-    pieces: tuple[str, ...]
-    queries: tuple[str, ...]
-    places: tuple[str, ...] = ()
-    worth: int = 2
-    order: str = ""
-    matches: tuple[Match, ...] = ()
-
-    def text(self, tables: Sequence[str]) -> str:
-        """The query over these tables."""
-        rest = zip(tables, self.pieces[1:], strict=True)
-        return self.pieces[0] + "".join(table + piece for table, piece in rest)
-
-
 @dataclass(slots=True)
 class SelectPlan:
     """A query; `into` is the table of SELECT ... INTO TEMP (name, temporary). `shown` is the text whose rows the
@@ -103,8 +67,7 @@ class SelectPlan:
     that a key allows for one.
 
     `fixed` tells that it is of the system catalogue alone, which no change of the schema makes another: the plan holds
-    as long as the databases are there. There is little to read, and much to plan. `kept` is for one with parameters.
-    `plain` is for one of a temporary table's columns as they are.
+    as long as the databases are there. There is little to read, and much to plan.
     """
 
     sql: str
@@ -120,8 +83,6 @@ class SelectPlan:
     for_update: bool = False
     few: bool = False
     fixed: bool = False
-    kept: KeptRows | None = None
-    plain: PlainRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +92,7 @@ class RowPlan:
     `columns` are all of the table with where their values come from: ("param", number), ("const", Python value) or
     ("omitted", None). `serials` are the places of its serials among them. `keys` are its keys: name, places, the query
     that finds a row with one, and that for one with NULL in it. `checked` tells that there are CHECKs. `sql` inserts
-    the values of all columns. `later` tells that a row whose values are right can neither be refused nor be seen by
-    others.
+    the values of all columns.
     """
 
     columns: tuple[tuple[ColumnInfo, str, object], ...]
@@ -140,7 +100,6 @@ class RowPlan:
     keys: tuple[tuple[str, tuple[int, ...], str, str], ...]
     checked: bool
     sql: str
-    later: bool
 
 
 @dataclass(slots=True)

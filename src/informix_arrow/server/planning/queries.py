@@ -310,13 +310,11 @@ class QueryTranslator:
         return "", ex
 
     @staticmethod
-    def nulls_first(node: exp.Ordered) -> bool:
-        """Where NULLs go: they count as the smallest value, first ascending and last descending."""
+    def _order_item(node: exp.Ordered, key: str) -> str:
+        """One key of ORDER BY. NULLs count as the smallest value: they come first ascending and last descending."""
         explicit = node.args.get("nulls_first")
-        return not node.args.get("desc") if explicit is None else bool(explicit)
-
-    def _order_item(self, node: exp.Ordered, key: str) -> str:
-        nulls = "FIRST" if self.nulls_first(node) else "LAST"
+        first = not node.args.get("desc") if explicit is None else bool(explicit)
+        nulls = "FIRST" if first else "LAST"
         return f"{key} {'DESC' if node.args.get('desc') else 'ASC'} NULLS {nulls}"
 
     def _limit(self, node: exp.Expression, scope: Scope) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -10,12 +10,9 @@ from ...wire.describe import Column
 from ...wire.types import ColumnType
 from ..errors import not_supported
 from ..schema.catalog import TableInfo
-from ..types.names import quote
 from ..types.nested_types import is_nested
-from .kept_rows import take_apart
 from .keyed import asks_for_key, keyed
 from .nodes.client_files import outside
-from .plain_rows import PlainRows
 from .plans import SelectPlan
 from .queries import finish_types
 from .scope import Output
@@ -46,10 +43,6 @@ def select(work: Translation, tree: exp.Expression, *, rows_go_out: bool = True)
     plan.for_update = any(lock.args.get("update") for lock in tree.args.get("locks") or ())
     if plan.for_update and (not plan.keyed or any(calls)):
         raise not_supported("FOR UPDATE of rows that are not rows of one table")
-    plan.kept = take_apart(work, tree, plan)
-    if plain and not into and plan.tables[0].temporary:
-        assert isinstance(tree, exp.Select)
-        plan.plain = _plain_rows(tree, outputs, plan.tables[0], work.queries.nulls_first)
     return plan
 
 
@@ -96,27 +89,6 @@ def _is_plain(work: Translation, tree: exp.Expression, outputs: Sequence[Output]
     names = {output.name for output in outputs}
     keys = [ordered.this for ordered in order.expressions] if order is not None else []
     return all(isinstance(key, exp.Column) and not key.table and key.name in names for key in keys)
-
-
-def _plain_rows(
-    tree: exp.Select, outputs: Sequence[Output], table: TableInfo, nulls_first: Callable[[exp.Ordered], bool]
-) -> PlainRows | None:
-    """For a query of nothing but columns of one temporary table, ordered by some of those that it gives; None where one
-    of them is more than that, such as a ROWID. `nulls_first` tells of an item of ORDER BY where its NULLs go."""
-    source = (tree.args.get("from_") or tree.args.get("from")).this
-    alias = quote(source.alias or source.name)
-    places = {f"{alias}.{quote(column.name)}": place for place, column in enumerate(table.columns)}
-    columns = [places.get(output.sql) for output in outputs]
-    names = [output.name for output in outputs]
-    order = tree.args.get("order")
-    keys = [
-        (names.index(item.this.name), bool(item.args.get("desc")), nulls_first(item))
-        for item in (order.expressions if order is not None else ())
-    ]
-    found = [place for place in columns if place is not None]
-    if len(found) < len(columns):
-        return None
-    return PlainRows(tuple(found), tree.args.get("distinct") is not None, tuple(keys))
 
 
 def _shown(work: Translation, sql: str, types: Sequence[ColumnType]) -> str:

@@ -55,12 +55,6 @@ def may_end_in_blanks(t: ColumnType) -> bool:
     return t.code in VARYING or t.is_lvarchar
 
 
-def kept_as_it_is(t: ColumnType) -> bool:
-    """Whether DuckDB keeps every value that a column may have as the Python object that it is bound as: nothing about
-    such a value is refused, or becomes another."""
-    return t.code not in SERIALS and (is_character(t) or t.code in INTEGERS)
-
-
 def is_number(t: ColumnType) -> bool:
     return t.code in INTEGERS or t.code in FLOATS or t.code in DECIMALS
 

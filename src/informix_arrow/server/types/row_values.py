@@ -69,8 +69,10 @@ class RowValues:
         for take, limit, values in zip(self._columns, limits, zip(*rows, strict=True), strict=False):
             if take(values, codec) is None:
                 return False
-            if limit and not all(value is None or -limit <= value < limit for value in values):
-                return False
+            if limit:
+                for value in values:
+                    if value is not None and not -limit <= value < limit:
+                        return False
         return True
 
     def batch(self, rows: Sequence[Sequence[Any]], codec: str) -> pa.RecordBatch | None:

@@ -109,7 +109,6 @@ def drop(bench: Workbench, statement: Drop) -> int:
     bench.transaction.writer.execute(f"DROP {'VIEW' if wanted == 'V' else 'TABLE'} {info.duck}")
     if info.temporary:
         bench.schema.temp_tables.pop(info.name, None)
-        bench.schema.dropped(info)
     else:
         forget_table(bench.transaction.writer, info)
         triggers.forget_table(bench.transaction.writer, info)

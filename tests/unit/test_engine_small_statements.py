@@ -1,22 +1,16 @@
-"""INSERTs whose values stand in their text share a plan, and put in what the long way does; small things around
-temporary tables, which such programs make."""
+"""Small statements: INSERTs of literals, temporary tables, results of few rows and of many."""
 
 from __future__ import annotations
 
 import datetime as dt
-import random
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.walking import walked
 
 from informix_arrow.server.engine import session_tables
 from informix_arrow.server.engine.engine import Engine
-from informix_arrow.server.engine.literal_rows import literal_row
-from informix_arrow.server.engine.plan_cache import LONGEST_TEXT
-from informix_arrow.server.errors import SqlError
 from informix_arrow.server.schema import stored_names
 
 from .engine_support import Db, connect
@@ -40,66 +34,13 @@ def counted(monkeypatch: pytest.MonkeyPatch, place: Any, name: str) -> list[obje
     return calls
 
 
-VALUES = [
-    "null", "NULL", "0", "1", "-1", "007", "12345", "-32768", "99999999999", "123456789012345678901234567890123456",
-    "1.5", "-0.00", "3.14159265358979323846", "-99999999999999999999.5", "''", "' '", "'a'", "'A b  '", "'O''Brien'",
-    "''''", "'it''s -- no comment'", "'{ } /* */'", "'?'", "'ü日本'", "'2024-02-29'", "'02/29/2024'", "'13/45/2024'",
-    "'2024-02-29 23:59:59'", "'12'", "'1.25'", "'1e3'", "'t'", "'f'", "'null'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'",
-    "'3 04:05:06'", "'a;b'", "'a),(b'", "1e5", "+1", "'a\"b'", "'a\\b'", "today", "current", "(1)", "1 + 1", ".5", "5.",
-    "- 1", "--1\n2", "\"a\"", "t.a", "'a'||'b'", "'a' 'b'", "mdy(1,2,2024)", "?", "date('01/02/2024')", "",
-]  # fmt: skip
 COLUMNS = (
     "a INTEGER, b VARCHAR(10), c DECIMAL(12,3), d DATE, e DATETIME YEAR TO SECOND, f FLOAT, g BOOLEAN, h CHAR(5), "
     "i BIGINT, j DECIMAL(16), k LVARCHAR(20), l SMALLINT, m INTERVAL DAY TO SECOND, n TEXT, z INTEGER"
 )
 
 
-def attempt(db: Db, sql: str) -> object:
-    try:
-        outcome = db.run(sql)
-    except SqlError as problem:
-        return problem.sqlcode, problem.isamcode, problem.near
-    return outcome.rows, outcome.warnings, outcome.serial
-
-
-@pytest.mark.parametrize("place", ["", "temp "])
-def test_a_row_of_literals_is_what_the_long_way_makes_of_it(db: Db, place: str) -> None:
-    for name in "short", "long":
-        db.run(f"create {place}table {name} ({COLUMNS})")
-    chance = random.Random(1)
-    names = [column.split()[0] for column in COLUMNS.split(", ")]
-    lengths = len(names)
-    rows = [
-        [value if k == at else "null" for k in range(lengths)]
-        for number, value in enumerate(VALUES)
-        for at in range((number + len(place)) % 5, lengths, 5)
-    ]
-    rows += [[chance.choice(VALUES) for _ in range(3)] for _ in range(50)]
-    for row in rows:
-        head = "" if len(row) == lengths else "(z, b, a) "
-        space = chance.choice(["", " ", "\n "])
-        values = f"{space},{space}".join(row)
-        short = attempt(db, f"INSERT INTO short {head}VALUES{space}({values}){space}")
-        # a comment in front is nothing that the short way knows
-        assert short == attempt(db, f"{{}}insert into long {head}values ({values})"), row
-    order = "order by " + ", ".join(str(k + 1) for k, name in enumerate(names) if name != "n")
-    assert db.value("select count(*) from short") > 60
-    assert db.rows(f"select * from short {order}") == db.rows(f"select * from long {order}")
-
-
-def test_texts_that_differ_in_their_literals_are_read_once(db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
-    db.run("create table t (k serial primary key, v varchar(10), w decimal(8,2), z int)")
-    other = connect(db.session.engine)
-    read = [counted(monkeypatch, session.reader, "parse") for session in (db.session, other.session)]
-    for k in range(1, 6):
-        assert db.run(f"insert into t values (0, 'v{k}', {k}.5, {k})").serial == k
-    assert other.run("insert into t values (0, 'v6', 6.5, 6)").serial == 6
-    assert [len(texts) for texts in read] == [1, 0]
-    assert db.fails("insert into t values (3, 'again', 1.0, 1)").sqlcode == -268
-    assert db.rows("select * from t order by 1") == [(k, f"v{k}", Decimal(f"{k}.5"), k) for k in range(1, 7)]
-
-
-def test_a_pattern_is_planned_again_when_its_table_is_another(db: Db) -> None:
+def test_an_insert_is_planned_again_when_its_table_is_another(db: Db) -> None:
     db.run("create table t (a int, b int)")
     db.run("insert into t values (1, 2)")
     db.run("alter table t modify (a varchar(5))")
@@ -112,22 +53,6 @@ def test_a_pattern_is_planned_again_when_its_table_is_another(db: Db) -> None:
     db.run("create temp table t (a date, b int)")
     db.run("insert into t values ('2024-01-02', 8)")
     assert db.rows("select * from t") == [(dt.date(2024, 1, 2), 8)]
-
-
-@walked(
-    "sql",
-    [
-        "insert into t values (?)", "insert into t select 1 from u", "insert into t values ()",
-        "insert into t values (1",
-        "insert into t values (1,)", "insert into t values (1) x", "insert into t values ('a\x00b')", "values (1)",
-        "insert into t values (1), (2)", "insert into \"t\" values (1)", "insert into t values (1 -- one\n)",
-        "insert into t -- values (1)\nvalues (2)", "insert into t { values (1)} values (2)",
-        "xinsert into t values (1)",
-        "insert into t values ('a", "insert into t values (" + "'x'," * (LONGEST_TEXT // 4) + "1)",
-    ],
-)  # fmt: skip
-def test_only_what_is_certain_is_taken_for_a_row_of_literals(sql: str) -> None:
-    assert literal_row(sql) is None
 
 
 def test_whether_a_name_is_free_is_not_asked_of_duckdb_each_time(
