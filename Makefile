@@ -27,7 +27,7 @@ help:
 	@echo "make test-fast    unit tests, one type matrix and one witness: what to run after each change"
 	@echo "make soak         long and random: fuzz, kill -9, flakes; each test for INFORMIX_ARROW_SOAK_SECONDS (600)"
 	@echo "make lint         ruff, mypy --strict, and who may import whom (import-linter)"
-	@echo "make blocking     the blocking front, made anew of the asyncio one"
+	@echo "make blocking     generate the blocking modules from the asyncio ones, src/informix_arrow/aio"
 	@echo "make docs         the documentation site, into build/site; a warning is an error"
 	@echo "make interop      only the tests with IBM's JDBC driver and informix-driver; a missing one is a failure"
 	@echo "make programs     Hibernate, Liquibase, Flyway, SchemaCrawler, clients of change capture on the embedded server; needs Java and Maven"
@@ -82,12 +82,11 @@ lint: $(STAMP)
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python tools/circles.py
-	@$(BIN)/python tools/blocking.py --check
+	@$(BIN)/python tools/async_to_sync.py --check
 	@$(BIN)/python tools/powers_of_ten.py --check
 
-# The blocking front is made of the asyncio one, src/informix_arrow/aio.
 blocking: $(STAMP)
-	@$(BIN)/python tools/blocking.py
+	@$(BIN)/python tools/async_to_sync.py
 
 # What the site is made with comes into the environment when it is first asked for.
 $(VENV)/.docs: $(STAMP)

@@ -133,7 +133,7 @@ def test_what_was_begun_is_given_up_when_others_have_replaced_its_files(
 
 def test_one_program_at_a_time_and_a_state_that_is_not_understood(target: str) -> None:
     ifx.apply_changes(log()[:1], target)
-    opened = delta.opened(target.partition(":")[2])
+    opened = delta.Delta(target.partition(":")[2])
     with pytest.raises(ifx.OperationalError, match="another copy is writing"):
         ifx.apply_changes(log(), target)
     opened.close()

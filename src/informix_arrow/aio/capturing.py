@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-# asyncio only:
 import asyncio
-
-# both:
 import time
 import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -23,6 +20,7 @@ from ..changes.tables import Found, Tables, Wanted, find_table, wanted_tables
 from ..changes.token import Token, lsn_text
 from ..dsn import Parameters, resolve
 from ..exchange.capturing import ChangeReads, read_changes
+from ..front.async_flag import ASYNC
 from ..front.opening import Opening
 from ..wire.changes import written_name
 from ..wire.errors import (
@@ -217,11 +215,10 @@ def capture(
         reads = ChangeReads(number, READ_BYTES, max_records, assembler.write)
         return AsyncChanges(conn, number, assembler, reads, schemas, idle, watchdog, timeout + _GOODBYE)
 
-    # asyncio only:
-    return Opening(open)
-    # blocking only:
-    # | return open()
-    # both:
+    if ASYNC:
+        return Opening(open)
+    else:
+        return open()
 
 
 async def capture_off(connection: str | Mapping[str, Any] | AsyncConnection, tables: Sequence[str]) -> None:
@@ -243,28 +240,25 @@ async def capture_off(connection: str | Mapping[str, Any] | AsyncConnection, tab
                     break
                 if answer != _BUSY_LOGGING or time.monotonic() > until:
                     raise _error(answer, table.wanted.name)
-                # asyncio only:
-                await asyncio.sleep(1)
-                # blocking only:
-                # | time.sleep(1)
-                # both:
+                if ASYNC:
+                    await asyncio.sleep(1)
+                else:
+                    time.sleep(1)
 
 
 class AsyncChanges:
-    # asyncio only:
     """The committed changes of tables, as they come. Made by :func:`capture`.
 
     ``async for transaction in changes``, or :meth:`batches` for several transactions at a time. One task at a time may
     read. A task that is cancelled while it waits for changes loses nothing: whoever reads on gets them.
     """
 
-    # blocking only:
-    # | """The committed changes of tables, as they come. Made by :func:`~informix_arrow.capture`.
-    # |
-    # | ``for transaction in changes``, or :meth:`batches` for several transactions at a time. One thread at a time may
-    # | read. Ctrl-C while it waits for changes loses nothing: whoever reads on gets them.
-    # | """
-    # both:
+    if not ASYNC:
+        """The committed changes of tables, as they come. Made by :func:`~informix_arrow.capture`.
+
+        ``for transaction in changes``, or :meth:`batches` for several transactions at a time. One thread at a time may
+        read. Ctrl-C while it waits for changes loses nothing: whoever reads on gets them.
+        """
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from ..exchange.read_scope import isolation_of, lock_wait_of, set_reading
 from ..exchange.routines import fast_path_call
 from ..exchange.steps import Exchange
 from ..exchange.transaction import commit, rollback
+from ..front.async_flag import ASYNC
 from ..front.link import AsyncLink
 from ..front.opening import Opening
 from ..front.reading import ReadKeywords, start_query
@@ -50,7 +51,6 @@ T = TypeVar("T")
 
 
 class AsyncConnection(AsyncMetadata):
-    # asyncio only:
     """One session with a database server, for asyncio. Made by :func:`connect`.
 
     Tasks of one event loop may share it: exchanges with the server run one after the other, in the order in which they
@@ -69,31 +69,30 @@ class AsyncConnection(AsyncMetadata):
         What the rows of new cursors are made into, ``"tuple"`` by default; see :attr:`AsyncCursor.row_factory`.
     """
 
-    # blocking only:
-    # | """One session with a database server. Made by :func:`~informix_arrow.connect`.
-    # |
-    # | Threads may share it: a lock is held around each exchange with the server, so statements of several
-    # | threads run one after the other, and open results can be read from different threads. They share one
-    # | transaction.
-    # |
-    # | Transactions: with ``autocommit`` off (the default), the first statement that is not a query opens one in
-    # | a logged database, the first of any kind in an ANSI database, and :meth:`commit` or :meth:`rollback` ends
-    # | it. With ``autocommit`` on, and in unlogged databases, every statement is final. :meth:`transaction` gives
-    # | blocks that can be nested. BEGIN, COMMIT and ROLLBACK WORK typed as SQL are kept track of.
-    # |
-    # | As a context manager a connection commits when the block ends well, rolls back when it raises, and closes.
-    # |
-    # | After an error a connection is either usable as before or closed, nothing in between. It closes when the
-    # | network fails, when the server breaks the protocol, when ``read_timeout`` is over, and when an interrupt
-    # | (:meth:`cancel`, ``timeout=``, Ctrl-C) is not answered within 5 seconds: the answer that was on its way would be
-    # | taken for the next one's. The server rolls back then.
-    # |
-    # | Attributes
-    # | ----------
-    # | row_factory
-    # |     What the rows of new cursors are made into, ``"tuple"`` by default; see :attr:`Cursor.row_factory`.
-    # | """
-    # both:
+    if not ASYNC:
+        """One session with a database server. Made by :func:`~informix_arrow.connect`.
+
+        Threads may share it: a lock is held around each exchange with the server, so statements of several
+        threads run one after the other, and open results can be read from different threads. They share one
+        transaction.
+
+        Transactions: with ``autocommit`` off (the default), the first statement that is not a query opens one in
+        a logged database, the first of any kind in an ANSI database, and :meth:`commit` or :meth:`rollback` ends
+        it. With ``autocommit`` on, and in unlogged databases, every statement is final. :meth:`transaction` gives
+        blocks that can be nested. BEGIN, COMMIT and ROLLBACK WORK typed as SQL are kept track of.
+
+        As a context manager a connection commits when the block ends well, rolls back when it raises, and closes.
+
+        After an error a connection is either usable as before or closed, nothing in between. It closes when the
+        network fails, when the server breaks the protocol, when ``read_timeout`` is over, and when an interrupt
+        (:meth:`cancel`, ``timeout=``, Ctrl-C) is not answered within 5 seconds: the answer that was on its way would be
+        taken for the next one's. The server rolls back then.
+
+        Attributes
+        ----------
+        row_factory
+            What the rows of new cursors are made into, ``"tuple"`` by default; see :attr:`Cursor.row_factory`.
+        """
 
     _link: AsyncLink
     _parallel: (
@@ -269,14 +268,14 @@ class AsyncConnection(AsyncMetadata):
             lock_wait=lock_wait,
         )
 
-        # asyncio only:
-        async def open() -> AsyncResult:
-            return AsyncResult(self, await self._run(exchange, timeout), timeout)
+        if ASYNC:
 
-        return Opening(open)
-        # blocking only:
-        # | return Result(self, self._run(exchange, timeout), timeout)
-        # both:
+            async def open() -> AsyncResult:
+                return AsyncResult(self, await self._run(exchange, timeout), timeout)
+
+            return Opening(open)
+        else:
+            return AsyncResult(self, self._run(exchange, timeout), timeout)
 
     async def write_arrow(
         self, table: str, data: Any, *, timeout: float | None = None, **options: Unpack[WriteKeywords]
@@ -366,12 +365,11 @@ class AsyncConnection(AsyncMetadata):
                 "a result cannot be written through the connection that reads it: read it first (read_all()), or "
                 "use another connection"
             )
-        # asyncio only:
-        if isinstance(data, AsyncResult | AsyncPartitionedResult):
-            data = await Arriving.open(data.batches(), data.schema)
-        elif hasattr(data, "__aiter__"):
-            data = await Arriving.open(data)
-        # both:
+        if ASYNC:
+            if isinstance(data, AsyncResult | AsyncPartitionedResult):
+                data = await Arriving.open(data.batches(), data.schema)
+            elif hasattr(data, "__aiter__"):
+                data = await Arriving.open(data)
         if connections > 1:
             return await load_parts(
                 open_plain,
@@ -385,14 +383,13 @@ class AsyncConnection(AsyncMetadata):
                 known=self._remember,
             )
         with writing(self._session, table, data, self._parameters.delimident, options) as load:
-            # asyncio only:
-            try:
-                return await self._run(load.run(), timeout)
-            except Interrupted as interruption:
-                raise asyncio.CancelledError from interruption
-            # blocking only:
-            # | return self._run(load.run(), timeout)
-            # both:
+            if ASYNC:
+                try:
+                    return await self._run(load.run(), timeout)
+                except Interrupted as interruption:
+                    raise asyncio.CancelledError from interruption
+            else:
+                return self._run(load.run(), timeout)
 
     @overload
     def cursor(
@@ -542,39 +539,37 @@ class AsyncConnection(AsyncMetadata):
         await self._run(ping(self._session))
 
     def cancel(self) -> None:
-        # asyncio only:
         """End the statement that runs now for another task, which gets ``QueryCanceled``; the connection stays usable.
 
         Nothing happens when none runs. Does not wait.
         """
-        # blocking only:
-        # | """End the statement that runs now in another thread, by the interrupt that the server knows.
-        # |
-        # | The call that waits raises ``QueryCanceled`` and the connection stays usable; a call that ended before the
-        # | interrupt came returns as if nothing had been. Without a running statement nothing happens. From any thread,
-        # | signal handlers included.
-        # | """
-        # both:
+        if not ASYNC:
+            """End the statement that runs now in another thread, by the interrupt that the server knows.
+
+            The call that waits raises ``QueryCanceled`` and the connection stays usable; a call that ended before the
+            interrupt came returns as if nothing had been. Without a running statement nothing happens. From any thread,
+            signal handlers included.
+            """
         self._link.interrupt()
         for several in tuple(self._parallel):
             several.cancel()
 
     async def close(self) -> None:
-        # asyncio only:
         """End the session; an open transaction is rolled back. Waits for what runs. May be called again."""
-        try:
-            await self._link.close()
-        except InterfaceError:  # it is another event loop's
-            raise
-        except BaseException:
-            self._link.abandon()
-            raise
-        # blocking only:
-        # | """End the session; an open transaction is rolled back. May be called again; other use is an error
-        # | then.
-        # | """
-        # | self._link.close()
-        # both:
+        if not ASYNC:
+            """End the session; an open transaction is rolled back. May be called again; other use is an error
+            then.
+            """
+        if ASYNC:
+            try:
+                await self._link.close()
+            except InterfaceError:  # it is another event loop's
+                raise
+            except BaseException:
+                self._link.abandon()
+                raise
+        else:
+            self._link.close()
 
     @property
     def autocommit(self) -> bool:
@@ -586,16 +581,15 @@ class AsyncConnection(AsyncMetadata):
 
     @autocommit.setter
     def autocommit(self, value: bool) -> None:
-        # asyncio only:
-        self._require_open()
-        if self._link.lock.locked():
-            raise InterfaceError("a statement of another task runs: set autocommit before or after it")
-        self._session.autocommit = self._check_autocommit(value)
-        # blocking only:
-        # | with self._link.lock:
-        # |     self._require_open()
-        # |     self._session.autocommit = self._check_autocommit(value)
-        # both:
+        if ASYNC:
+            self._require_open()
+            if self._link.lock.locked():
+                raise InterfaceError("a statement of another task runs: set autocommit before or after it")
+            self._session.autocommit = self._check_autocommit(value)
+        else:
+            with self._link.lock:
+                self._require_open()
+                self._session.autocommit = self._check_autocommit(value)
 
     @property
     def isolation(self) -> str | None:
@@ -607,17 +601,17 @@ class AsyncConnection(AsyncMetadata):
         """
         return isolation_of(self._session)
 
-    # asyncio only:
-    async def set_isolation(self, value: str) -> None:
-        """Set :attr:`isolation`."""
-        await self._run(set_reading(self._session, isolation=CHECKS["isolation"]("isolation", value)))
+    if ASYNC:
 
-    # blocking only:
-    # | @isolation.setter
-    # | def isolation(self, value: str) -> None:
-    # |     self._run(set_reading(self._session, isolation=CHECKS["isolation"]("isolation", value)))
-    # |
-    # both:
+        async def set_isolation(self, value: str) -> None:
+            """Set :attr:`isolation`."""
+            await self._run(set_reading(self._session, isolation=CHECKS["isolation"]("isolation", value)))
+    else:
+
+        @isolation.setter
+        def isolation(self, value: str) -> None:
+            self._run(set_reading(self._session, isolation=CHECKS["isolation"]("isolation", value)))
+
     @property
     def lock_wait(self) -> int | None:
         """Seconds that a statement waits for another session's lock; 0 = it fails at once, -1 = for ever; None when
@@ -627,17 +621,17 @@ class AsyncConnection(AsyncMetadata):
         """
         return lock_wait_of(self._session)
 
-    # asyncio only:
-    async def set_lock_wait(self, value: int) -> None:
-        """Set :attr:`lock_wait`."""
-        await self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
+    if ASYNC:
 
-    # blocking only:
-    # | @lock_wait.setter
-    # | def lock_wait(self, value: int) -> None:
-    # |     self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
-    # |
-    # both:
+        async def set_lock_wait(self, value: int) -> None:
+            """Set :attr:`lock_wait`."""
+            await self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
+    else:
+
+        @lock_wait.setter
+        def lock_wait(self, value: int) -> None:
+            self._run(set_reading(self._session, lock_wait=check_value("lock_wait", value)))
+
     @contextmanager
     def client_files(self, files: Mapping[str, object]) -> Iterator[None]:
         """Let the statements of a block read and write "files" of this side that are no files::
@@ -667,23 +661,21 @@ class AsyncConnection(AsyncMetadata):
         OperationalError
             From a statement in the block: the server asked for another name, or an object failed.
         """
-        # asyncio only:
-        self._require_open()
-        self._session.files.register(files, self._session.framing.encoding)
-        # blocking only:
-        # | with self._link.lock:
-        # |     self._require_open()
-        # |     self._session.files.register(files, self._session.framing.encoding)
-        # both:
+        if ASYNC:
+            self._require_open()
+            self._session.files.register(files, self._session.framing.encoding)
+        else:
+            with self._link.lock:
+                self._require_open()
+                self._session.files.register(files, self._session.framing.encoding)
         try:
             yield
         finally:
-            # asyncio only:
-            self._session.files.forget(list(files))
-            # blocking only:
-            # | with self._link.lock:
-            # |     self._session.files.forget(list(files))
-            # both:
+            if ASYNC:
+                self._session.files.forget(list(files))
+            else:
+                with self._link.lock:
+                    self._session.files.forget(list(files))
 
     async def _hand_on(self) -> Self:
         """The same connection as another object, for its next holder: this one is refused from now on, and with it its
@@ -934,8 +926,7 @@ def connect(
         env=env,
         **further,
     )
-    # asyncio only:
-    return Opening(lambda: open_connection(parameters))
-    # blocking only:
-    # | return open_connection(parameters)
-    # both:
+    if ASYNC:
+        return Opening(lambda: open_connection(parameters))
+    else:
+        return open_connection(parameters)

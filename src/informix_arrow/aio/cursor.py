@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+import itertools
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
@@ -11,21 +13,19 @@ import pyarrow as pa
 from ..exchange.fetch import ServerCursor
 from ..exchange.reexecute import SmallResult
 from ..exchange.statement import Outcome
+from ..front.async_flag import ASYNC
 from ..front.cursor_base import CursorBase, nothing_to_fetch
 from ..front.runner import AsyncConnectionT
 from ..identifiers import exact, exact_owner
 from ..shaping.parameters import Values
 from ..shaping.rows import NO_ROW, NO_ROWS, Decoded, RowFactory, Rows, as_batch
 from ..wire.assignment import Inexact
-from ..wire.errors import NotSupportedError, QueryCanceled
+from ..wire.errors import InterfaceError, NotSupportedError, QueryCanceled
 from .result import AsyncResult
 
-# blocking only:
-# | from ..front.arrow_stream import ArrowStream as ArrowStream
-# | from functools import partial
-# | import itertools
-# | from ..wire.errors import InterfaceError
-# both:
+if not ASYNC:
+    from ..front.arrow_stream import ArrowStream as ArrowStream
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -55,11 +55,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     # Its rows: all of them, where they are few and here, or what makes batches of them.
     _whole: Decoded | None = None
     _result: AsyncResult | None = None
-    # asyncio only:
     _batches: AsyncIterator[pa.RecordBatch | Decoded] | None = None
-    # blocking only:
-    # | _batches: Iterator[pa.RecordBatch | Decoded] | None = None
-    # both:
     _rows = NO_ROWS
 
     def __init__(
@@ -130,9 +126,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             The server cut text that was too long for its column, as it does in a database that is not ANSI.
         """
         await self._reset()
-        # asyncio only:
-        self._refuse_lazy()
-        # both:
+        if ASYNC:
+            self._refuse_lazy()
         exchange = self._statement(self._connection, operation, parameters, inexact)
         self._timeout = timeout
         self._take(await self._connection._run(exchange, timeout))
@@ -215,9 +210,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         server knows no such procedure, by EXECUTE FUNCTION. Errors, parameters and ``inexact`` as :meth:`execute`.
         """
         await self._reset()
-        # asyncio only:
-        self._refuse_lazy()
-        # both:
+        if ASYNC:
+            self._refuse_lazy()
         exchange = self._procedure(self._connection, procname, parameters, inexact)
         self._timeout = timeout
         self._take(await self._connection._run(exchange, timeout))
@@ -278,40 +272,40 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             rows += self._rows.take()
         return rows
 
-    # asyncio only:
-    async def fetch_arrow_table(self) -> pa.Table:
-        """The rows that are left as a ``pyarrow.Table``."""
-        cursor = self._require_rows()
-        rest = self._rows.rest()
-        batches = [] if rest is None else [rest]
-        if self._batches is not None:
-            batches += [as_batch(batch) async for batch in self._batches]
-        elif self._whole is not None:
-            batches.append(as_batch(self._take_whole()))
-        return pa.Table.from_batches(batches, cursor.plan.schema)
+    if ASYNC:
 
-    # blocking only:
-    # | def fetch_arrow(self) -> ArrowStream:
-    # |     """The rows that are left as an object for Arrow consumers:
-    # |     ``polars.DataFrame(cur.fetch_arrow())``.
-    # |     """
-    # |     cursor = self._require_rows()
-    # |     if cursor.lazy:
-    # |         raise NotSupportedError(
-    # |             'large objects are lobs = "lazy" here, which has no place in Arrow columns: set cursor.lobs to '
-    # |             '"inline" or "skip" before execute(), or use connection.query()'
-    # |         )
-    # |     return ArrowStream(cursor.plan.schema, self._rest())
-    # |
-    # | def fetch_arrow_table(self) -> pa.Table:
-    # |     """The rows that are left as a ``pyarrow.Table``."""
-    # |     return self.fetch_record_batch().read_all()
-    # |
-    # | def fetch_record_batch(self) -> pa.RecordBatchReader:
-    # |     """The rows that are left as a ``pyarrow.RecordBatchReader``, streamed."""
-    # |     return self.fetch_arrow().reader()
-    # |
-    # both:
+        async def fetch_arrow_table(self) -> pa.Table:
+            """The rows that are left as a ``pyarrow.Table``."""
+            cursor = self._require_rows()
+            rest = self._rows.rest()
+            batches = [] if rest is None else [rest]
+            if self._batches is not None:
+                batches += [as_batch(batch) async for batch in self._batches]
+            elif self._whole is not None:
+                batches.append(as_batch(self._take_whole()))
+            return pa.Table.from_batches(batches, cursor.plan.schema)
+    else:
+
+        def fetch_arrow(self) -> ArrowStream:
+            """The rows that are left as an object for Arrow consumers:
+            ``polars.DataFrame(cur.fetch_arrow())``.
+            """
+            cursor = self._require_rows()
+            if cursor.lazy:
+                raise NotSupportedError(
+                    'large objects are lobs = "lazy" here, which has no place in Arrow columns: set cursor.lobs to '
+                    '"inline" or "skip" before execute(), or use connection.query()'
+                )
+            return ArrowStream(cursor.plan.schema, self._rest())
+
+        def fetch_arrow_table(self) -> pa.Table:
+            """The rows that are left as a ``pyarrow.Table``."""
+            return self.fetch_record_batch().read_all()
+
+        def fetch_record_batch(self) -> pa.RecordBatchReader:
+            """The rows that are left as a ``pyarrow.RecordBatchReader``, streamed."""
+            return self.fetch_arrow().reader()
+
     async def fetch_df(self) -> Any:
         """The rows that are left as a ``pandas.DataFrame``; needs pandas. A BIGINT column with NULLs becomes ``Int64``:
         pandas' own default, float64, has not all digits of it.
@@ -330,21 +324,20 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         """The rows that are left as a ``polars.DataFrame``; needs polars."""
         import polars
 
-        # asyncio only:
-        return polars.DataFrame(await self.fetch_arrow_table())
-        # blocking only:
-        # | return polars.DataFrame(self.fetch_arrow())
-        # both:
+        if ASYNC:
+            return polars.DataFrame(await self.fetch_arrow_table())
+        else:
+            return polars.DataFrame(self.fetch_arrow())
 
-    # blocking only:
-    # | def scroll(self, value: int, mode: str = "relative") -> None:
-    # |     """Refused: rows of this cursor come once, in order. ``connection.cursor(scrollable=True)`` has it."""
-    # |     self._require_rows()
-    # |     raise NotSupportedError(
-    # |         "this cursor reads forward only: make one with connection.cursor(scrollable=True) to scroll"
-    # |     )
-    # |
-    # both:
+    if not ASYNC:
+
+        def scroll(self, value: int, mode: str = "relative") -> None:
+            """Refused: rows of this cursor come once, in order. ``connection.cursor(scrollable=True)`` has it."""
+            self._require_rows()
+            raise NotSupportedError(
+                "this cursor reads forward only: make one with connection.cursor(scrollable=True) to scroll"
+            )
+
     async def close(self) -> None:
         """Release the statement and end the cursor's life; later use is an ``InterfaceError``."""
         if not self._closed:
@@ -352,15 +345,15 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             self._description = None
             await self._drop_result()
 
-    # asyncio only:
-    def _refuse_lazy(self) -> None:
-        if self.lobs == "lazy":
-            raise NotSupportedError(
-                'lobs = "lazy" makes files that block, which asyncio must not: use lobs = "inline", which streams the '
-                "contents batch by batch"
-            )
+    if ASYNC:
 
-    # both:
+        def _refuse_lazy(self) -> None:
+            if self.lobs == "lazy":
+                raise NotSupportedError(
+                    'lobs = "lazy" makes files that block, which asyncio must not: use lobs = "inline", which streams '
+                    "the contents batch by batch"
+                )
+
     async def _reset(self) -> None:
         self._forget()
         await self._drop_result()
@@ -373,12 +366,11 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         try:
             self._describes(done)
         except BaseException:  # no row could be made
-            # asyncio only:
-            if not isinstance(done, SmallResult):
-                self._connection._session.orphans.append(done)  # closed before what comes next
-            # blocking only:
-            # | self._connection._run(done.close(self._connection._session))
-            # both:
+            if ASYNC:
+                if not isinstance(done, SmallResult):
+                    self._connection._session.orphans.append(done)  # closed before what comes next
+            else:
+                self._connection._run(done.close(self._connection._session))
             raise
         if isinstance(done, SmallResult):
             self._cursor = self._whole = done
@@ -395,10 +387,11 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             self._whole, self._rows = whole, Rows(self._make)
             return
         self._result = result = AsyncResult(self._connection, cursor, self._timeout)
-        # blocking only:
-        # | lazy = {index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()}
-        # | exact = {**lazy, **exact}
-        # both:
+        if not ASYNC:
+            lazy = {
+                index: partial(result.open_lazily, column) for index, column in result.lazy_columns.items()
+            }
+            exact = {**lazy, **exact}
         self._batches = result.batches() if exact else result._decoded()
         self._rows = Rows(self._make, exact)
 
@@ -446,22 +439,22 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         self._rows.add(batch)
         return True
 
-    # blocking only:
-    # | def _rest(self) -> Iterator[pa.RecordBatch]:
-    # |     """Batches of the rows of which none was handed out."""
-    # |     if self._whole is not None:  # of which none was handed out
-    # |         return self._whole_batch(self._require_rows())
-    # |     rest = self._rows.rest()
-    # |     return itertools.chain(() if rest is None else (rest,), map(as_batch, self._batches or ()))
-    # |
-    # | def _whole_batch(self, cursor: ServerCursor | SmallResult) -> Iterator[pa.RecordBatch]:
-    # |     """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
-    # |     if self._cursor is not cursor:
-    # |         raise InterfaceError("the result was closed while it was being read")
-    # |     if self._whole is not None:
-    # |         yield as_batch(self._take_whole())
-    # |
-    # both:
+    if not ASYNC:
+
+        def _rest(self) -> Iterator[pa.RecordBatch]:
+            """Batches of the rows of which none was handed out."""
+            if self._whole is not None:  # of which none was handed out
+                return self._whole_batch(self._require_rows())
+            rest = self._rows.rest()
+            return itertools.chain(() if rest is None else (rest,), map(as_batch, self._batches or ()))
+
+        def _whole_batch(self, cursor: ServerCursor | SmallResult) -> Iterator[pa.RecordBatch]:
+            """Rows that are all here, when they are asked for; ``InterfaceError`` once there is another result."""
+            if self._cursor is not cursor:
+                raise InterfaceError("the result was closed while it was being read")
+            if self._whole is not None:
+                yield as_batch(self._take_whole())
+
     def __aiter__(self) -> Self:
         """The cursor itself: an async iterator over the rows that are left."""
         return self
@@ -478,17 +471,17 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # asyncio only:
-        if error is not None and not isinstance(error, Exception):  # cancelled: leave without another wait
+        if ASYNC and error is not None and not isinstance(error, Exception):
+            # Canceled: leave without another wait.
             self._closed = True
             self._description = None
             self._abandon()
             return
-        # both:
         await self.close()
 
-    # asyncio only:
-    def _abandon(self) -> None:
-        """Drop the result without a wait."""
-        self._cursor = self._whole = self._result = self._batches = None
-        self._rows = NO_ROWS
+    if ASYNC:
+
+        def _abandon(self) -> None:
+            """Drop the result without a wait."""
+            self._cursor = self._whole = self._result = self._batches = None
+            self._rows = NO_ROWS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from ..dsn import Parameters
 from ..exchange.read_scope import isolation_of, lock_wait_of
+from ..front.async_flag import ASYNC
 from ..front.crew import LOOK, Stopped, named
 from ..front.gathering import DEFAULT_BUDGET, MOST_CONNECTIONS, Gathering, Shares
 from ..front.opening import Opening
@@ -26,9 +28,6 @@ from ..shaping.parameters import Values
 from ..wire.errors import Error, InterfaceError, OperationalError, QueryCanceled
 from .result import AsyncResult
 
-# blocking only:
-# | import threading
-# both:
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
@@ -59,11 +58,7 @@ class AsyncReading(AsyncRunner, Protocol):
     async def close(self) -> None: ...
 
 
-# asyncio only:
 AsyncOpen: TypeAlias = Callable[[Parameters], Awaitable[AsyncReading]]
-# blocking only:
-# | Open: TypeAlias = Callable[[Parameters], Reading]
-# both:
 
 
 async def plan_partitions(
@@ -141,7 +136,6 @@ async def plan_partitions(
 
 
 class AsyncPartitionedResult:
-    # asyncio only:
     """The rows of a table or query that several connections read, streamed, to be read once. Made by
     :func:`partition_read`.
 
@@ -149,15 +143,14 @@ class AsyncPartitionedResult:
     When a task is cancelled while it reads, all parts are ended on the server, and the result is over.
     """
 
-    # blocking only:
-    # | """The rows of a table or query that several connections read, streamed, to be read once. Made by
-    # | :func:`~informix_arrow.partition_read`.
-    # |
-    # | It is used like a :class:`Result`: hand it to whatever takes an Arrow stream, or use :meth:`batches` or
-    # | :meth:`read_all`. Parts are read ahead, in threads, as far as the memory budget goes, whether or not anybody
-    # | takes their batches. :meth:`close` it, or use ``with``: until then the connections stay open.
-    # | """
-    # both:
+    if not ASYNC:
+        """The rows of a table or query that several connections read, streamed, to be read once. Made by
+        :func:`~informix_arrow.partition_read`.
+
+        It is used like a :class:`Result`: hand it to whatever takes an Arrow stream, or use :meth:`batches` or
+        :meth:`read_all`. Parts are read ahead, in threads, as far as the memory budget goes, whether or not anybody
+        takes their batches. :meth:`close` it, or use ``with``: until then the connections stay open.
+        """
 
     def __init__(self, readers: AsyncReaders, schema: pa.Schema) -> None:
         self._readers = readers
@@ -199,11 +192,10 @@ class AsyncPartitionedResult:
 
     async def read_all(self) -> pa.Table:
         """Read all rows into one table. Errors as :meth:`batches`."""
-        # asyncio only:
-        batches = [batch async for batch in self.batches()]
-        # blocking only:
-        # | batches = list(self.batches())
-        # both:
+        if ASYNC:
+            batches = [batch async for batch in self.batches()]
+        else:
+            batches = list(self.batches())
         return pa.Table.from_batches(batches, self._schema)
 
     def cancel(self) -> None:
@@ -218,17 +210,17 @@ class AsyncPartitionedResult:
         self._taken = True
         await self._readers.end()
 
-    # blocking only:
-    # | def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-    # |     """Export the rows as an Arrow C stream; an error while reading reaches the consumer as text."""
-    # |     reader = pa.RecordBatchReader.from_batches(self._schema, self.batches())
-    # |     return reader.__arrow_c_stream__(requested_schema)
-    # |
-    # | def __arrow_c_schema__(self) -> Any:
-    # |     """Export the schema; the rows stay untouched."""
-    # |     return self._schema.__arrow_c_schema__()
-    # |
-    # both:
+    if not ASYNC:
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+            """Export the rows as an Arrow C stream; an error while reading reaches the consumer as text."""
+            reader = pa.RecordBatchReader.from_batches(self._schema, self.batches())
+            return reader.__arrow_c_stream__(requested_schema)
+
+        def __arrow_c_schema__(self) -> Any:
+            """Export the schema; the rows stay untouched."""
+            return self._schema.__arrow_c_schema__()
+
     async def __aenter__(self) -> Self:
         return self
 
@@ -317,11 +309,10 @@ class AsyncReaders:
         self._keeper = keeper  # holds a lock for as long as parts are read
         self._reading: set[AsyncReading] = set()
         self._schema: pa.Schema | None = None
-        # asyncio only:
-        self._tasks: set[asyncio.Task[None]] = set()
-        # blocking only:
-        # | self._threads: list[threading.Thread] = []
-        # both:
+        if ASYNC:
+            self._tasks: set[asyncio.Task[None]] = set()
+        else:
+            self._threads: list[threading.Thread] = []
 
     async def start(self, connection: AsyncReading | None) -> pa.Schema:
         """Begin with the first part here and now, on a connection that is there already or a new one: its schema is
@@ -358,36 +349,34 @@ class AsyncReaders:
     async def end(self) -> None:
         """Stop whoever is still at work, and wait for that."""
         self.ended = True
-        # asyncio only:
-        if not self.core.all_read:
-            self.core.stop()
-            for task in self._tasks:
-                task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-        # blocking only:
-        # | whole = self.core.all_read
-        # | if not whole:
-        # |     self.core.stop()
-        # | while self.core.crew.left(signal := Signal()):
-        # |     if not whole:
-        # |         self._interrupt()  # again: it may have come between two requests
-        # |     signal.wait(LOOK)
-        # both:
+        if ASYNC:
+            if not self.core.all_read:
+                self.core.stop()
+                for task in self._tasks:
+                    task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
+        else:
+            whole = self.core.all_read
+            if not whole:
+                self.core.stop()
+            while self.core.crew.left(signal := AsyncSignal()):
+                if not whole:
+                    self._interrupt()  # again: it may have come between two requests
+                signal.wait(LOOK)
 
     def _interrupt(self) -> None:
         for connection in tuple(self._reading):
             connection.cancel()
 
     def _spawn(self, connection: AsyncReading | None, part: int | None, result: AsyncResult | None) -> None:
-        # asyncio only:
-        task = asyncio.create_task(self._read(connection, part, result))
-        self._tasks.add(task)
-        # blocking only:
-        # | thread = threading.Thread(target=self._read, args=(connection, part, result), daemon=True)
-        # | self._threads.append(thread)
-        # | thread.start()
-        # both:
+        if ASYNC:
+            task = asyncio.create_task(self._read(connection, part, result))
+            self._tasks.add(task)
+        else:
+            thread = threading.Thread(target=self._read, args=(connection, part, result), daemon=True)
+            self._threads.append(thread)
+            thread.start()
 
     async def _read(
         self, connection: AsyncReading | None, part: int | None, result: AsyncResult | None

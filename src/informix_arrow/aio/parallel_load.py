@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -18,6 +19,7 @@ from ..bulk.source import Arriving, Interrupted, Source
 from ..bulk.writer import Request
 from ..dsn import Parameters
 from ..exchange.read_scope import lock_wait_of
+from ..front.async_flag import ASYNC
 from ..front.crew import LOOK, Stopped, named
 from ..front.dealing import AsyncHand, Deal, Dealing, Sorter, shares
 from ..front.waiting import AsyncSignal
@@ -34,9 +36,6 @@ from ..wire.errors import (
 from . import staging
 from .staging import AsyncStaging
 
-# blocking only:
-# | import threading
-# both:
 PATIENCE = 60  # seconds that loaders wait for each other's locks, unless the connection says otherwise
 
 
@@ -51,11 +50,7 @@ class AsyncLoading(AsyncStaging, Protocol):
     async def close(self) -> None: ...
 
 
-# asyncio only:
 AsyncOpenLoader: TypeAlias = Callable[[Parameters], Awaitable[AsyncLoading]]
-# blocking only:
-# | OpenLoader: TypeAlias = Callable[[Parameters], Loading]
-# both:
 
 
 async def load_parts(
@@ -150,9 +145,8 @@ class AsyncLoaders:
         self._load = ""
         self._rows = 0  # of the data
         self._touched: tuple[int, int] | None = None  # by an upsert: rows, and those that were there
-        # asyncio only:
-        self._tasks: set[asyncio.Task[None]] = set()
-        # both:
+        if ASYNC:
+            self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def seen(self) -> tuple[int, int]:
@@ -168,9 +162,8 @@ class AsyncLoaders:
         """End all; whoever loads gets ``QueryCanceled``."""
         crew = self._dealing.crew
         crew.canceled = crew.stopped = True
-        # asyncio only:
-        crew.stop()
-        # both:
+        if ASYNC:
+            crew.stop()
         self._interrupt()
 
     async def run(self) -> WriteReport:
@@ -212,21 +205,18 @@ class AsyncLoaders:
         batches = self._source.batches
         sorter = Sorter(shares(self._source.total, self._count))
         while True:
-            # asyncio only:
-            if isinstance(batches, Arriving) and batches.dry:
-                await self._arrived(batches)
-            try:
-                batch = next(batches, None)
-            except Interrupted as interruption:
-                raise asyncio.CancelledError from interruption
-            # blocking only:
-            # | batch = next(batches, None)
-            # both:
-            if batch is None:
-                # asyncio only:
+            if ASYNC:
                 if isinstance(batches, Arriving) and batches.dry:
+                    await self._arrived(batches)
+                try:
+                    batch = next(batches, None)
+                except Interrupted as interruption:
+                    raise asyncio.CancelledError from interruption
+            else:
+                batch = next(batches, None)
+            if batch is None:
+                if ASYNC and isinstance(batches, Arriving) and batches.dry:
                     continue
-                # both:
                 break
             for deal in sorter.add(batch):
                 await self._offer(deal)
@@ -277,29 +267,29 @@ class AsyncLoaders:
     def _left(self) -> float | None:
         return None if self._ends is None else max(self._ends - time.monotonic(), 0.001)
 
-    # asyncio only:
-    async def _arrived(self, batches: Arriving) -> None:
-        """Wait for the user's data in the caller's own task, unless the load is over before."""
-        task, crew = asyncio.current_task(), self._dealing.crew
-        assert task is not None
-        wakes = _Wakes(task, self._dealing)
-        left = self._left()
-        timer = None if left is None else asyncio.get_running_loop().call_later(left, wakes.strike)
-        with crew.lock:
-            wakes.set()
-        try:
-            await batches.more()
-        finally:
-            wakes.over = True
-            if timer is not None:
-                timer.cancel()
-        if wakes.struck:
-            uncancel = getattr(task, "uncancel", None)  # Python 3.11
-            if uncancel is not None and uncancel():  # somebody else has cancelled the task as well
-                raise asyncio.CancelledError
-            self._raise()
+    if ASYNC:
 
-    # both:
+        async def _arrived(self, batches: Arriving) -> None:
+            """Wait for the user's data in the caller's own task, unless the load is over before."""
+            task, crew = asyncio.current_task(), self._dealing.crew
+            assert task is not None
+            wakes = _Wakes(task, self._dealing)
+            left = self._left()
+            timer = None if left is None else asyncio.get_running_loop().call_later(left, wakes.strike)
+            with crew.lock:
+                wakes.set()
+            try:
+                await batches.more()
+            finally:
+                wakes.over = True
+                if timer is not None:
+                    timer.cancel()
+            if wakes.struck:
+                uncancel = getattr(task, "uncancel", None)  # Python 3.11
+                if uncancel is not None and uncancel():  # somebody else has cancelled the task as well
+                    raise asyncio.CancelledError
+                self._raise()
+
     async def _take(self, keeper: AsyncLoading, overwrite: bool) -> None:
         """Take what is staged. From here on a cancellation is the statement's."""
         table = self._request.table
@@ -370,16 +360,15 @@ class AsyncLoaders:
 
     def _spawn(self) -> None:
         for number in range(self._count):
-            # asyncio only:
-            self._tasks.add(asyncio.create_task(self._loads(number)))
-            # blocking only:
-            # | try:
-            # |     threading.Thread(target=self._loads, args=(number,), daemon=True).start()
-            # | except BaseException:  # there are too many already
-            # |     for _ in range(number, self._count):
-            # |         self._dealing.crew.leave()
-            # |     raise
-            # both:
+            if ASYNC:
+                self._tasks.add(asyncio.create_task(self._loads(number)))
+            else:
+                try:
+                    threading.Thread(target=self._loads, args=(number,), daemon=True).start()
+                except BaseException:  # there are too many already
+                    for _ in range(number, self._count):
+                        self._dealing.crew.leave()
+                    raise
 
     async def _loads(self, number: int) -> None:
         """What one loader does: connect when there is something for it, load, and leave."""
@@ -394,13 +383,12 @@ class AsyncLoaders:
                     await self._loaded(connection, number, hand)
         except Stopped:
             pass
-        # asyncio only:
-        except Interrupted:
-            crew.fail(asyncio.CancelledError())
-        # both:
         except BaseException as error:  # noqa: BLE001 - whoever called raises it
-            crew.fail(named(error, f"connection {number + 1} of {self._count}"))
-            self._interrupt()
+            if ASYNC and isinstance(error, Interrupted):
+                crew.fail(asyncio.CancelledError())
+            else:
+                crew.fail(named(error, f"connection {number + 1} of {self._count}"))
+                self._interrupt()
         finally:
             if connection is not None:
                 self._working.discard(connection)
@@ -462,41 +450,40 @@ class AsyncLoaders:
         """Stop whoever is still at work, and wait for that."""
         crew = self._dealing.crew
         crew.stop()
-        # asyncio only:
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-        # blocking only:
-        # | while crew.left(signal := Signal()):
-        # |     self._interrupt()  # again: it may have come between two requests
-        # |     signal.wait(LOOK)
-        # both:
+        if ASYNC:
+            for task in self._tasks:
+                task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
+        else:
+            while crew.left(signal := AsyncSignal()):
+                self._interrupt()  # again: it may have come between two requests
+                signal.wait(LOOK)
 
 
-# asyncio only:
-class _Wakes:
-    """Ends a task's wait for data when the load is over."""
+if ASYNC:
 
-    def __init__(self, task: asyncio.Task[Any], dealing: Dealing) -> None:
-        self._task, self._dealing = task, dealing
-        self.struck = self.over = False
+    class _Wakes:
+        """Ends a task's wait for data when the load is over."""
 
-    def set(self) -> None:
-        """Something has changed; under the crew's lock."""
-        if self._dealing.crew.stopped:
-            self.strike()
-        elif not self.over:
-            self._dealing.crew.wakes(self)
+        def __init__(self, task: asyncio.Task[Any], dealing: Dealing) -> None:
+            self._task, self._dealing = task, dealing
+            self.struck = self.over = False
 
-    def strike(self) -> None:
-        """The wait is over."""
-        if not (self.struck or self.over):
-            self.struck = True
-            self._task.cancel()
+        def set(self) -> None:
+            """Something has changed; under the crew's lock."""
+            if self._dealing.crew.stopped:
+                self.strike()
+            elif not self.over:
+                self._dealing.crew.wakes(self)
+
+        def strike(self) -> None:
+            """The wait is over."""
+            if not (self.struck or self.over):
+                self.struck = True
+                self._task.cancel()
 
 
-# both:
 def _share(options: WriteKeywords) -> WriteKeywords:
     """The options of one loader."""
     own: WriteKeywords = {**options}

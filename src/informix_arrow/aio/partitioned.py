@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..dsn import resolve
+from ..front.async_flag import ASYNC
 from ..front.gathering import DEFAULT_BUDGET
 from ..front.opening import Opening
 from ..front.reading import ReadKeywords
@@ -104,8 +105,7 @@ def partition_read(
         timeout=timeout,
         options=options,
     )
-    # asyncio only:
-    return Opening(begin)
-    # blocking only:
-    # | return begin()
-    # both:
+    if ASYNC:
+        return Opening(begin)
+    else:
+        return begin()

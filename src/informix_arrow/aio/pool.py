@@ -1,17 +1,13 @@
-# asyncio only:
-"""AsyncPool: connections lent to the tasks of one event loop."""
+"""A pool of connections for programs with many threads, or many tasks.
 
-# blocking only:
-# | """A pool of connections for programs with many threads.
-# |
-# |     pool = informix_arrow.Pool("informix://user:pw@host:9088/stores?server=ol_x", max_size=8)
-# |     with pool.connection() as conn:
-# |         table = conn.read_arrow("SELECT * FROM orders")
-# |
-# | No thread of its own: connections are opened, checked and retired when somebody asks for one or gives one back.
-# | Whoever waits is served in the order of asking. For asyncio: :class:`informix_arrow.aio.AsyncPool`.
-# | """
-# both:
+    pool = await informix_arrow.aio.AsyncPool("informix://user:pw@host:9088/stores?server=ol_x", max_size=8)
+    async with pool.connection() as conn:
+        table = await conn.read_arrow("SELECT * FROM orders")
+
+No thread of its own: connections are opened, checked and retired when somebody asks for one or gives one back.
+Whoever waits is served in the order of asking.
+"""
+
 from __future__ import annotations
 
 import inspect
@@ -25,6 +21,7 @@ from ..dsn import Parameters, refuse_unknown, resolve
 from ..dsn.keywords import ConnectKeywords
 from ..exchange.ping import ping
 from ..exchange.reset import reset as reset_session
+from ..front.async_flag import ASYNC
 from ..front.pool_core import (
     CHECK,
     OPTIONS,
@@ -113,9 +110,8 @@ class AsyncPool:
         self._resolve: Callable[[], Parameters] = partial(resolve, url, **keywords)
         self._resolve()  # what is wrong with them is told here, and not by the first connection
         self._configure, self._reset = configure, reset
-        # blocking only:
-        # | self._fill()
-        # both:
+        if not ASYNC:
+            self._fill()
 
     @asynccontextmanager
     async def connection(self, timeout: float | None = None) -> AsyncIterator[AsyncConnection]:
@@ -294,15 +290,14 @@ class AsyncPool:
         finally:
             self._core.discarded(member, why)
 
-    # asyncio only:
-    def __await__(self) -> Generator[Any, Any, Self]:
-        return self.__aenter__().__await__()
+    if ASYNC:
 
-    # both:
+        def __await__(self) -> Generator[Any, Any, Self]:
+            return self.__aenter__().__await__()
+
     async def __aenter__(self) -> Self:
-        # asyncio only:
-        await self._fill()
-        # both:
+        if ASYNC:
+            await self._fill()
         return self
 
     async def __aexit__(
@@ -320,21 +315,19 @@ class AsyncPool:
 async def _call(hook: Hook | None, connection: AsyncConnection) -> None:
     """Let a hook of the user's set a connection up; what it leaves uncommitted is committed."""
     if hook is not None:
-        # asyncio only:
-        done = hook(connection)
-        if inspect.isawaitable(done):
-            await done
-        # blocking only:
-        # | hook(connection)
-        # both:
+        if ASYNC:
+            done = hook(connection)
+            if inspect.isawaitable(done):
+                await done
+        else:
+            hook(connection)
         if connection.in_transaction:
             await connection.commit()
 
 
 def _end(connection: AsyncConnection) -> None:
     """Close a connection that is of no more use."""
-    # asyncio only:
-    connection._link.abandon()  # without a goodbye, which would be a wait: the task may be cancelled
-    # blocking only:
-    # | connection.close()
-    # both:
+    if ASYNC:
+        connection._link.abandon()  # without a goodbye, which would be a wait: the task may be cancelled
+    else:
+        connection.close()

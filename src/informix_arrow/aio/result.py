@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -12,17 +12,17 @@ import pyarrow as pa
 from ..exchange.batches import Batches
 from ..exchange.fetch import ServerCursor
 from ..exchange.session import Session
+from ..exchange.shape import ObjectColumn, object_columns
 from ..exchange.steps import Exchange
+from ..front.async_flag import ASYNC
 from ..front.runner import AsyncRunner
 from ..shaping.rows import Decoded
 from ..wire.describe import Column
 from ..wire.errors import InexactWarning
 
-# blocking only:
-# | from ..exchange.shape import ObjectColumn, object_columns
-# | from ..large_object import LargeObject, open_objects
-# | from collections.abc import Mapping
-# both:
+if not ASYNC:
+    from ..large_object import LargeObject, open_objects
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -30,7 +30,6 @@ B = TypeVar("B")
 
 
 class AsyncResult:
-    # asyncio only:
     """The rows of one query, streamed, to be read once. Made by :meth:`AsyncConnection.query`.
 
     ``async for batch in result.batches()``, or ``await result.read_all()``. Several results of one connection may be
@@ -41,23 +40,22 @@ class AsyncResult:
     reading on is an ``InterfaceError``. The connection stays usable.
     """
 
-    # blocking only:
-    # | """The rows of one query, streamed, to be read once.
-    # |
-    # | Made by :meth:`Connection.query`. Hand it to whatever takes an Arrow stream (``polars.DataFrame(result)``,
-    # | ``pyarrow.RecordBatchReader.from_stream(result)``, DuckDB's scan of a variable), or use :meth:`batches` or
-    # | :meth:`read_all`. It is deliberately not iterable: libraries that find an iterable take its first batch
-    # | for the whole.
-    # |
-    # | Rows are fetched while they are read; what waits in memory is bounded by the batch being built and two
-    # | fetch replies; batches with large objects end where their contents reach ``batch_bytes``. Several results
-    # | of one connection may be read in turns, also from several threads. COMMIT and ROLLBACK close a result on
-    # | the server: reading on is an error then.
-    # |
-    # | The statement is released at the end of the rows, by :meth:`close`, when a ``with`` block ends, on an
-    # | error, and before the connection's next statement when the result was dropped half read.
-    # | """
-    # both:
+    if not ASYNC:
+        """The rows of one query, streamed, to be read once.
+
+        Made by :meth:`Connection.query`. Hand it to whatever takes an Arrow stream (``polars.DataFrame(result)``,
+        ``pyarrow.RecordBatchReader.from_stream(result)``, DuckDB's scan of a variable), or use :meth:`batches` or
+        :meth:`read_all`. It is deliberately not iterable: libraries that find an iterable take its first batch
+        for the whole.
+
+        Rows are fetched while they are read; what waits in memory is bounded by the batch being built and two
+        fetch replies; batches with large objects end where their contents reach ``batch_bytes``. Several results
+        of one connection may be read in turns, also from several threads. COMMIT and ROLLBACK close a result on
+        the server: reading on is an error then.
+
+        The statement is released at the end of the rows, by :meth:`close`, when a ``with`` block ends, on an
+        error, and before the connection's next statement when the result was dropped half read.
+        """
 
     def __init__(self, connection: AsyncRunner, cursor: ServerCursor, timeout: float | None = None) -> None:
         self._connection = connection
@@ -77,17 +75,19 @@ class AsyncResult:
         """Names and Informix types of the columns, as the server described them; those left out are missing."""
         return self._rows.columns
 
-    # blocking only:
-    # | @property
-    # | def lazy_columns(self) -> Mapping[int, ObjectColumn]:
-    # |     """Large-object columns whose values are handles that :meth:`open_lazily` makes files of, by index."""
-    # |     return {column.index: column for column in object_columns(self.columns)} if self._cursor.lazy else {}
-    # |
-    # | def open_lazily(self, column: ObjectColumn, handles: list[bytes | None]) -> list[LargeObject | None]:
-    # |     """Files for the values of one of :attr:`lazy_columns`."""
-    # |     return open_objects(self._connection, self._cursor, column, handles, self)
-    # |
-    # both:
+    if not ASYNC:
+
+        @property
+        def lazy_columns(self) -> Mapping[int, ObjectColumn]:
+            """Large-object columns whose values are handles that :meth:`open_lazily` makes files of, by index."""
+            return (
+                {column.index: column for column in object_columns(self.columns)} if self._cursor.lazy else {}
+            )
+
+        def open_lazily(self, column: ObjectColumn, handles: list[bytes | None]) -> list[LargeObject | None]:
+            """Files for the values of one of :attr:`lazy_columns`."""
+            return open_objects(self._connection, self._cursor, column, handles, self)
+
     def batches(self) -> AsyncIterator[pa.RecordBatch]:
         """Iterate over the record batches, by ``async for``; none for a result without rows.
 
@@ -121,11 +121,10 @@ class AsyncResult:
 
     async def read_all(self) -> pa.Table:
         """Read all rows into one table. Errors as :meth:`batches`."""
-        # asyncio only:
-        batches = [batch async for batch in self.batches()]
-        # blocking only:
-        # | batches = list(self.batches())
-        # both:
+        if ASYNC:
+            batches = [batch async for batch in self.batches()]
+        else:
+            batches = list(self.batches())
         return pa.Table.from_batches(batches, self.schema)
 
     async def close(self) -> None:
@@ -140,17 +139,17 @@ class AsyncResult:
                 self._rows.abandon(self._connection._session)  # before what comes next
                 raise
 
-    # blocking only:
-    # | def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-    # |     """Export the rows as an Arrow C stream; the consumer may read it in another thread.
-    # |
-    # |     ``requested_schema`` is honoured by casting where Arrow can cast batch by batch. An error while
-    # |     reading reaches the consumer as text, in an exception class of its own.
-    # |     """
-    # |     reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
-    # |     return reader.__arrow_c_stream__(requested_schema)
-    # |
-    # both:
+    if not ASYNC:
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+            """Export the rows as an Arrow C stream; the consumer may read it in another thread.
+
+            ``requested_schema`` is honoured by casting where Arrow can cast batch by batch. An error while
+            reading reaches the consumer as text, in an exception class of its own.
+            """
+            reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
+            return reader.__arrow_c_stream__(requested_schema)
+
     def __arrow_c_schema__(self) -> Any:
         """Export the schema; the rows stay untouched."""
         return self.schema.__arrow_c_schema__()
@@ -161,12 +160,11 @@ class AsyncResult:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # asyncio only:
-        if error is not None and not isinstance(error, Exception):  # cancelled: leave without another wait
+        if ASYNC and error is not None and not isinstance(error, Exception):
+            # Canceled: leave without another wait.
             self._rows.closed = self._rows.taken = True
             self._rows.abandon(self._connection._session)
             return
-        # both:
         await self.close()
 
     def __del__(self) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-# asyncio only:
 import asyncio
-
-# blocking only:
-# | import time
-# both:
 import logging
 import random
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from ..front.async_flag import ASYNC
 from ..observing import failure
 from ..wire.errors import Error, InterfaceError
 from .connection import AsyncConnection, connect
@@ -75,11 +72,10 @@ async def run_transaction(
                 raise
             pause = min(backoff * 2**attempt, max_backoff) * random.uniform(0.5, 1.0)
             log.debug("attempt %d failed (%s), the next one in %.2f s", attempt + 1, failure(error), pause)
-        # asyncio only:
-        await asyncio.sleep(pause)
-        # blocking only:
-        # | time.sleep(pause)
-        # both:
+        if ASYNC:
+            await asyncio.sleep(pause)
+        else:
+            time.sleep(pause)
     raise AssertionError("the last attempt returns or raises")
 
 

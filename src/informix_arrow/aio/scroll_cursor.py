@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from ..exchange.fetch import ServerCursor
 from ..exchange.scroll import Scroller
+from ..exchange.shape import object_columns
 from ..exchange.steps import Exchange
+from ..front.async_flag import ASYNC
 from ..front.cursor_base import nothing_to_fetch
 from ..front.runner import AsyncConnectionT
-from ..shaping.rows import NO_ROW, RowFactory, Rows
+from ..shaping.rows import NO_ROW, OpenLazily, RowFactory, Rows
 from .cursor import AsyncCursor
 
-# blocking only:
-# | from ..exchange.shape import object_columns
-# | from ..large_object import open_objects
-# | from collections.abc import Iterator
-# | from functools import partial
-# | from ..shaping.rows import OpenLazily
-# both:
+if not ASYNC:
+    from ..large_object import open_objects
+
 T = TypeVar("T")
 
 
@@ -105,22 +105,22 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
         """
         return await self._row(number, from_end=number < 0)
 
-    # asyncio only:
-    async def fetch_arrow_table(self) -> pa.Table:
-        """The rows behind the current one as a ``pyarrow.Table``."""
-        scroller, session = self._require_scroller(), self._connection._session
-        batches = []
-        while (batch := await self._run(scroller.next_batch(session))) is not None:
-            batches.append(batch)
-        return pa.Table.from_batches(batches, scroller.cursor.plan.schema)
+    if ASYNC:
 
-    # blocking only:
-    # | def _rest(self) -> Iterator[pa.RecordBatch]:
-    # |     scroller, session = self._require_scroller(), self._connection._session
-    # |     while (batch := self._run(scroller.next_batch(session))) is not None:
-    # |         yield batch
-    # |
-    # both:
+        async def fetch_arrow_table(self) -> pa.Table:
+            """The rows behind the current one as a ``pyarrow.Table``."""
+            scroller, session = self._require_scroller(), self._connection._session
+            batches = []
+            while (batch := await self._run(scroller.next_batch(session))) is not None:
+                batches.append(batch)
+            return pa.Table.from_batches(batches, scroller.cursor.plan.schema)
+    else:
+
+        def _rest(self) -> Iterator[pa.RecordBatch]:
+            scroller, session = self._require_scroller(), self._connection._session
+            while (batch := self._run(scroller.next_batch(session))) is not None:
+                yield batch
+
     async def _row(self, number: int, *, from_end: bool = False) -> Any:
         scroller = self._require_scroller()
         found = await self._run(scroller.row(self._connection._session, number, from_end=from_end))
@@ -146,14 +146,13 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
         return self._require_scroller().cursor
 
     def _open(self, cursor: ServerCursor) -> None:
-        # asyncio only:
-        make, lazy = self._make, self._exact(cursor)
-        # blocking only:
-        # | connection, make = self._connection, self._make
-        # | columns = object_columns(cursor.columns) if cursor.lazy else ()
-        # | opened = {column.index: partial(open_objects, connection, cursor, column) for column in columns}
-        # | lazy: dict[int, OpenLazily] = {**opened, **self._exact(cursor)}
-        # both:
+        if ASYNC:
+            make, lazy = self._make, self._exact(cursor)
+        else:
+            connection, make = self._connection, self._make
+            columns = object_columns(cursor.columns) if cursor.lazy else ()
+            opened = {column.index: partial(open_objects, connection, cursor, column) for column in columns}
+            lazy: dict[int, OpenLazily] = {**opened, **self._exact(cursor)}
 
         def rows_of(batch: pa.RecordBatch) -> list[Any]:
             rows = Rows(make, lazy)

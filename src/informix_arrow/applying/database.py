@@ -1,93 +1,60 @@
 """A database as a target of changes: each transaction is one there, which also says how far it has come.
 
-What is the same in all of them is here. `duck`, `postgres` and `informix` say how theirs is spoken to.
+Tables are made of the declared types of their source, SERIAL as INTEGER.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from ..copies.checks import Checks
+from ..copies.engine import Engine, Session, StateTable
+from ..copies.state import Rows
 from ..wire.errors import OperationalError
+from .errors import missing, overtaken
 from .matching import Counts
 from .net import NetChanges
-from .target import missing, overtaken
 
-STATES = "informix_arrow_changes"
+STATES = StateTable("informix_arrow_changes", "token", length=64)
 """The table in which it stands how far a target has come."""
 
 GONE = "informix_arrow_gone"
 """Rows that are to be taken out: ``number``, and the columns c0, c1, .. in the order of the table's."""
 
-
-class Session(Protocol):
-    """A transaction in the target."""
-
-    def quoted(self, name: str) -> str:
-        """A name for a statement."""
-
-    def equal(self, there: str, gone: str, field: pa.Field) -> str:
-        """The condition that a column of a table has a value of ``GONE``, neither of which is NULL."""
-
-    def same(self, there: str, gone: str, field: pa.Field) -> str:
-        """The condition that they are equal, or both NULL."""
-
-    def token(self, name: str) -> str | None:
-        """How far it has come."""
-
-    def keep(self, name: str, before: str | None, token: str) -> bool:
-        """Write down how far it has come, in place of ``before``; False when that is not what stands there."""
-
-    def prepare(self, table: str, schema: pa.Schema, rows: int) -> None:
-        """Make a table that is not there. So many of its rows are going to be put in or taken out."""
-
-    def change(self, sql: str) -> int:
-        """Run a statement; how many rows it has changed."""
-
-    def pairs(self, sql: str) -> list[tuple[int, int]]:
-        """The rows of a query, of two numbers each."""
-
-    def stage(self, rows: pa.Table) -> AbstractContextManager[None]:
-        """These rows, which are of table columns and a number, as the temporary table ``GONE``."""
-
-    def insert(self, table: str, rows: pa.Table) -> None:
-        """Put rows into a table."""
-
-
-class Server(Protocol):
-    """Where transactions are made."""
-
-    name: str
-
-    def session(self) -> AbstractContextManager[Session]:
-        """A transaction, committed when the block ends well, else undone."""
-
-    def close(self) -> None:
-        """Nothing more comes."""
+LOCKED_ROWS = 1000  # of one table in one transaction, from which on the table is locked
+_NUMBERED = {b"SERIAL": b"INTEGER", b"SERIAL8": b"INT8", b"BIGSERIAL": b"BIGINT"}
 
 
 class Database:
-    """See the module."""
+    """A target whose tables are those of a database."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        try:
+            engine.make_states(STATES)
+        except BaseException:
+            engine.close()
+            raise
 
     def token(self, name: str) -> str | None:
-        with self._server.session() as session:
-            return session.token(name)
+        with self._engine.session() as session:
+            return session.state(STATES, name)
 
     def apply(
         self, name: str, before: str | None, token: str, commit: int, changes: Mapping[str, NetChanges]
     ) -> None:
-        with self._server.session() as session:
-            if not session.keep(name, before, token):
-                raise overtaken(self._server.name, name)
+        with self._engine.session() as session:
+            if session.claim(STATES, name) != before:
+                raise overtaken(self._engine.name, name)
+            session.keep(STATES, name, token)
             for table, net in changes.items():
-                session.prepare(table, net.schema, net.rows)
+                if not session.has(table):
+                    session.create(table, _without_numbers(net.schema))
+                if net.rows >= LOCKED_ROWS:
+                    session.lock(table)
                 quoted = session.quoted(table)
                 if net.emptied:
                     session.change(f"DELETE FROM {quoted}")
@@ -96,10 +63,10 @@ class Database:
                     back = _take_out(session, table, quoted, net)
                     come = pa.concat_tables([come, back])
                 if come.num_rows:
-                    session.insert(table, come)
+                    session.insert(table, _as_rows(come))
 
     def close(self) -> None:
-        self._server.close()
+        self._engine.close()
 
 
 def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.Table:
@@ -109,19 +76,22 @@ def _take_out(session: Session, table: str, quoted: str, net: NetChanges) -> pa.
     """
     lacking, back = 0, []
     for rows, times in _parts(net.gone, net.times):
-        with session.stage(_staged(rows)):
-            same = " AND ".join(_conditions(session, quoted, rows))
-            found = np.zeros(rows.num_rows, np.int64)
-            for number, count in session.pairs(
-                f"SELECT {GONE}.number, COUNT(*) FROM {quoted}, {GONE} WHERE {same} GROUP BY {GONE}.number"
-            ):
-                found[number] = count
-            lacking += int(np.maximum(times - found, 0).sum())
-            if lacking:
-                continue  # only to be counted
+        session.stage(GONE, _as_rows(_staged(rows)))
+        same = " AND ".join(_conditions(session, quoted, rows))
+        found = np.zeros(rows.num_rows, np.int64)
+        for number, count in session.rows(
+            f"SELECT {GONE}.number, COUNT(*) FROM {quoted}, {GONE} WHERE {same} GROUP BY {GONE}.number"
+        ):
+            found[number] = count
+        lacking += int(np.maximum(times - found, 0).sum())
+        removed = 0
+        if not lacking:  # else the others are only counted
             removed = session.change(
                 f"DELETE FROM {quoted} WHERE EXISTS (SELECT {GONE}.number FROM {GONE} WHERE {same})"
             )
+        session.change(f"DROP TABLE {GONE}")
+        if lacking:
+            continue
         if removed != found.sum():
             raise OperationalError(
                 f"{table}: of {int(found.sum()):,} rows that were there {removed:,} could be removed: another program "
@@ -148,7 +118,7 @@ def _parts(rows: pa.Table, times: Counts) -> Iterator[tuple[pa.Table, Counts]]:
 
 
 def _staged(rows: pa.Table) -> pa.Table:
-    fields = [field.with_name(f"c{place}") for place, field in enumerate(rows.schema)]
+    fields = [field.with_name(f"c{place}") for place, field in enumerate(_without_numbers(rows.schema))]
     numbers = pa.array(np.arange(rows.num_rows, dtype=np.int32))
     return pa.Table.from_arrays(
         [*rows.columns, numbers], schema=pa.schema([*fields, pa.field("number", numbers.type)])
@@ -164,3 +134,19 @@ def _conditions(session: Session, quoted: str, rows: pa.Table) -> Iterator[str]:
             continue
         how = session.same if nulls else session.equal
         yield how(column, f"{GONE}.c{place}", field)
+
+
+def _without_numbers(schema: pa.Schema) -> pa.Schema:
+    """The columns as they are declared, but none that numbers its rows itself."""
+    fields: list[pa.Field] = []
+    for field in schema:
+        declared: bytes = (field.metadata or {}).get(b"informix.type", b"")
+        number = _NUMBERED.get(declared.upper().partition(b"(")[0])
+        if number is not None:
+            field = field.with_metadata({**field.metadata, b"informix.type": number})
+        fields.append(field)
+    return pa.schema(fields)
+
+
+def _as_rows(rows: pa.Table) -> Rows:
+    return Rows(rows.schema, iter(rows.to_batches()), Checks(rows.schema))

@@ -24,9 +24,9 @@ from ..copies.files import written
 from ..copies.folders import write_whole
 from ..copies.state import Rows
 from ..wire.errors import OperationalError
+from .errors import missing, overtaken
 from .matching import matched
 from .net import NetChanges
-from .target import missing, overtaken
 
 STATE = "_informix_arrow_changes.json"
 FORMAT = 1
@@ -53,13 +53,8 @@ class Due:
     steps: list[Step]
 
 
-def opened(path: str) -> Delta:
-    """A folder, which is made when it is not there, and to which nobody else writes until it is closed."""
-    return Delta(path)
-
-
 class Delta:
-    """See the module."""
+    """A folder, which is made when it is not there, and to which nobody else writes until it is closed."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)

@@ -6,13 +6,15 @@ import os
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from ..copies.targets import kind_of, load, shown
-from ..wire.errors import InterfaceError, OperationalError
+from ..copies.targets import adapter, kind_of, load, shown
+from ..wire.errors import InterfaceError
+from .database import Database
 from .net import NetChanges
 
 TARGETS = (
     "FILE.duckdb, postgresql://user@host/database, informix://user@host:9088/database?server=.. or delta:DIR"
 )
+_DUCK = "informix_arrow.copies.duck"
 
 
 class Target(Protocol):
@@ -39,43 +41,23 @@ def open_target(target: Any) -> Target:
     if isinstance(target, os.PathLike):
         return _duck(os.fspath(target))
     if not isinstance(target, str):
-        duck = load(f"{__package__}.duck", "DuckDB", "duckdb")
+        duck = load(_DUCK, "DuckDB", "duckdb")
         if duck.is_connection(target):
-            return duck.of_connection(target)  # type: ignore[no-any-return]
+            return Database(duck.Duck(target, "the DuckDB target", own=False))
         raise InterfaceError(
             f"changes are applied to {TARGETS}, or a DuckDB connection, not to {type(target).__name__}"
         )
     kind, rest = kind_of(target)
-    if kind == "postgresql":
-        return _of("postgres", "PostgreSQL", "informix-arrow[postgresql]", rest)
-    if kind == "informix":
-        return _of("informix", "Informix", "informix-arrow", rest)
+    if kind in ("postgresql", "informix"):
+        return Database(adapter(kind)(rest))
     if kind == "delta":
-        return _of("delta", "Delta", "informix-arrow[delta]", rest)
+        adapter(kind)  # whether its package is there
+        return load(f"{__package__}.delta", "Delta", "informix-arrow[delta]").Delta(rest)  # type: ignore[no-any-return]
     if kind == "duckdb" or (not kind and "://" not in target):
         return _duck(target)
     raise InterfaceError(f"{shown(target)!r} is no target of changes: write {TARGETS}")
 
 
 def _duck(path: str) -> Target:
-    return _of("duck", "DuckDB", "duckdb", path)
-
-
-def _of(module: str, what: str, package: str, place: str) -> Target:
-    return load(f"{__package__}.{module}", what, package).opened(place)  # type: ignore[no-any-return]
-
-
-def missing(table: str, rows: int, lacking: int) -> OperationalError:
-    """Of so many rows that were changed or removed some are not in the copy."""
-    return OperationalError(
-        f"{table} is not what the changes were made to: of {rows:,} rows that were changed or removed {lacking:,} "
-        "are not there as they were; make the copy anew"
-    )
-
-
-def overtaken(where: str, name: str) -> OperationalError:
-    """Two programs apply changes to one target."""
-    return OperationalError(
-        f"{where}: another program has applied changes ({name!r}) meanwhile: one at a time may; start the capture "
-        "anew with the target's token"
-    )
+    duck = load(_DUCK, "DuckDB", "duckdb")
+    return Database(duck.Duck(duck.connected(path), path, own=True))

@@ -309,49 +309,52 @@ class _Run:
 
     def table(self, name: str) -> TableCopy:
         """Copy one table; its error is in what is returned."""
-        with _Turn(self._jobs) as turn:
-            began = time.monotonic()
-            try:
-                with self._connection(turn) as connection:
-                    copied = self._copy(connection, name, turn)
-            except (Error, pa.ArrowException, OSError) as error:
-                copied = TableCopy(name, self._plan.mode, error=error)
-            return replace(copied, seconds=round(time.monotonic() - began, 3))
+        self._jobs.acquire()
+        began = time.monotonic()
+        try:
+            with self._turn() as turn:
+                copied = self._copy(turn.connection, name, turn)
+        except (Error, pa.ArrowException, OSError) as error:
+            copied = TableCopy(name, self._plan.mode, error=error)
+        return replace(copied, seconds=round(time.monotonic() - began, 3))
 
     @contextmanager
-    def _connection(self, turn: _Turn) -> Iterator[Connection]:
-        """One that another table was read by, or a new one; after an error it is not used again.
+    def _turn(self) -> Iterator[_Turn]:
+        """A turn, with a connection that another table was read by, or a new one.
 
-        It is free for others when the turn is over, or this block.
+        The connection is free for others when the turn is over, or this block; after an error it is not used again.
         """
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is None:
-            connection = open_plain(self._settings)
+        try:
+            with self._lock:
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                connection = open_plain(self._settings)
+        except BaseException:
+            self._jobs.release()
+            raise
         with self._lock:
             self._busy.add(connection)
-
-        def free() -> None:
-            with self._lock:
-                self._busy.discard(connection)
-                self._idle.append(connection)
-
-        def drop() -> None:
-            with self._lock:
-                self._busy.discard(connection)
-            connection.close()
-
-        turn.then = free
+        turn = _Turn(connection, self._take_back)
         try:
             if self.stopped:
                 raise OperationalError(_STOPPED)
-            yield connection
+            yield turn
         except BaseException:
-            if not turn.over:
-                turn.then = drop
+            turn.end(usable=False)
             raise
+        turn.end()
+
+    def _take_back(self, connection: Connection, usable: bool) -> None:
+        """The connection of a turn that is over: the next table may be read."""
+        try:
+            with self._lock:
+                self._busy.discard(connection)
+                if usable:
+                    self._idle.append(connection)
+            if not usable:
+                connection.close()
         finally:
-            turn.end()
+            self._jobs.release()
 
     def stop(self) -> None:
         """Let all end that is under way: it need not wait for rows of which none have come yet."""
@@ -561,28 +564,18 @@ class _Run:
 
 
 class _Turn:
-    """A table's turn to be read, of which there are as many at a time as jobs."""
+    """A table's turn to be read, by a connection. There are as many at a time as jobs."""
 
-    def __init__(self, jobs: threading.Semaphore) -> None:
-        self._jobs = jobs
-        self.then: Callable[[], object] = lambda: None
-        self.over = False
+    def __init__(self, connection: Connection, take_back: Callable[[Connection, bool], None]) -> None:
+        self.connection = connection
+        self._take_back = take_back
+        self._over = False
 
-    def __enter__(self) -> _Turn:
-        self._jobs.acquire()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.end()
-
-    def end(self) -> None:
-        """The next table may be read."""
-        if not self.over:
-            self.over = True
-            try:
-                self.then()
-            finally:
-                self._jobs.release()
+    def end(self, *, usable: bool = True) -> None:
+        """Give the connection back, which may be called again. One that is not usable is closed."""
+        if not self._over:
+            self._over = True
+            self._take_back(self.connection, usable)
 
 
 def _then(

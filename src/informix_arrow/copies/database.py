@@ -1,105 +1,49 @@
-"""A database as a target: a table for each, and their states in ``informix_arrow_copies``; a transaction for each.
-
-What is the same in all of them is here. `duck`, `postgres` and `informix` say how theirs is spoken to.
-"""
+"""Copies into a database: a table for each, and their states in ``informix_arrow_copies``; a transaction for each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Protocol
 
 import pyarrow as pa
 
 from ..wire.errors import DataError, InterfaceError, OperationalError
-from ..wire.types import ColumnType, TypeCode
+from .engine import STAGE, Engine, Session, StateTable
 from .rejects import Misfit
 from .state import Rows, State, reconcile
 
-STATES = "informix_arrow_copies"
-STAGE = "informix_arrow_stage"
-LOCK_SECONDS = 60  # how long a server may take to see that a program which held locks is dead
-
-
-class Session(Protocol):
-    """A transaction in the target. Names of tables come as they are called, unless they are ``quoted``."""
-
-    def quoted(self, name: str) -> str:
-        """A name for a statement."""
-
-    def has(self, table: str) -> bool:
-        """Whether there is such a table, made by whomever."""
-
-    def columns(self, table: str) -> list[tuple[str, str]]:
-        """Names and declared types of a table's columns, in order."""
-
-    def first(self, sql: str) -> tuple[Any, ...] | None:
-        """The first row of a query; None when there is none."""
-
-    def change(self, sql: str) -> None:
-        """Run any other statement."""
-
-    def claim(self, table: str) -> str | None:
-        """The state of a table, which nobody else can change until the end of the transaction; None if there is none.
-
-        One without a state has an empty one then.
-        """
-
-    def state(self, table: str) -> str | None:
-        """The state of a table."""
-
-    def keep(self, table: str, state: str) -> None:
-        """A new state, in place of the one that was claimed."""
-
-    def fill(self, table: str, rows: Rows) -> None:
-        """The table with these rows, in place of what was there."""
-
-    def stage(self, rows: Rows) -> None:
-        """These rows as the temporary table ``STAGE``."""
-
-    def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """All rows, in columns that can be cast to those of the schema."""
-
-
-class Server(Protocol):
-    """Where transactions are made."""
-
-    name: str
-
-    def session(self) -> AbstractContextManager[Session]:
-        """A transaction, committed when the block ends well, else undone."""
-
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
-        """Of a target."""
-
-    def close(self) -> None:
-        """Nothing more comes."""
+STATES = StateTable("informix_arrow_copies", "state")
 
 
 class Database:
-    """See the module."""
+    """A target whose tables are those of a database."""
 
     overlapping = False  # tables of a database may refer to each other
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._seen: dict[str, str | None] = {}
         self._checked = False  # whose the table of states is
+        try:
+            engine.make_states(STATES)
+        except BaseException:
+            engine.close()
+            raise
 
     def state(self, table: str) -> State | None:
-        name = self._server.name
-        if table.lower() in (STATES, STAGE):
-            what = "the states of copies are" if table.lower() == STATES else "rows on their way are"
+        name = self._engine.name
+        if table.lower() in (STATES.name, STAGE):
+            what = "the states of copies are" if table.lower() == STATES.name else "rows on their way are"
             raise InterfaceError(f"a table cannot be called {table} in {name}: {what} there")
-        with self._server.session() as session:
+        with self._engine.session() as session:
             self._check_states(session)
-            text = self._seen[table] = session.state(table)
+            text = self._seen[table] = session.state(STATES, table)
             if text is not None:
-                return State.from_json(text, f"{name}: {STATES}")
+                return State.from_json(text, f"{name}: {STATES.name}")
             if session.has(table):
                 same = table.lower().replace("'", "''")
-                twin = session.first(f"SELECT name FROM {STATES} WHERE LOWER(name) = '{same}'")
+                twin = session.first(f"SELECT name FROM {STATES.name} WHERE LOWER(name) = '{same}'")
                 if twin:
                     raise OperationalError(
                         f"{name} has a copy of a table {twin[0]}, and cannot tell {table} from it: choose "
@@ -123,7 +67,7 @@ class Database:
 
     def merge(self, table: str, rows: Rows, state: Callable[[], State], key: Sequence[str]) -> State:
         with self._changing(table) as session:
-            session.stage(rows)
+            session.stage(STAGE, rows)
             reconcile(table, rows.checks, rows.checks.of(session.read(STAGE, rows.schema)))
             columns = session.columns(STAGE)
             self._check_there(session, table)
@@ -139,25 +83,25 @@ class Database:
             return _kept(session, table, state)
 
     def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
-        return self._server.misfits(batch)
+        return self._engine.misfits(batch)
 
     def close(self) -> None:
-        self._server.close()
+        self._engine.close()
 
     def _check_states(self, session: Session) -> None:
         """``OperationalError`` where somebody else has a table by the name of ours."""
         if not self._checked:
-            columns = [column.lower() for column, _ in session.columns(STATES)]
+            columns = [column.lower() for column, _ in session.columns(STATES.name)]
             if columns != ["name", "state"]:
                 raise OperationalError(
-                    f"{self._server.name} has a table {STATES} that no copy has made ({', '.join(columns)}): copies "
-                    "keep their states under that name. Rename it, or choose another target"
+                    f"{self._engine.name} has a table {STATES.name} that no copy has made ({', '.join(columns)}): "
+                    "copies keep their states under that name. Rename it, or choose another target"
                 )
             self._checked = True
 
     def _check_there(self, session: Session, table: str) -> None:
         """``OperationalError`` when somebody has taken away what the last copy has made: new rows would hide that."""
-        name = self._server.name
+        name = self._engine.name
         if not session.has(table):
             raise OperationalError(
                 f"{name}: the table {table}, which a copy has made, is gone: copy it in full"
@@ -173,24 +117,13 @@ class Database:
 
     @contextmanager
     def _changing(self, table: str) -> Iterator[Session]:
-        with self._server.session() as session:
-            if session.claim(table) != self._seen[table]:
+        with self._engine.session() as session:
+            if session.claim(STATES, table) != self._seen[table]:
                 raise OperationalError(
-                    f"{self._server.name}: another copy has written {table} meanwhile: copy it again"
+                    f"{self._engine.name}: another copy has written {table} meanwhile: copy it again"
                 )
+            session.lock(table)
             yield session
-
-
-def is_floating_decimal(field: pa.Field) -> bool:
-    """Whether a column has the text of values of a DECIMAL without a scale (``floating_decimals="string"``)."""
-    said = (field.metadata or {}).get(b"informix.type")
-    if said is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
-        return False
-    try:
-        kind = ColumnType.parse_sql(said.decode())
-    except ValueError:
-        return False
-    return kind.code == TypeCode.DECIMAL and kind.scale is None
 
 
 def _check_key(session: Session, table: str, key: Sequence[str], place: str) -> None:
@@ -222,5 +155,5 @@ def _kept(session: Session, table: str, state: Callable[[], State]) -> State:
     counted = session.first(f"SELECT COUNT(*) FROM {session.quoted(table)}")
     assert counted is not None
     kept = replace(state(), rows=int(counted[0]))
-    session.keep(table, kept.to_json())
+    session.keep(STATES, table, kept.to_json())
     return kept

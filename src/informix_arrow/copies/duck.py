@@ -1,4 +1,4 @@
-"""A DuckDB file as a target. One transaction at a time, on one connection."""
+"""The adapter of DuckDB, for copies into a file and for changes. One transaction at a time, on one connection."""
 
 from __future__ import annotations
 
@@ -12,16 +12,142 @@ import duckdb
 import pyarrow as pa
 
 from ..wire.errors import OperationalError
-from .database import STAGE, STATES
+from .engine import StateTable
 from .rejects import Misfit
 from .state import Rows
+
+ROWS = "informix_arrow_rows"  # a view of Arrow rows, while a statement reads them
 
 _taken: set[str] = set()  # files that copies of this process write to: DuckDB keeps others out
 _taking = threading.Lock()
 
 
-class DuckFile:
-    """A file that is open, and its one session."""
+def is_connection(target: object) -> bool:
+    """Whether this is a DuckDB connection."""
+    return isinstance(target, duckdb.DuckDBPyConnection)
+
+
+def connected(path: str) -> Any:
+    """A connection to a file, which is made when it is not there."""
+    try:
+        return duckdb.connect(path)
+    except duckdb.Error as error:
+        raise OperationalError(f"{path} cannot be opened as a DuckDB file: {error}") from error
+
+
+class Duck:
+    """A DuckDB connection, and its one session. One that is not its ``own`` stays open."""
+
+    def __init__(self, connection: Any, name: str, *, own: bool) -> None:
+        self._connection, self._own, self.name = connection, own, name
+        self._lock = threading.RLock()  # one writer at a time
+
+    def make_states(self, states: StateTable) -> None:
+        self._run(
+            f"CREATE TABLE IF NOT EXISTS {states.name} "
+            f"(name VARCHAR PRIMARY KEY, {states.column} VARCHAR NOT NULL)"
+        )
+
+    @contextmanager
+    def session(self) -> Iterator[Duck]:
+        with self._lock:
+            self._run("BEGIN")
+            try:
+                yield self
+            except BaseException:
+                self._run("ROLLBACK")
+                self._connection.unregister(ROWS)  # which a transaction that has failed refuses
+                raise
+            self._run("COMMIT")
+
+    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
+        return ()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._own:
+                self._connection.close()
+
+    # ---- session -------------------------------------------------------------------------------------------
+
+    def quoted(self, name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    def has(self, table: str) -> bool:
+        return table.lower() in {row[0].lower() for row in self.rows("SHOW TABLES")}
+
+    def columns(self, table: str) -> list[tuple[str, str]]:
+        return [(row[0], row[1]) for row in self.rows(f"DESCRIBE {self.quoted(table)}")]
+
+    def first(self, sql: str) -> tuple[Any, ...] | None:
+        rows = self.rows(f"SELECT * FROM ({sql}) LIMIT 1")
+        return rows[0] if rows else None
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return list(self._run(sql).fetchall())
+
+    def change(self, sql: str) -> int:
+        changed = self.rows(sql)
+        return int(changed[0][0]) if changed else 0
+
+    def state(self, states: StateTable, name: str) -> str | None:
+        found = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name]).fetchall()
+        return str(found[0][0]) if found else None
+
+    def claim(self, states: StateTable, name: str) -> str | None:
+        found = self.state(states, name)
+        if found is None:
+            self._run(f"INSERT INTO {states.name} VALUES (?, '')", [name])
+        return found
+
+    def keep(self, states: StateTable, name: str, text: str) -> None:
+        self._run(f"UPDATE {states.name} SET {states.column} = ? WHERE name = ?", [text, name])
+
+    def lock(self, table: str) -> None:
+        """Nobody else writes to a DuckDB database."""
+
+    def create(self, table: str, schema: pa.Schema) -> None:
+        self._connection.register(ROWS, schema.empty_table())
+        self._run(f"CREATE TABLE {self.quoted(table)} AS SELECT * FROM {ROWS}")
+        self._connection.unregister(ROWS)
+
+    def fill(self, table: str, rows: Rows) -> None:
+        self._take(rows, f"CREATE OR REPLACE TABLE {self.quoted(table)} AS SELECT *")
+
+    def insert(self, table: str, rows: Rows) -> None:
+        listed = ", ".join(map(self.quoted, rows.schema.names))
+        self._take(rows, f"INSERT INTO {self.quoted(table)} ({listed}) SELECT {listed}")
+
+    def stage(self, name: str, rows: Rows) -> None:
+        self._take(rows, f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT *")
+
+    def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        relation = self._connection.sql(f"SELECT * FROM {self.quoted(table)}")
+        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # until DuckDB 1.4
+        yield from reader(1 << 17)
+
+    def equal(self, there: str, staged: str, field: pa.Field) -> str:
+        return f"{there} = {staged}"
+
+    def same(self, there: str, staged: str, field: pa.Field) -> str:
+        return f"{there} IS NOT DISTINCT FROM {staged}"
+
+    def _take(self, rows: Rows, sql: str) -> None:
+        """Run a statement that selects from the rows, once they are named."""
+        with rows.stream() as reader:
+            self._connection.register(ROWS, reader)
+            self._run(f"{sql} FROM {ROWS}")
+            self._connection.unregister(ROWS)
+
+    def _run(self, sql: str, values: Sequence[object] = ()) -> Any:
+        try:
+            return self._connection.execute(sql, list(values))
+        except duckdb.Error as error:
+            raise OperationalError(f"{self.name}: {error}") from error
+
+
+class DuckFile(Duck):
+    """A file that no other copy writes to until it is closed."""
 
     def __init__(self, path: str) -> None:
         self._place = os.path.realpath(path)
@@ -30,29 +156,21 @@ class DuckFile:
                 raise OperationalError(f"{path}: another copy is writing to it")
             _taken.add(self._place)
         try:
-            try:
-                self._connection = duckdb.connect(path)
-            except duckdb.Error as error:
-                raise OperationalError(f"{path} cannot be opened as a DuckDB file: {error}") from error
-            self.name = path
-            self._lock = threading.RLock()  # one writer at a time
-            self._run(f"CREATE TABLE IF NOT EXISTS {STATES} (name VARCHAR PRIMARY KEY, state VARCHAR)")
+            super().__init__(connected(path), path, own=True)
             self._file = os.stat(self._place)
         except BaseException:
             _taken.discard(self._place)
             raise
 
     @contextmanager
-    def session(self) -> Iterator[DuckFile]:
-        with self._lock:
-            self._run("BEGIN")
-            try:
-                yield self
-            except BaseException:
-                self._run("ROLLBACK")
-                raise
-            self._run("COMMIT")
-            self._require_file()
+    def session(self) -> Iterator[Duck]:
+        with super().session() as session:
+            yield session
+        self._require_file()
+
+    def close(self) -> None:
+        super().close()
+        _taken.discard(self._place)
 
     def _require_file(self) -> None:
         """``OperationalError`` when what was written is in no file that has a name any more."""
@@ -65,65 +183,3 @@ class DuckFile:
                 f"{self.name}: somebody has removed the file in the middle of the copy, or put another in its place: "
                 "copy again"
             )
-
-    def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
-        return ()
-
-    def close(self) -> None:
-        with self._lock:
-            self._connection.close()
-        _taken.discard(self._place)
-
-    def quoted(self, name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
-
-    def has(self, table: str) -> bool:
-        return table.lower() in {row[0].lower() for row in self._run("SHOW TABLES").fetchall()}
-
-    def columns(self, table: str) -> list[tuple[str, str]]:
-        return [(row[0], row[1]) for row in self._run(f"DESCRIBE {self.quoted(table)}").fetchall()]
-
-    def first(self, sql: str) -> tuple[Any, ...] | None:
-        rows = self._run(f"SELECT * FROM ({sql}) LIMIT 1").fetchall()
-        return rows[0] if rows else None
-
-    def change(self, sql: str) -> None:
-        self._run(sql)
-
-    def claim(self, table: str) -> str | None:
-        found = self.state(table)
-        if found is None:
-            self._run(f"INSERT INTO {STATES} VALUES (?, '')", [table])
-        return found
-
-    def state(self, table: str) -> str | None:
-        found = self._run(f"SELECT state FROM {STATES} WHERE name = ?", [table]).fetchall()
-        return str(found[0][0]) if found else None
-
-    def keep(self, table: str, state: str) -> None:
-        self._run(f"UPDATE {STATES} SET state = ? WHERE name = ?", [state, table])
-
-    def fill(self, table: str, rows: Rows) -> None:
-        self._take(rows, f"CREATE OR REPLACE TABLE {self.quoted(table)}")
-
-    def stage(self, rows: Rows) -> None:
-        self._take(rows, f"CREATE OR REPLACE TEMP TABLE {STAGE}")
-
-    def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        relation = self._connection.sql(f"SELECT * FROM {self.quoted(table)}")
-        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # until DuckDB 1.4
-        yield from reader(1 << 17)
-
-    def _take(self, rows: Rows, make: str) -> None:
-        with rows.stream() as reader:
-            self._connection.register("rows", reader)
-            try:
-                self._run(f"{make} AS SELECT * FROM rows")
-            finally:
-                self._connection.unregister("rows")
-
-    def _run(self, sql: str, values: Sequence[object] = ()) -> duckdb.DuckDBPyConnection:
-        try:
-            return self._connection.execute(sql, list(values))
-        except duckdb.Error as error:
-            raise OperationalError(f"{self.name}: {error}") from error

@@ -1,4 +1,4 @@
-"""Another Informix database as a target: a connection for each table. The database must be logged.
+"""The adapter of Informix: a connection for each table that is being copied. The database must be logged.
 
 Tables are made of the declared types of their source. A full copy of a table whose columns are the same empties it and
 keeps what belongs to it: keys, indexes, grants. A table is locked while rows are put into it: a lock for each of them
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -17,126 +17,150 @@ import pyarrow as pa
 
 from ..bulk.target import quote
 from ..connection import Connection, open_plain
-from ..dsn import Parameters, resolve
+from ..dsn import resolve
 from ..wire.errors import Error, InterfaceError, NotSupportedError
-from .database import LOCK_SECONDS, STAGE, STATES, is_floating_decimal
+from .engine import LOCK_SECONDS, Connections, StateTable
 from .rejects import Misfit
-from .state import Rows
+from .state import Rows, is_floating_decimal
 
 _EXISTS = -310
-
-
-def settings_of(url: str) -> Parameters:
-    """With what to connect to a target; ``InterfaceError`` when it names no database."""
-    settings = replace(resolve(url), autocommit=False)
-    if not settings.database:
-        raise InterfaceError(
-            "the target names no database: write informix://user@host:9088/database?server=.."
-        )
-    return settings
-
-
-def logged_name(connection: Connection, settings: Parameters) -> str:
-    """What a target is called; ``NotSupportedError`` when it has no log, and nothing can be undone."""
-    name = f"{connection.server_name or settings.server}/{connection.database}"
-    if not connection.logged:
-        raise NotSupportedError(
-            f"{name} is a database without logging, where no copy can be undone: give it a log, or choose another"
-        )
-    return name
+_VARYING = (b"VARCHAR", b"NVARCHAR", b"LVARCHAR")
 
 
 class Informix:
-    """Where it is; every session has a connection of its own."""
+    """An Informix database with a log: without one nothing could be undone."""
 
     def __init__(self, url: str) -> None:
-        self._settings = settings_of(url)
-        with open_plain(self._settings) as connection:
-            connection.lock_wait = LOCK_SECONDS  # others may make the table of states
-            self.name = logged_name(connection, self._settings)
+        self._settings = replace(resolve(url), autocommit=False, lock_wait=LOCK_SECONDS)
+        if not self._settings.database:
+            raise InterfaceError(
+                "the target names no database: write informix://user@host:9088/database?server=.."
+            )
+        self._connections = Connections(lambda: InformixSession(open_plain(self._settings)))
+        with self.session() as session:
+            connection = session.connection
+            self.name = f"{connection.server_name or self._settings.server}/{connection.database}"
             self._codec = connection._session.framing.encoding
-            if not InformixSession(connection).has(STATES):
-                try:
-                    connection.execute(f"CREATE TABLE {STATES} (name VARCHAR(128) PRIMARY KEY, state TEXT)")
-                except Error as error:
-                    if error.sqlcode != _EXISTS:  # somebody else was first
-                        raise
-            connection.commit()
+            if not connection.logged:
+                raise NotSupportedError(
+                    f"{self.name} is a database without logging, where no copy can be undone: give it a log, or choose "
+                    "another"
+                )
+
+    def make_states(self, states: StateTable) -> None:
+        kind = "TEXT" if states.length is None else f"VARCHAR({states.length}) NOT NULL"
+        with self.session() as session:
+            if session.has(states.name):
+                return
+            try:
+                session.change(
+                    f"CREATE TABLE {states.name} (name VARCHAR(128) PRIMARY KEY, {states.column} {kind})"
+                )
+            except Error as error:
+                if error.sqlcode != _EXISTS:  # somebody else was first
+                    raise
 
     @contextmanager
     def session(self) -> Iterator[InformixSession]:
-        with open_plain(self._settings) as connection:  # what was not committed is undone
-            connection.lock_wait = LOCK_SECONDS
-            yield InformixSession(connection)
-            connection.commit()
+        with self._connections.transaction() as session:
+            yield session
 
     def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
         return _not_in(self._codec, batch)
 
     def close(self) -> None:
-        """Nothing is open between sessions."""
+        self._connections.close()
 
 
 class InformixSession:
-    """A transaction."""
+    """A connection, in a transaction."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
+
+    def commit(self) -> None:
+        self.connection.commit()
+
+    def close(self) -> None:
+        with suppress(Error):  # an error before it counts
+            self.connection.close()
 
     def quoted(self, name: str) -> str:
-        return quote(name, self._connection._parameters.delimident)
+        return quote(name, self.connection._parameters.delimident)
 
     def has(self, table: str) -> bool:
         found = self._run("SELECT COUNT(*) FROM systables WHERE tabname = ?", [table])
         return bool(found and found[0])
 
     def columns(self, table: str) -> list[tuple[str, str]]:
-        with self._connection.query(f"SELECT * FROM {self.quoted(table)} WHERE 1 = 0") as result:
+        with self.connection.query(f"SELECT * FROM {self.quoted(table)} WHERE 1 = 0") as result:
             return [(column.name, column.type.sql) for column in result.columns]
 
     def first(self, sql: str) -> tuple[Any, ...] | None:
         return self._run(sql)
 
-    def change(self, sql: str) -> None:
-        self._run(sql)
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        with self.connection.execute(sql) as cursor:
+            return list(cursor.fetchall())
 
-    def claim(self, table: str) -> str | None:
-        count = self._connection.execute(f"UPDATE {STATES} SET name = name WHERE name = ?", [table]).rowcount
-        if not count:
-            self._run(f"INSERT INTO {STATES} VALUES (?, ?)", [table, ""])
-            return None
-        if self.has(table):
-            self._lock(table)
-        return self.state(table)
+    def change(self, sql: str) -> int:
+        return self._change(sql)
 
-    def state(self, table: str) -> str | None:
-        found = self._run(f"SELECT state FROM {STATES} WHERE name = ?", [table])
+    def state(self, states: StateTable, name: str) -> str | None:
+        found = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name])
         return None if found is None else str(found[0])
 
-    def keep(self, table: str, state: str) -> None:
-        self._run(f"UPDATE {STATES} SET state = ? WHERE name = ?", [state, table])
+    def claim(self, states: StateTable, name: str) -> str | None:
+        if self._change(f"UPDATE {states.name} SET name = name WHERE name = ?", [name]):
+            return self.state(states, name)
+        self._run(f"INSERT INTO {states.name} VALUES (?, ?)", [name, ""])
+        return None
+
+    def keep(self, states: StateTable, name: str, text: str) -> None:
+        self._run(f"UPDATE {states.name} SET {states.column} = ? WHERE name = ?", [text, name])
+
+    def lock(self, table: str) -> None:
+        if self.has(table):
+            self._run(f"LOCK TABLE {self.quoted(table)} IN EXCLUSIVE MODE")
+
+    def create(self, table: str, schema: pa.Schema) -> None:
+        self.connection.write_arrow(self.quoted(table), schema.empty_table(), mode="create")
 
     def fill(self, table: str, rows: Rows) -> None:
-        name = self.quoted(table)
         with rows.stream() as reader:
-            self._connection.write_arrow(name, reader.schema.empty_table(), mode="replace")
-            self._lock(table)
-            self._connection.write_arrow(name, reader)
+            self.connection.write_arrow(self.quoted(table), reader.schema.empty_table(), mode="replace")
+            self.lock(table)
+            self.connection.write_arrow(self.quoted(table), reader)
 
-    def stage(self, rows: Rows) -> None:
+    def insert(self, table: str, rows: Rows) -> None:
         with rows.stream() as reader:
-            self._connection.write_arrow(STAGE, reader, mode="create", temporary=True)
+            self.connection.write_arrow(self.quoted(table), reader)
+
+    def stage(self, name: str, rows: Rows) -> None:
+        with rows.stream() as reader:
+            self.connection.write_arrow(name, reader, mode="create", temporary=True)
 
     def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         sql = f"SELECT * FROM {self.quoted(table)}"
-        with self._connection.query(sql, floating_decimals=_floating(schema)) as result:
+        with self.connection.query(sql, floating_decimals=_floating(schema)) as result:
             yield from result.batches()
 
-    def _lock(self, table: str) -> None:
-        self._run(f"LOCK TABLE {self.quoted(table)} IN EXCLUSIVE MODE")
+    def equal(self, there: str, staged: str, field: pa.Field) -> str:
+        declared: bytes = (field.metadata or {}).get(b"informix.type", b"VARCHAR")
+        if pa.types.is_string(field.type) and declared.upper().startswith(_VARYING):
+            # Blanks at the end count.
+            return f"({there} = {staged} AND OCTET_LENGTH({there}) = OCTET_LENGTH({staged}))"
+        return f"{there} = {staged}"
+
+    def same(self, there: str, staged: str, field: pa.Field) -> str:
+        return f"({self.equal(there, staged, field)} OR ({there} IS NULL AND {staged} IS NULL))"
+
+    def _change(self, sql: str, values: Sequence[object] = ()) -> int:
+        with self.connection.execute(sql, list(values)) as cursor:
+            return cursor.rowcount
 
     def _run(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
-        with self._connection.execute(sql, list(values)) as cursor:
+        with self.connection.execute(sql, list(values)) as cursor:
             return cursor.fetchone() if cursor.description else None
 
 

@@ -1,7 +1,11 @@
-"""A PostgreSQL database as a target, by the ADBC driver: COPY in binary, a connection for each table.
+"""The adapter of PostgreSQL, by the ADBC driver: COPY in binary, a connection for each table that is being copied.
 
 Tables are in the schema that the connection's ``search_path`` names first. A full copy of a table whose columns are the
-same empties it and keeps what belongs to it: indexes, grants, views.
+same empties it and keeps what belongs to it: indexes, grants, views. Text that stands for a DECIMAL without a scale is
+kept as ``numeric``, which has all its digits.
+
+Rows that changes take out are found by indexes of the tables. Foreign keys among them would have to be deferred: tables
+are written one after the other.
 """
 
 from __future__ import annotations
@@ -16,9 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..wire.errors import DataError, NotSupportedError, OperationalError
-from .database import LOCK_SECONDS, STAGE, STATES, is_floating_decimal
+from .engine import LOCK_SECONDS, STAGE, Connections, StateTable
 from .rejects import Misfit, characters_beyond
-from .state import Rows
+from .state import Rows, is_floating_decimal
 
 #: Our types, and those of PostgreSQL in its own spelling.
 _KINDS = {
@@ -37,22 +41,37 @@ _KINDS = {
 }
 
 
-class PostgresPlace:
-    """Where a database is. A password is in no error."""
+#: A value for NULLs while they are compared, so that joins find their rows by hashes; as text.
+_STANDING = (
+    (pa.types.is_boolean, "f"),
+    (pa.types.is_date, "2000-01-01"),
+    (pa.types.is_timestamp, "2000-01-01"),
+    (pa.types.is_time, "00:00"),
+    (pa.types.is_string, ""),
+    (pa.types.is_large_string, ""),
+    (pa.types.is_binary, ""),
+    (pa.types.is_large_binary, ""),
+)
+
+
+class Postgres:
+    """A PostgreSQL database. A password is in no error."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         parts = urlsplit(url)
         self.name = f"postgresql://{parts.hostname or ''}{parts.path}"
         self._secrets = [each for each in (parts.password, parts.username and parts.netloc) if each]
+        self._connections = Connections(self._connect)
 
-    def connect(self) -> adbc.Connection:
-        """A new connection, in a transaction."""
-        with self.telling():
-            return adbc.connect(self._url)
+    def _connect(self) -> PostgresSession:
+        session = PostgresSession(adbc.connect(self._url))
+        session.run(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+        session.commit()
+        return session
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
+    def _telling(self) -> Iterator[None]:
         """The driver's errors are ours, ``OperationalError``."""
         try:
             yield
@@ -62,33 +81,23 @@ class PostgresPlace:
                 text = text.replace(secret, "***")
             raise OperationalError(f"{self.name}: {text}") from None
 
-
-class Postgres:
-    """Where it is; every session has a connection of its own."""
-
-    def __init__(self, url: str) -> None:
-        self._place = PostgresPlace(url)
-        self.name = self._place.name
+    def make_states(self, states: StateTable) -> None:
+        sql = (
+            f"CREATE TABLE IF NOT EXISTS {states.name} (name text PRIMARY KEY, {states.column} text NOT NULL)"
+        )
         try:
-            self._make_states()
+            self._run(sql)
         except OperationalError:  # two at once: one of them is told of a key that is there twice
-            self._make_states()
+            self._run(sql)
 
-    def _make_states(self) -> None:
+    def _run(self, sql: str) -> None:
         with self.session() as session:
-            session.run(f"CREATE TABLE IF NOT EXISTS {STATES} (name text PRIMARY KEY, state text NOT NULL)")
+            session.run(sql)
 
     @contextmanager
     def session(self) -> Iterator[PostgresSession]:
-        connection = self._place.connect()
-        try:
-            with self._place.telling():
-                session = PostgresSession(connection)
-                session.run(f"SET lock_timeout = '{LOCK_SECONDS}s'")
-                yield session
-                connection.commit()
-        finally:
-            connection.close()  # what was not committed is undone
+        with self._telling(), self._connections.transaction() as session:
+            yield session
 
     def misfits(self, batch: pa.RecordBatch) -> Sequence[Misfit]:
         return characters_beyond(
@@ -96,14 +105,20 @@ class Postgres:
         )
 
     def close(self) -> None:
-        """Nothing is open between sessions."""
+        self._connections.close()
 
 
 class PostgresSession:
-    """A transaction."""
+    """A connection, in a transaction."""
 
     def __init__(self, connection: adbc.Connection) -> None:
         self._connection = connection
+
+    def commit(self) -> None:
+        self._connection.commit()
+
+    def close(self) -> None:
+        self._connection.close()
 
     def quoted(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
@@ -124,47 +139,69 @@ class PostgresSession:
     def first(self, sql: str) -> tuple[Any, ...] | None:
         return self.run(sql)
 
-    def change(self, sql: str) -> None:
-        self.run(sql)
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
 
-    def claim(self, table: str) -> str | None:
-        found = self.run(f"SELECT state FROM {STATES} WHERE name = $1 FOR UPDATE", [table])
+    def change(self, sql: str) -> int:
+        if not sql.startswith("DELETE"):
+            self.run(sql)
+            return 0
+        found = self.run(f"WITH gone AS ({sql} RETURNING 1) SELECT COUNT(*) FROM gone")
+        assert found is not None
+        return int(found[0])
+
+    def state(self, states: StateTable, name: str) -> str | None:
+        found = self.run(f"SELECT {states.column} FROM {states.name} WHERE name = $1", [name])
+        return None if found is None else str(found[0])
+
+    def claim(self, states: StateTable, name: str) -> str | None:
+        sql = f"SELECT {states.column} FROM {states.name} WHERE name = $1 FOR UPDATE"
+        found = self.run(sql, [name])
         if found is None:
-            self.run(f"INSERT INTO {STATES} VALUES ($1, '')", [table])
+            made = f"INSERT INTO {states.name} VALUES ($1, '') ON CONFLICT DO NOTHING RETURNING 1"
+            if self.run(made, [name]) is None:  # somebody else was first
+                found = self.run(sql, [name])
         return None if found is None else str(found[0])
 
-    def state(self, table: str) -> str | None:
-        found = self.run(f"SELECT state FROM {STATES} WHERE name = $1", [table])
-        return None if found is None else str(found[0])
+    def keep(self, states: StateTable, name: str, text: str) -> None:
+        self.run(f"UPDATE {states.name} SET {states.column} = $1 WHERE name = $2", [text, name])
 
-    def keep(self, table: str, state: str) -> None:
-        self.run(f"UPDATE {STATES} SET state = $1 WHERE name = $2", [state, table])
+    def lock(self, table: str) -> None:
+        """PostgreSQL has a lock for every row."""
+
+    def create(self, table: str, schema: pa.Schema) -> None:
+        self.run(f"CREATE TABLE {self.quoted(table)} ({self._listed(kept(table, schema))})")
 
     def fill(self, table: str, rows: Rows) -> None:
-        wanted = kept(table, rows.schema)
-        name = self.quoted(table)
         there = self.columns(table)
-        if there == wanted:
-            self.run(f"DELETE FROM {name}")
+        if there == kept(table, rows.schema):
+            self.run(f"DELETE FROM {self.quoted(table)}")
         else:
             if there:
-                self.run(f"DROP TABLE {name}")
-            self.run(f"CREATE TABLE {name} ({self._listed(wanted)})")
-        if declared(table, rows.schema) == wanted:
-            self.take(table, rows)
+                self.run(f"DROP TABLE {self.quoted(table)}")
+            self.create(table, rows.schema)
+        self.insert(table, rows)
+
+    def insert(self, table: str, rows: Rows) -> None:
+        if declared(table, rows.schema) == kept(table, rows.schema):
+            self._take(table, rows)
             return
-        self.stage(rows)
-        self.run(f"INSERT INTO {name} SELECT * FROM {STAGE}")
+        listed = ", ".join(map(self.quoted, rows.schema.names))
+        self.stage(STAGE, rows)
+        self.run(f"INSERT INTO {self.quoted(table)} ({listed}) SELECT {listed} FROM {STAGE}")
         self.run(f"DROP TABLE {STAGE}")
 
-    def stage(self, rows: Rows) -> None:
+    def stage(self, name: str, rows: Rows) -> None:
         sent = declared("a table", rows.schema)
-        self.run(f"CREATE TEMP TABLE {STAGE} ({self._listed(sent)})")
-        self.take(STAGE, rows, temporary=True)
+        self.run(f"CREATE TEMP TABLE {name} ({self._listed(sent)})")
+        self._take(name, rows, temporary=True)
         for (column, kind), (_, wanted) in zip(sent, kept("a table", rows.schema), strict=True):
             if kind != wanted:  # COPY in binary takes no text for it
-                name = self.quoted(column)
-                self.run(f"ALTER TABLE {STAGE} ALTER COLUMN {name} TYPE {wanted} USING {name}::{wanted}")
+                quoted = self.quoted(column)
+                self.run(f"ALTER TABLE {name} ALTER COLUMN {quoted} TYPE {wanted} USING {quoted}::{wanted}")
+        self.run(f"ANALYZE {name}")
 
     def read(self, table: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         with self._connection.cursor() as cursor:
@@ -184,16 +221,20 @@ class PostgresSession:
             row: tuple[Any, ...] | None = cursor.fetchone()
             return row
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
-        with self._connection.cursor() as cursor:
-            cursor.execute(sql)
-            return list(cursor.fetchall())
+    def equal(self, there: str, staged: str, field: pa.Field) -> str:
+        return f"{there} = {staged}"
+
+    def same(self, there: str, staged: str, field: pa.Field) -> str:
+        standing = next((text for fits, text in _STANDING if fits(field.type)), "0")
+        if is_floating_decimal(field):
+            standing = "0"
+        hashed = f"COALESCE({there}, '{standing}') = COALESCE({staged}, '{standing}')"
+        return f"({hashed} AND ({there} IS NULL) = ({staged} IS NULL))"
 
     def _listed(self, columns: Sequence[tuple[str, str]]) -> str:
         return ", ".join(f"{self.quoted(name)} {kind}" for name, kind in columns)
 
-    def take(self, table: str, rows: Rows, *, temporary: bool = False) -> None:
+    def _take(self, table: str, rows: Rows, *, temporary: bool = False) -> None:
         """Put rows into a table."""
         schema = pa.schema([(each.name, _sent(each.type)) for each in rows.schema])
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from ..wire.errors import OperationalError
+from ..wire.types import ColumnType, TypeCode
 from .checks import Checks
 from .rejects import Misfit
 
@@ -169,3 +170,15 @@ def reconcile(table: str, read: Checks, there: Checks) -> None:
     found = read.differences(there)
     if found:
         raise OperationalError(f"{table}: {'; '.join(found)}; the target is as it was before")
+
+
+def is_floating_decimal(field: pa.Field) -> bool:
+    """Whether a column has the text of values of a DECIMAL without a scale (``floating_decimals="string"``)."""
+    said = (field.metadata or {}).get(b"informix.type")
+    if said is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+        return False
+    try:
+        kind = ColumnType.parse_sql(said.decode())
+    except ValueError:
+        return False
+    return kind.code == TypeCode.DECIMAL and kind.scale is None

@@ -17,6 +17,14 @@ TARGETS = (
     "DIR/ for a folder of Parquet files, delta:DIR, iceberg:DIR/, FILE.duckdb, postgresql://user@host/database or "
     "informix://user@host:9088/database?server=.."
 )
+#: For each kind of target: module and class of the adapter, what an error calls it, and the package that it needs.
+_ADAPTERS = {
+    "duckdb": ("duck", "DuckFile", "a DuckDB file", "duckdb"),
+    "postgresql": ("postgres", "Postgres", "PostgreSQL", "informix-arrow[postgresql]"),
+    "informix": ("informix", "Informix", "Informix", "informix-arrow"),
+    "delta": ("delta", "DeltaFolder", "Delta", "informix-arrow[delta]"),
+    "iceberg": ("iceberg", "IcebergCatalogue", "Iceberg", "informix-arrow[iceberg]"),
+}
 _INFORMIX = ("informix", "informixs", "jdbc:informix", "jdbc:gbasedbt")
 
 
@@ -46,18 +54,12 @@ def open_target(text: str, partition_by: Sequence[str] = ()) -> Target:
     kind, place = kind_of(text)
     if partition_by and kind not in ("folder", ""):
         raise InterfaceError("partition_by is for folders of Parquet files: write the target as DIR/")
-    if kind == "duckdb":
-        return Database(_of("duck", "a DuckDB file", "duckdb").DuckFile(place))
-    if kind == "postgresql":
-        return Database(_of("postgres", "PostgreSQL", "informix-arrow[postgresql]").Postgres(place))
-    if kind == "informix":
-        return Database(_of("informix", "Informix", "informix-arrow").Informix(place))
-    if kind == "delta":
-        return FileTarget(_of("delta", "Delta", "informix-arrow[delta]").DeltaFolder(place))
-    if kind == "iceberg":
-        return FileTarget(_of("iceberg", "Iceberg", "informix-arrow[iceberg]").IcebergCatalogue(place))
     if kind == "folder":
         return FileTarget(ParquetFolder(place, partition_by))
+    if kind in ("delta", "iceberg"):
+        return FileTarget(adapter(kind)(place))
+    if kind:
+        return Database(adapter(kind)(place))
     raise InterfaceError(f"{shown(text)!r} is no target: write {TARGETS}")
 
 
@@ -75,5 +77,7 @@ def load(module: str, what: str, package: str) -> Any:
         raise InterfaceError(f"{what} needs another package: pip install '{package}'") from error
 
 
-def _of(module: str, what: str, package: str) -> Any:
-    return load(f"{__package__}.{module}", what, package)
+def adapter(kind: str) -> Any:
+    """The class that writes to a kind of target; its argument is the place."""
+    module, name, what, package = _ADAPTERS[kind]
+    return getattr(load(f"{__package__}.{module}", what, package), name)
