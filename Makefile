@@ -82,7 +82,6 @@ lint: $(STAMP)
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python tools/circles.py
 	@$(BIN)/python tools/blocking.py --check
-	@$(BIN)/python tools/powers_of_ten.py --check
 
 # The blocking front is made of the asyncio one, src/informix_arrow/aio.
 blocking: $(STAMP)

@@ -22,8 +22,7 @@ enum ia_out_status {
     IA_OUT_CENTURY,  /* two digits of the year would be read as another */
     IA_OUT_BLANK,    /* a text of one blank, where the delimiter is one */
     IA_OUT_OFFSETS,  /* the producer's offsets are inconsistent */
-    IA_OUT_DIGITS,   /* a decimal with more digits than its type */
-    IA_OUT_FINITE    /* a float that is no number, or infinite */
+    IA_OUT_DIGITS    /* a decimal with more digits than its type */
 };
 
 struct ia_out_format {
@@ -63,7 +62,6 @@ static const char *ia_out_column_from(const struct ia_op *op, struct ia_out_colu
 {
     static const char *const formats[] = {
         [IA_INT16] = "s",   [IA_INT32] = "i",          [IA_INT64] = "l",
-        [IA_FLOAT32] = "f", [IA_FLOAT64] = "g",
         [IA_INT8] = "l",    [IA_DATE] = "tdD",         [IA_BOOL] = "b",
         [IA_DATETIME_DATE32] = "tdD",                  [IA_DATETIME_TIME32] = "tts",
         [IA_DATETIME_TIME64] = "ttu",                  [IA_INTERVAL_MONTHS] = "i",
