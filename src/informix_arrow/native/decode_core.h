@@ -20,7 +20,7 @@
 #include "decode_block.h"
 #include "decode_datetime.h"
 #include "decode_interval.h"
-#include "decode_lanes.h"
+#include "decode_fixed.h"
 #include "decode_plan.h"
 #include "decode_text.h"
 #include "decode_value.h"
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
             }
             if (by_rows > 0) {
                 by_rows--;
-            } else if (d->lanes) {
+            } else if (d->blocks) {
                 d->rows = rows;
                 d->bytes = bytes;
                 while (ia_block_decode(d, p, end, &q, &by_rows) > 0)

@@ -11,7 +11,7 @@
 #include "decode_batch.h"
 #include "decode_datetime.h"
 #include "decode_fields.h"
-#include "decode_lanes.h"
+#include "decode_fixed.h"
 #include "decode_text.h"
 #include "decode_value.h"
 #include "plan.h"
@@ -156,19 +156,17 @@ static inline int ia_block_rows(int64_t message)
     return rows;
 }
 
-/* Where each column stands in its segment (decode_block.h), and the kernels for blocks. */
+/* Where each column stands in its segment (decode_block.h), and whether there are blocks. */
 static void ia_segments_from(struct ia_decoder *d)
 {
-    const struct ia_lanes *found[IA_LANES + 1];
+    d->blocks = 1;
     for (struct ia_column *c = d->columns; c < d->columns + d->count; c++) {
         c->place = d->gap;
         d->gap = ia_is_variable(c->kind) ? 0 : d->gap + c->width;
     }
-    ia_lanes_here(found);
-    d->lanes = found[0];
     for (const struct ia_column *c = d->columns; c < d->columns + d->count; c++)
         if (c->kind == IA_CHANGE_BOOL || c->kind == IA_CHANGE_LVARCHAR)
-            d->lanes = NULL; /* blocks know the forms of tuples only */
+            d->blocks = 0; /* blocks know the forms of tuples only */
     d->block_rows = ia_block_rows(IA_TUPLE_HEADER + d->min_tuple);
 }
 
