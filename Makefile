@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/informix_arrow/*.c src/informix_arrow/native/*.h)
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/informix_arrow/*.c src/informix_arrow/native/*.h src/informix_arrow/native/*.def)
 MODULES := $(VENV)/.modules
 PYTEST := $(BIN)/python -m pytest -p no:benchmark --durations=20
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -82,6 +82,7 @@ lint: $(STAMP)
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python tools/circles.py
 	@$(BIN)/python tools/blocking.py --check
+	@$(BIN)/python tools/kinds.py --check
 
 # The blocking front is made of the asyncio one, src/informix_arrow/aio.
 blocking: $(STAMP)

@@ -27,16 +27,10 @@
 /* What a column is to a block; 0: nothing in particular. */
 enum { IA_ENC_LANE = 1, IA_ENC_SHORT = 2 /* a VARCHAR of Arrow's utf8 or binary, copied as it is */ };
 
-/* Whether a column's fields have different sizes. */
-static inline int ia_enc_is_variable(int kind)
-{
-    return kind == IA_BOOL || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_OPAQUE;
-}
-
 /* The bytes that a column has in each row; a BOOLEAN has more, and what varies. */
 static inline int32_t ia_enc_least(const struct ia_enc_col *c)
 {
-    return c->kind == IA_VARCHAR ? 1 : ia_enc_is_variable(c->kind) ? 5 : c->width;
+    return c->kind == IA_VARCHAR ? 1 : ia_is_variable(c->kind) ? 5 : c->width;
 }
 
 /* Find the lanes and their places; after each load. */
@@ -71,7 +65,7 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
         gap = 0;
         *link = k;
         link = &c->next;
-        if (ia_enc_is_variable(c->kind)) {
+        if (ia_is_variable(c->kind)) {
             if (c->lane != IA_ENC_SHORT) plan->sized = 0;
             plan->segments++;
             place = 0;
@@ -311,7 +305,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_block(const struct ia_enc_pl
             else
                 p = ia_enc_put_other(plan, k, row + n, p);
             if (p == NULL) break;
-            if (ia_enc_is_variable(c->kind)) {
+            if (ia_is_variable(c->kind)) {
                 spot += stride;
                 *spot = (uint32_t)(p - out);
             }
