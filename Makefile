@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/informix_arrow/*.c src/informix_arrow/native/*.h)
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/informix_arrow/*.c src/informix_arrow/native/*.h src/informix_arrow/native/*.def)
 MODULES := $(VENV)/.modules
 PYTEST := $(BIN)/python -m pytest -p no:benchmark --durations=20
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -83,7 +83,7 @@ lint: $(STAMP)
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python tools/circles.py
 	@$(BIN)/python tools/async_to_sync.py --check
-	@$(BIN)/python tools/powers_of_ten.py --check
+	@$(BIN)/python tools/kinds.py --check
 
 blocking: $(STAMP)
 	@$(BIN)/python tools/async_to_sync.py

@@ -29,14 +29,6 @@ int main(int argc, char **argv)
     int bad;
     if (ia_decoder_init(&d, ops, count, INT64_C(1) << 30, INT64_C(1) << 30, 65536, NULL, &bad))
         return 3;
-    /* What nearly every processor has: with the best of each, counts would be those of a machine. */
-    const struct ia_lanes *lanes[IA_LANES + 1];
-    ia_lanes_here(lanes);
-    for (int i = 0; d.lanes && lanes[i]; i++)
-        if (strcmp(lanes[i]->name, "avx2") != 0) {
-            d.lanes = lanes[i];
-            break;
-        }
     if (counted(&d, wire, wire + size) != IA_NEED_MORE)
         return 4;
     printf("%lld\n", (long long)d.rows);

@@ -1,6 +1,6 @@
-"""Which way to decode blocks wins? `python -m benchmarks.experiments.block_kernels`
+"""What do blocks gain over the loop over rows? `python -m benchmarks.experiments.block_kernels`
 
-The tuples of test_codec.py through each of the kernels of this processor and through the loop over rows, in turns;
+The tuples of test_codec.py by blocks and through the loop over rows, in turns;
 the best of ROUNDS, ns a row. What else was tried for blocks, on an EPYC of the fifth generation, is gone from the code
 and here with its figure:
 
@@ -51,34 +51,35 @@ from __future__ import annotations
 
 import time
 
-from informix_arrow._decode import FULL, KERNELS, Decoder
+from informix_arrow._decode import FULL, Decoder
 from informix_arrow.wire.describe import Column, compile_plan
 from informix_arrow.wire.types import ColumnType
 
 from ..test_codec import COLUMNS, payloads_of, tuples, wire_of
 
 ROUNDS = 40
+WAYS = {"blocks": True, "rows": False}
 
 
 def best(columns: list[Column], wire: bytes, rows: int) -> dict[str, float]:
-    """ns a row for each kernel, in turns."""
+    """ns a row by blocks and by rows, in turns."""
     plan = compile_plan(columns)
-    found = dict.fromkeys(KERNELS, float("inf"))
+    found = dict.fromkeys(WAYS, float("inf"))
     for _ in range(ROUNDS):
-        for kernels in KERNELS:
+        for way, blocks in WAYS.items():
             decoder = Decoder(
                 [op.as_tuple() for op in plan.ops],
                 [column.name for column in columns],
                 batch_rows=1 << 30,
                 batch_bytes=2 << 20,
                 max_tuple=plan.max_tuple,
-                kernels=kernels,
+                blocks=blocks,
             )
             started, position, status = time.perf_counter_ns(), 0, FULL
             while status == FULL:
                 position, status = decoder.feed(wire, position, len(wire))
                 decoder.take()
-            found[kernels] = min(found[kernels], (time.perf_counter_ns() - started) / rows)
+            found[way] = min(found[way], (time.perf_counter_ns() - started) / rows)
     return found
 
 

@@ -7,7 +7,6 @@
 
 #include "native/decode_batch.h"
 #include "native/decode_core.h"
-#include "native/decode_lanes.h"
 #include "native/decode_plan.h"
 #include "native/decode_python.h"
 #include "native/decode_reply.h"
@@ -73,13 +72,12 @@ static void leave(Decoder *self)
 static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"ops", "names", "batch_rows", "batch_bytes", "max_tuple", "codepage", "framing", "text_limit",
-                               "kernels", NULL};
-    const char *kernels = NULL;
+                               "blocks", NULL};
     PyObject *ops_object, *names_object, *codepage = Py_None;
-    int framing = IA_FRAMING_TUPLE, text_limit = INT32_MAX;
+    int framing = IA_FRAMING_TUPLE, text_limit = INT32_MAX, blocks = 1;
     long long batch_rows = LLONG_MIN, batch_bytes = LLONG_MIN, max_tuple = LLONG_MIN;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLOiiz:Decoder", keywords, &ops_object, &names_object,
-                                     &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing, &text_limit, &kernels))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLOiip:Decoder", keywords, &ops_object, &names_object,
+                                     &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing, &text_limit, &blocks))
         return NULL;
     if (batch_rows == LLONG_MIN || batch_bytes == LLONG_MIN || max_tuple == LLONG_MIN) {
         PyErr_SetString(PyExc_TypeError, "Decoder() needs the keywords batch_rows, batch_bytes and max_tuple");
@@ -96,15 +94,6 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     }
     if (text_limit < 1) {
         PyErr_Format(PyExc_ValueError, "text_limit must be positive, not %d", text_limit);
-        return NULL;
-    }
-    const struct ia_lanes *lanes[IA_LANES + 1];
-    ia_lanes_here(lanes);
-    int chosen = 0;
-    while (kernels && lanes[chosen] && strcmp(lanes[chosen]->name, kernels) != 0)
-        chosen++;
-    if (!lanes[chosen] && strcmp(kernels, "rows") != 0) {
-        PyErr_Format(PyExc_ValueError, "kernels must be one of KERNELS, not '%s'", kernels);
         return NULL;
     }
     Decoder *self = ia_instance(type);
@@ -129,8 +118,7 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         goto failed;
     }
     self->core.framing = framing;
-    if (self->core.lanes)
-        self->core.lanes = lanes[chosen];
+    self->core.blocks &= blocks;
     ia_limit_text(&self->core, text_limit);
     PyMem_Free(ops);
     return (PyObject *)self;
@@ -306,7 +294,7 @@ static PyGetSetDef decoder_getset[] = {
 
 PyDoc_STRVAR(decoder_doc,
              "Decoder(ops, names, *, batch_rows, batch_bytes, max_tuple, codepage=None, framing=0, text_limit=2147483647,\n"
-             "        kernels=None)\n"
+             "        blocks=True)\n"
              "--\n\n"
              "Turn the tuples of one result into Arrow record batches.\n\n"
              "ops: one (kind, width, arg, flags) per column, the numbers of plan.h; names: the columns' names, for errors;\n"
@@ -315,7 +303,7 @@ PyDoc_STRVAR(decoder_doc,
              "UTF-8 (checked strictly), else 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}; framing: 0 for\n"
              "the SQ_TUPLE messages of a result, 1 for the SQ_PUT messages of an insert cursor;\n"
              "text_limit: bytes that one column's 32-bit offsets count in a batch, which ends before a row could exceed\n"
-             "them; a single longer value is a DataError; kernels: one of KERNELS, for tests: all give the same.\n\n"
+             "them; a single longer value is a DataError; blocks=False: row by row, for tests: the same comes out.\n\n"
              "One thread at a time: a call while another runs raises RuntimeError.");
 
 static PyType_Slot decoder_slots[] = {
@@ -335,13 +323,6 @@ static PyType_Spec decoder_spec = {
 static int module_exec(PyObject *module)
 {
     if (ia_module_add_errors(module) || ia_module_add_decimal(module) || ia_module_add_type(module, &decoder_spec))
-        return -1;
-    const struct ia_lanes *lanes[IA_LANES + 1];
-    const char *names[IA_LANES + 2] = {0};
-    ia_lanes_here(lanes);
-    for (int i = 0; i == 0 || lanes[i - 1]; i++)
-        names[i] = lanes[i] ? lanes[i]->name : "rows";
-    if (ia_module_add_names(module, "KERNELS", names))
         return -1;
     if (PyModule_AddIntConstant(module, "NEED_MORE", IA_NEED_MORE) || PyModule_AddIntConstant(module, "OTHER", IA_OTHER))
         return -1;

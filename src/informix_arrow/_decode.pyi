@@ -11,8 +11,6 @@ _T = TypeVar("_T")
 NEED_MORE: Final = 0
 OTHER: Final = 1
 FULL: Final = 2
-#: How rows can be decoded on this processor, the best first; the last, "rows", is the loop over rows alone.
-KERNELS: Final[tuple[str, ...]]
 
 @final
 class Decoder:
@@ -29,15 +27,15 @@ class Decoder:
         codepage: bytes | None = None,
         framing: int = 0,
         text_limit: int = 2147483647,
-        kernels: str | None = None,
+        blocks: bool = True,
     ) -> Decoder:
         """``ops`` are ``PlanOp.as_tuple()``; a batch is full at ``batch_rows`` rows or ``batch_bytes`` Arrow bytes.
 
         ``max_tuple`` is the longest payload allowed, bytes. ``codepage`` is None for UTF-8 (checked strictly) or 1024
         bytes: 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}. ``framing`` 0 reads SQ_TUPLE messages,
         1 SQ_PUT messages: their payloads are alike. ``text_limit`` is how many bytes one column's 32-bit offsets count
-        in a batch, which ends before a row could exceed them; a single longer value is a DataError. ``kernels``, for
-        tests, is one of KERNELS: all give the same. Raises ValueError naming a wrong op.
+        in a batch, which ends before a row could exceed them; a single longer value is a DataError. ``blocks=False``,
+        for tests, decodes row by row, which gives the same. Raises ValueError naming a wrong op.
         """
 
     def feed(self, data: Buffer, start: int, end: int, /) -> tuple[int, int]:

@@ -242,23 +242,14 @@ static int read_codepage(Encoder *self, PyObject *codepage)
 
 static PyObject *Encoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"ops", "names", "codepage", "kernels", NULL};
+    static char *keywords[] = {"ops", "names", "codepage", "blocks", NULL};
     PyObject *ops, *names, *codepage = Py_None;
-    const char *wanted = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$Oz:Encoder", keywords, &ops, &names, &codepage, &wanted))
+    int blocks = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$Op:Encoder", keywords, &ops, &names, &codepage, &blocks))
         return NULL;
-    const struct ia_enc_kernels *kernels[IA_ENC_KERNELS + 1];
-    int chosen = 0;
-    ia_enc_kernels_here(kernels);
-    while (wanted && kernels[chosen] && strcmp(kernels[chosen]->name, wanted) != 0) chosen++;
-    if (kernels[chosen] == NULL && strcmp(wanted, "rows") != 0) {
-        PyErr_Format(PyExc_ValueError, "kernels must be one of KERNELS, not '%s'", wanted);
-        return NULL;
-    }
-
     Encoder *self = ia_instance(type); /* zeroed */
     if (self == NULL) return NULL;
-    self->plan.kernels = kernels[chosen];
+    self->plan.by_rows = !blocks;
     PyObject *list = PySequence_Tuple(ops);
     self->names = list ? PySequence_Tuple(names) : NULL;
     if (self->names == NULL || read_plan(self, list) || read_codepage(self, codepage)) {
@@ -531,10 +522,10 @@ static PyGetSetDef encoder_getset[] = {
 };
 
 PyDoc_STRVAR(encoder_doc,
-"Encoder(ops, names, *, codepage=None, kernels=None)\n--\n\n"
+"Encoder(ops, names, *, codepage=None, blocks=True)\n--\n\n"
 "Arrow record batches to SQLI messages, by a plan of (kind, width, arg, flags) per column (plan.h).\n\n"
-"codepage None sends text as UTF-8; else it has 65536 bytes, the byte of each code point, 0 for none. kernels,\n"
-"for tests, is one of KERNELS: all write the same bytes.");
+"codepage None sends text as UTF-8; else it has 65536 bytes, the byte of each code point, 0 for none. blocks=False,\n"
+"for tests, writes the same bytes row by row.");
 
 static PyType_Slot encoder_slots[] = {
     {Py_tp_doc, (void *)encoder_doc},
@@ -555,11 +546,7 @@ static PyType_Spec encoder_spec = {
 
 static int module_exec(PyObject *module)
 {
-    const struct ia_enc_kernels *kernels[IA_ENC_KERNELS + 1];
-    const char *names[IA_ENC_KERNELS + 2] = {0};
-    ia_enc_kernels_here(kernels);
-    for (int i = 0; i == 0 || kernels[i - 1]; i++) names[i] = kernels[i] ? kernels[i]->name : "rows";
-    return ia_module_add_type(module, &encoder_spec) || ia_module_add_names(module, "KERNELS", names) ? -1 : 0;
+    return ia_module_add_type(module, &encoder_spec);
 }
 
 static PyMethodDef module_methods[] = {

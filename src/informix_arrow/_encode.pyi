@@ -1,10 +1,7 @@
 """Arrow record batches -> SQLI messages, in C: the server's results, the client's PUT rows and bind rows."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal
-
-#: How rows can be encoded on this processor, the best first; the last, "rows", is the loop over rows alone.
-KERNELS: Final[tuple[str, ...]]
+from typing import Any, Literal
 
 class Encoder:
     """Encode record batches by a plan of ``(kind, width, arg, flags)`` per column (``wire.plan_ops.PlanOp``).
@@ -16,8 +13,8 @@ class Encoder:
         11, 12, or 0 for 11: the type of its parameter.
     codepage
         None: text travels as UTF-8. Else 65,536 bytes, the byte of each code point, 0 for none.
-    kernels
-        For tests, one of KERNELS: all write the same bytes.
+    blocks
+        False, for tests: row by row, which writes the same bytes.
 
     Notes
     -----
@@ -61,7 +58,7 @@ class Encoder:
         names: Sequence[str],
         *,
         codepage: bytes | None = None,
-        kernels: str | None = None,
+        blocks: bool = True,
     ) -> Encoder: ...
     def load(self, schema_capsule: object, array_capsule: object, *, first_row: int | None = None) -> int:
         """Take over one batch (the pair that ``__arrow_c_array__`` gives); returns its rows.

@@ -133,7 +133,8 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     const char *wrong = ia_decoder_init(&self->core.core, ops, (int)count, batch_rows, batch_bytes, INT32_MAX, NULL, &bad);
     for (Py_ssize_t i = 0; !wrong && i < count; i++) {
         const int kind = ops[i].kind;
-        if (kind == IA_LOB || kind == IA_DECIMAL_FLOAT64 || kind >= IA_DECIMAL_INT64) {
+        if (kind == IA_LOB || kind == IA_FLOAT32 || kind == IA_FLOAT64 || kind == IA_DECIMAL_FLOAT64 ||
+            kind >= IA_DECIMAL_INT64) {
             wrong = "a .unl file is not read into this kind";
             bad = (int)i;
         }
@@ -326,8 +327,6 @@ static PyObject *fault_reason(const struct ia_out_fault *f, PyObject *type)
     case IA_OUT_BLANK:
         return PyUnicode_FromString("a text of one blank cannot be told from the empty text where the delimiter is a "
                                     "blank: choose another");
-    case IA_OUT_FINITE:
-        return PyUnicode_FromString("NaN and infinity cannot be said in a .unl file");
     case IA_OUT_DIGITS:
         return PyUnicode_FromFormat("the number has more digits than %U holds", type);
     default:

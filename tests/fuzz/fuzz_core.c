@@ -94,8 +94,6 @@ static void release(struct ArrowArray *batch)
 }
 
 static int framing; /* of the reply in hand */
-static const struct ia_lanes *lanes[IA_LANES + 1]; /* the kernels that run here; the last is NULL: the row loop alone */
-static int kernels;                                /* how many ways that makes */
 
 static int start(struct ia_decoder *d, int64_t rows, int64_t bytes)
 {
@@ -107,7 +105,7 @@ static int start(struct ia_decoder *d, int64_t rows, int64_t bytes)
         return -1;
     }
     d->framing = framing;
-    d->lanes = lanes[rnd() % (uint64_t)kernels];
+    d->blocks = rnd() % 4 != 0;
     return 0;
 }
 
@@ -214,44 +212,42 @@ static int64_t buffer_bytes(int i, const struct ArrowArray *a, int buffer)
     return ops[i].kind == IA_BOOL ? (a->length + 7) / 8 : a->length * item_bytes(&ops[i]);
 }
 
-/* Every kernel on these bytes, on every boundary, against the row loop: status, end, error and each byte of each column. */
+/* Blocks on these bytes, on any boundary, against the row loop: status, end, error and each byte of each column. */
 static void compare(const uint8_t *data, long length, int64_t rows, int64_t bytes)
 {
-    for (int k = 0; k < kernels - 1; k++) {
-        const int shift = (int)(rnd() % 16);
-        uint8_t *const place = malloc((size_t)(shift + length) + !length);
-        memcpy(place + shift, data, (size_t)length);
-        struct ia_decoder ours, theirs;
-        struct ArrowArray a, b;
-        const uint8_t *stop, *wanted;
-        assert(start(&ours, rows, bytes) == 0 && start(&theirs, rows, bytes) == 0);
-        ours.lanes = lanes[k];
-        theirs.lanes = NULL;
-        for (const uint8_t *p = place + shift;; p = stop) {
-            const int status = ia_decoder_feed(&ours, p, place + shift + length, &stop);
-            assert(status == (int)ia_decoder_feed(&theirs, p, place + shift + length, &wanted) && stop == wanted);
-            if (status < 0)
-                assert(ours.error.row == theirs.error.row && ours.error.column == theirs.error.column &&
-                       ours.error.offset == theirs.error.offset && !strcmp(ours.error.detail, theirs.error.detail));
-            for (int i = 0; i < count; i++)
-                assert(ours.columns[i].inexact == theirs.columns[i].inexact &&
-                       (!ours.columns[i].inexact || ours.columns[i].inexact_row == theirs.columns[i].inexact_row));
-            assert(ia_decoder_take(&ours, &a) == 0 && ia_decoder_take(&theirs, &b) == 0 && a.length == b.length);
-            for (int i = 0; i < count; i++, total_compared++)
-                for (int buffer = 0; buffer < a.children[i]->n_buffers; buffer++) {
-                    const int64_t n = buffer_bytes(i, a.children[i], buffer);
-                    assert(n == buffer_bytes(i, b.children[i], buffer));
-                    assert(!n || !memcmp(a.children[i]->buffers[buffer], b.children[i]->buffers[buffer], (size_t)n));
-                }
-            a.release(&a);
-            b.release(&b);
-            if (status != IA_FULL)
-                break;
-        }
-        ia_decoder_free(&ours);
-        ia_decoder_free(&theirs);
-        free(place);
+    const int shift = (int)(rnd() % 16);
+    uint8_t *const place = malloc((size_t)(shift + length) + !length);
+    memcpy(place + shift, data, (size_t)length);
+    struct ia_decoder ours, theirs;
+    struct ArrowArray a, b;
+    const uint8_t *stop, *wanted;
+    assert(start(&ours, rows, bytes) == 0 && start(&theirs, rows, bytes) == 0);
+    ours.blocks = 1;
+    theirs.blocks = 0;
+    for (const uint8_t *p = place + shift;; p = stop) {
+        const int status = ia_decoder_feed(&ours, p, place + shift + length, &stop);
+        assert(status == (int)ia_decoder_feed(&theirs, p, place + shift + length, &wanted) && stop == wanted);
+        if (status < 0)
+            assert(ours.error.row == theirs.error.row && ours.error.column == theirs.error.column &&
+                   ours.error.offset == theirs.error.offset && !strcmp(ours.error.detail, theirs.error.detail));
+        for (int i = 0; i < count; i++)
+            assert(ours.columns[i].inexact == theirs.columns[i].inexact &&
+                   (!ours.columns[i].inexact || ours.columns[i].inexact_row == theirs.columns[i].inexact_row));
+        assert(ia_decoder_take(&ours, &a) == 0 && ia_decoder_take(&theirs, &b) == 0 && a.length == b.length);
+        for (int i = 0; i < count; i++, total_compared++)
+            for (int buffer = 0; buffer < a.children[i]->n_buffers; buffer++) {
+                const int64_t n = buffer_bytes(i, a.children[i], buffer);
+                assert(n == buffer_bytes(i, b.children[i], buffer));
+                assert(!n || !memcmp(a.children[i]->buffers[buffer], b.children[i]->buffers[buffer], (size_t)n));
+            }
+        a.release(&a);
+        b.release(&b);
+        if (status != IA_FULL)
+            break;
     }
+    ia_decoder_free(&ours);
+    ia_decoder_free(&theirs);
+    free(place);
 }
 
 static int read_file(const char *path)
@@ -364,9 +360,6 @@ int main(int argc, char **argv)
     const char *asked = getenv("FUZZ_SHARE"); /* percent of the corruptions */
     const int share = asked ? atoi(asked) : 100;
     seed_from(getenv("FUZZ_SEED"));
-    ia_lanes_here(lanes);
-    while (lanes[kernels++])
-        ;
     for (int i = 1; i < argc; i++) {
         if (read_file(argv[i]))
             return 2;
@@ -379,10 +372,10 @@ int main(int argc, char **argv)
         free(reply);
     }
     printf("core: %d replies, %lld rows, %ld cuts, corruptions: %ld ProtocolError, %ld DataError, %ld other message, "
-           "%ld more bytes needed; %ld columns of inexact doubles, %ld columns the same by blocks with %d kernels, %ld failing "
+           "%ld more bytes needed; %ld columns of inexact doubles, %ld columns the same by blocks, %ld failing "
            "allocations, digest %016llx: ok\n",
            argc - 1, (long long)total_rows, total_cuts, total_ends[IA_PROTOCOL + 3], total_ends[IA_DATA + 3],
-           total_ends[IA_OTHER + 3], total_ends[IA_NEED_MORE + 3], total_inexact, total_compared, kernels - 1,
+           total_ends[IA_OTHER + 3], total_ends[IA_NEED_MORE + 3], total_inexact, total_compared,
            total_failures, (unsigned long long)digest);
     return argc > 1 && total_inexact > 0 && total_compared > 0 ? 0 : 2;
 }

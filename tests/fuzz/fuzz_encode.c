@@ -423,11 +423,6 @@ static void run(const uint8_t *codepage)
     const int64_t rows = (int64_t)(rnd() % (narrow ? 150 : 30)), offset = (int64_t)(rnd() % 4);
     const int wide = narrow && (calm || one_in(3)); /* rows long enough for texts by columns */
     const int n = 1 + (int)(rnd() % (wide ? MAX_COLUMNS : FEW_COLUMNS));
-    const struct ia_enc_kernels *kernels[IA_ENC_KERNELS + 1];
-    int known = 0;
-    ia_enc_kernels_here(kernels);
-    while (kernels[known]) known++;
-    plan.kernels = kernels[rnd() % (uint64_t)known];
     plan.row_bound = IA_ENC_HEADER + 1 + IA_ENC_SLACK;
     plan.bind_bound = 4 + 4 + IA_ENC_SLACK;
     for (int tries = 0; plan.n < n && tries < 400; tries++) { /* until an op and an Arrow type meet */

@@ -49,7 +49,7 @@ def new_decoder(
     max_tuple: int = MAX_TUPLE,
     codepage: bytes | None = None,
     framing: int = 0,
-    kernels: str | None = None,
+    blocks: bool = True,
 ) -> Decoder:
     return Decoder(
         [op.as_tuple() for op in ops],
@@ -59,7 +59,7 @@ def new_decoder(
         max_tuple=max_tuple,
         codepage=codepage,
         framing=framing,
-        kernels=kernels,
+        blocks=blocks,
     )
 
 

@@ -1,4 +1,4 @@
-"""Blocks of rows, with each kernel that this processor has, against the loop over rows: both give the same."""
+"""Blocks of rows against the loop over rows: both give the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.walking import walked
 
-from informix_arrow._decode import FULL, KERNELS
+from informix_arrow._decode import FULL
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError, ProtocolError
 from informix_arrow.wire.plan_ops import PlanOp, TypeOptions, plan_op
@@ -24,15 +24,12 @@ from informix_arrow.wire.values import decode_tuple, encode_tuple
 from .decoding import END_OF_TURN, INTEGER, new_decoder, put_message, taken, tuple_message
 from .test_decode_reference import INTERVAL_UNITS, OPTIONS, equal, moment_text, raw_types, results
 
-ROWS = "rows"
-BLOCKS = [name for name in KERNELS if name != ROWS]
-
 #: What came of some bytes: the batches, the last status, where it stopped, and the error.
 Outcome = tuple[list[pa.RecordBatch], int, int, str]
 
 
 def outcome(
-    kernels: str,
+    blocks: bool,
     ops: Sequence[PlanOp],
     data: bytes,
     *,
@@ -50,7 +47,7 @@ def outcome(
         batch_bytes=batch_bytes,
         framing=framing,
         codepage=codepage,
-        kernels=kernels,
+        blocks=blocks,
     )
     place = bytearray(shift) + data
     batches: list[pa.RecordBatch] = []
@@ -124,7 +121,7 @@ def drawn(ct: ColumnType, rng: random.Random) -> bytes:
 
 @walked("ct", raw_types(), ids=lambda ct: ct.sql)
 def test_a_column_of_any_type_between_two_others_is_the_same_by_blocks(ct: ColumnType) -> None:
-    """If this fails: a column loop of decode_block.h or a kernel of decode_lanes.h differs from the case of its kind
+    """If this fails: a column loop of decode_block.h or decode_fixed.h differs from the case of its kind
     in the row loop (decode_core.h). Tails of all lengths, on each boundary."""
     rng = random.Random(ct.sql)
     columns = [Column("c0", ColumnType.integer()), Column("c1", ct), Column("c2", ColumnType.integer())]
@@ -137,15 +134,13 @@ def test_a_column_of_any_type_between_two_others_is_the_same_by_blocks(ct: Colum
     ]
     for rows in (8, 13, 31, 63, 64, 71, 200):
         data = messages(payloads[:rows])
-        wanted = outcome(ROWS, ops, data)
+        wanted = outcome(False, ops, data)
         assert wanted[3] == ""
         cut = len(data) // 3
-        wanted_cut = outcome(ROWS, ops, data, cut=cut)
-        for kernels in BLOCKS:
-            print(kernels, rows)  # which pytest shows when they differ
-            assert_same(outcome(kernels, ops, data, shift=rows % 16), wanted)
-            assert_same(outcome(kernels, ops, data, cut=cut, shift=1), wanted_cut)
-    (batch,) = wanted[0]  # of all rows, as the kernels had it
+        wanted_cut = outcome(False, ops, data, cut=cut)
+        assert_same(outcome(True, ops, data, shift=rows % 16), wanted)
+        assert_same(outcome(True, ops, data, cut=cut, shift=1), wanted_cut)
+    (batch,) = wanted[0]  # of all rows
     for got, payload in zip(batch.to_pylist(), payloads, strict=True):
         reference = decode_tuple(payload, columns, "utf-8")
         assert all(equal(o, t) for o, t in zip(got.values(), reference, strict=True))
@@ -180,9 +175,8 @@ def test_any_result_is_the_same_by_blocks_and_by_rows(
     data = messages(payloads, framing)
     cut %= len(data)
     limits = {"cut": cut, "batch_rows": batch_rows, "batch_bytes": batch_bytes, "framing": framing}
-    wanted = outcome(ROWS, ops, data, **limits)
-    for kernels in BLOCKS:
-        assert_same(outcome(kernels, ops, data, shift=shift, **limits), wanted)
+    wanted = outcome(False, ops, data, **limits)
+    assert_same(outcome(True, ops, data, shift=shift, **limits), wanted)
 
 
 @given(results(), st.integers(10, 150), st.lists(st.tuples(st.integers(0), st.integers(1, 255)), max_size=3))
@@ -198,19 +192,11 @@ def test_what_is_wrong_with_a_row_is_said_the_same_by_blocks(
     data = bytearray(messages([payloads[row % len(payloads)] for row in range(rows)] if payloads else []))
     for at, flip in damage:
         data[at % len(data)] ^= flip
-    wanted = outcome(ROWS, ops, bytes(data))
-    for kernels in BLOCKS:
-        assert_same(outcome(kernels, ops, bytes(data)), wanted)
+    wanted = outcome(False, ops, bytes(data))
+    assert_same(outcome(True, ops, bytes(data)), wanted)
 
 
-def test_a_kernel_that_is_none_is_refused_by_name() -> None:
-    assert KERNELS[-2:] == ("plain", "rows")
-    with pytest.raises(ValueError, match="kernels must be one of KERNELS, not 'mmx'"):
-        new_decoder([INTEGER], kernels="mmx")
-
-
-@pytest.mark.parametrize("kernels", KERNELS)
-def test_texts_of_a_code_page_are_the_same_by_blocks(kernels: str) -> None:
+def test_texts_of_a_code_page_are_the_same_by_blocks() -> None:
     """A code set whose lower half is ASCII, and one where it is not (a is A)."""
     page = bytearray()
     for byte in range(256):
@@ -226,14 +212,14 @@ def test_texts_of_a_code_page_are_the_same_by_blocks(kernels: str) -> None:
     ]
     for codepage in (bytes(page), bytes(swapped)):
         data = messages(payloads)
-        wanted = outcome(ROWS, ops, data, codepage=codepage)
+        wanted = outcome(False, ops, data, codepage=codepage)
         assert wanted[3] == ""
-        assert_same(outcome(kernels, ops, data, codepage=codepage), wanted)
+        assert_same(outcome(True, ops, data, codepage=codepage), wanted)
 
 
 @pytest.mark.parametrize("odd", [0, 1, 8, 15, 31, 32, 33, 62, 63, 64])
 def test_short_texts_end_where_the_first_that_is_none_stands(odd: int) -> None:
-    """If this fails: a kernel's `short_texts` takes a row that it has to leave, or the loop goes on in the wrong row.
+    """If this fails: `ia_slice_short_varchars` takes a row that it has to leave, or the loop goes on in the wrong row.
     One row of each sort, at each place of a block: NULL, not ASCII in its first or last byte, longer than 32 bytes, a
     byte behind the text that is not ASCII, and a length beyond the tuple."""
     ops = [plan_op(ColumnType.varchar(40)), plan_op(ColumnType.varchar(40)), INTEGER]
@@ -255,17 +241,15 @@ def test_short_texts_end_where_the_first_that_is_none_stands(odd: int) -> None:
             for row in range(70)
         ]
         data = messages(payloads)
-        wanted = outcome(ROWS, ops, data)
+        wanted = outcome(False, ops, data)
         assert (wanted[3] == "") == (name not in {"no UTF-8", "too long"})
-        for kernels in BLOCKS:
-            print(kernels, name)
-            assert_same(outcome(kernels, ops, data, shift=odd % 16), wanted)
-            assert_same(outcome(kernels, ops, data, batch_rows=9), outcome(ROWS, ops, data, batch_rows=9))
+        assert_same(outcome(True, ops, data, shift=odd % 16), wanted)
+        assert_same(outcome(True, ops, data, batch_rows=9), outcome(False, ops, data, batch_rows=9))
 
 
 @pytest.mark.parametrize("odd", [0, 1, 2, 3, 7, 8, 9, 10, 62, 63, 64])
 def test_an_int8_of_each_sort_is_the_same_at_each_place_of_a_block(odd: int) -> None:
-    """If this fails: a kernel's `int8s` puts values into another order, or takes a sign or a magnitude that is none.
+    """If this fails: blocks take a sign or a magnitude that is none.
     Blocks of all remainders by four; behind the column stands an INTEGER."""
     ops = [plan_op(ColumnType.int8()), INTEGER]
 
@@ -294,11 +278,9 @@ def test_an_int8_of_each_sort_is_the_same_at_each_place_of_a_block(odd: int) -> 
         ]
         data = messages(payloads)
         for batch_rows in (1 << 20, 9, 10, 11):
-            wanted = outcome(ROWS, ops, data, batch_rows=batch_rows)
+            wanted = outcome(False, ops, data, batch_rows=batch_rows)
             assert (wanted[3] == "") == (not name.startswith(("too", "a sign")))
-            for kernels in BLOCKS:
-                print(kernels, name, batch_rows)
-                assert_same(outcome(kernels, ops, data, shift=odd % 16, batch_rows=batch_rows), wanted)
+            assert_same(outcome(True, ops, data, shift=odd % 16, batch_rows=batch_rows), wanted)
 
 
 #: Rows whose values are all NULL: the first and the last of vectors, of words and of blocks.
@@ -320,8 +302,6 @@ def test_tails_of_every_length_up_to_two_blocks_are_the_same(variable: bool) -> 
     payloads = [nulls if row in EDGES else b"".join(drawn(ct, rng) for ct in types) for row in range(129)]
     for rows in range(130):
         data = messages(payloads[:rows])
-        wanted = outcome(ROWS, ops, data)
+        wanted = outcome(False, ops, data)
         assert (wanted[3], [batch.num_rows for batch in wanted[0]]) == ("", [rows])
-        for kernels in BLOCKS:
-            print(kernels, rows)
-            assert_same(outcome(kernels, ops, data, shift=rows % 16), wanted)
+        assert_same(outcome(True, ops, data, shift=rows % 16), wanted)

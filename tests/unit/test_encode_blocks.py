@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.walking import walked
 
-from informix_arrow._encode import KERNELS, Encoder
+from informix_arrow._encode import Encoder
 from informix_arrow.wire.describe import Column
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.plan_ops import plan_op
@@ -22,9 +22,6 @@ from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple
 
 from .encoding import PUT, TUPLE, payloads
-
-ROWS = "rows"
-BLOCKS = [name for name in KERNELS if name != ROWS]
 
 #: Column types, their Arrow types and how to draw a value: the narrow ones are written by blocks.
 NARROW = [
@@ -79,10 +76,10 @@ def _moments(step: int) -> Callable[[random.Random], dt.datetime]:
 
 
 def pieces(
-    types: list[ColumnType], batch: pa.RecordBatch, *, budget: int, framing: int, kernels: str = BLOCKS[0]
+    types: list[ColumnType], batch: pa.RecordBatch, *, budget: int, framing: int, blocks: bool = True
 ) -> list[object]:
     """What each call of encode() gives, an error in its place."""
-    encoder = Encoder([plan_op(ct).as_tuple() for ct in types], batch.schema.names, kernels=kernels)
+    encoder = Encoder([plan_op(ct).as_tuple() for ct in types], batch.schema.names, blocks=blocks)
     encoder.load(*batch.__arrow_c_array__())
     found: list[object] = []
     while encoder.remaining:
@@ -124,9 +121,8 @@ def test_any_rows_are_the_same_bytes_by_blocks_and_row_by_row(
     ]
     arrays = [pa.array(column, arrow) for column, (_, arrow, _) in zip(values, picked, strict=True)]
     batch = pa.record_batch(arrays, [f"c{k}" for k in range(len(arrays))]).slice(offset)
-    wanted = pieces(types, batch, budget=budget, framing=framing, kernels=ROWS)
-    for kernels in BLOCKS:
-        assert pieces(types, batch, budget=budget, framing=framing, kernels=kernels) == wanted
+    wanted = pieces(types, batch, budget=budget, framing=framing, blocks=False)
+    assert pieces(types, batch, budget=budget, framing=framing) == wanted
     if rows and budget:
         columns = [Column(f"c{k}", ct) for k, ct in enumerate(types)]
         encoder = Encoder([plan_op(ct).as_tuple() for ct in types], batch.schema.names)
@@ -157,7 +153,7 @@ def test_a_value_that_would_be_null_is_refused_by_row_and_column(
     after = pa.array(range(200), pa.int32())
     batch = pa.record_batch([after, pa.array(values), after], ["a", "b", "c"])
     found = pieces(types, batch, budget=1 << 20, framing=TUPLE)
-    assert found == pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=ROWS)
+    assert found == pieces(types, batch, budget=1 << 20, framing=TUPLE, blocks=False)
     assert found[-1][1:] == (row, "b")  # type: ignore[index]
 
 
@@ -169,16 +165,9 @@ def test_numbers_that_wire_reads_as_null_and_days_out_of_range_are_what_they_are
     types = [ColumnType.float_(), ColumnType.smallfloat(), ColumnType.date()]
     batch = pa.record_batch([pa.array(ones), pa.array(singles), days], ["f", "s", "d"])
     found = pieces(types, batch, budget=1 << 20, framing=PUT)
-    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, kernels=ROWS)
+    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, blocks=False)
     assert len(found) == 2
     assert found[1][1:] == (70, "d")  # type: ignore[index]
-
-
-def test_kernels_that_are_none_are_refused_by_name() -> None:
-    assert KERNELS[-1] == ROWS
-    assert len(BLOCKS) >= 1
-    with pytest.raises(ValueError, match="kernels must be one of KERNELS, not 'mmx'"):
-        Encoder([plan_op(ColumnType.integer()).as_tuple()], ["c"], kernels="mmx")
 
 
 #: By position in NARROW: lanes that are groups of 16 bytes (4444, 88, 844, 484, 448) and some that are none.
@@ -186,8 +175,7 @@ RUNS = [[1, 4, 6, 1], [2, 5], [5, 6, 1], [1, 5, 6], [4, 1, 2], [0, 2, 3, 1, 1], 
 
 
 @pytest.mark.parametrize("nulls", [0.0, 0.3])
-@pytest.mark.parametrize("kernels", BLOCKS)
-def test_runs_of_lanes_between_texts_are_the_same_bytes(kernels: str, nulls: float) -> None:
+def test_runs_of_lanes_between_texts_are_the_same_bytes(nulls: float) -> None:
     """Every group, before and behind texts, far from the end of the row and near it; tails of all lengths."""
     rng = random.Random(nulls)
     picked: list[tuple[ColumnType, pa.DataType, Callable[[random.Random], object]]] = []
@@ -205,13 +193,12 @@ def test_runs_of_lanes_between_texts_are_the_same_bytes(kernels: str, nulls: flo
     )
     for first, rows in [(0, 203), (3, 8), (1, 9), (5, 31), (0, 62), (7, 63), (2, 64), (9, 129)]:
         batch = whole.slice(first, rows)
-        wanted = pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=ROWS)
-        assert pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=kernels) == wanted
+        wanted = pieces(types, batch, budget=1 << 20, framing=TUPLE, blocks=False)
+        assert pieces(types, batch, budget=1 << 20, framing=TUPLE) == wanted
 
 
-@pytest.mark.parametrize("kernels", BLOCKS)
 @pytest.mark.parametrize("front", [11, 13, 14, 15, 30])
-def test_texts_near_the_end_of_a_row_leave_the_next_row_as_it_is(kernels: str, front: int) -> None:
+def test_texts_near_the_end_of_a_row_leave_the_next_row_as_it_is(front: int) -> None:
     """What they scribble over is of the next row, whose own texts begin within 64 bytes or behind them."""
     rng = random.Random(front)
     texts = [
@@ -225,30 +212,26 @@ def test_texts_near_the_end_of_a_row_leave_the_next_row_as_it_is(kernels: str, f
         columns += [text, numbers, numbers]
         types += [ColumnType.varchar(70), ColumnType.integer(), ColumnType.integer()]
     batch = pa.record_batch(columns, [f"c{k}" for k in range(len(columns))])
-    found = pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=kernels)
-    assert found == pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=ROWS)
+    found = pieces(types, batch, budget=1 << 20, framing=TUPLE)
+    assert found == pieces(types, batch, budget=1 << 20, framing=TUPLE, blocks=False)
     assert found[0][1] == 150  # type: ignore[index]
 
 
-@pytest.mark.parametrize("kernels", BLOCKS)
 @pytest.mark.parametrize("row", [0, 20, 199])
 @pytest.mark.parametrize("wrong", ["\0", "x" * 71])
-def test_a_text_with_no_encoding_among_others_by_columns_is_refused_by_row(
-    kernels: str, row: int, wrong: str
-) -> None:
+def test_a_text_with_no_encoding_among_others_by_columns_is_refused_by_row(row: int, wrong: str) -> None:
     """It would read as NULL, or is too long; behind it there is room enough that texts are written by columns."""
     texts = ["y" * (k % 70) for k in range(200)]
     texts[row] = wrong
     numbers = pa.array(range(200), pa.int64())
     types = [ColumnType.varchar(70), *[ColumnType.bigint()] * 9]
     batch = pa.record_batch([pa.array(texts), *[numbers] * 9], [f"c{k}" for k in range(10)])
-    found = pieces(types, batch, budget=1 << 20, framing=PUT, kernels=kernels)
-    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, kernels=ROWS)
+    found = pieces(types, batch, budget=1 << 20, framing=PUT)
+    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, blocks=False)
     assert found[-1][1:] == (row, "c0")  # type: ignore[index]
 
 
-@pytest.mark.parametrize("kernels", BLOCKS)
-def test_what_lies_under_a_null_is_nobodys_business(kernels: str) -> None:
+def test_what_lies_under_a_null_is_nobodys_business() -> None:
     """Under NULLs: the numbers that stand for NULL, days of no year, and texts that are too long."""
     mask = np.arange(100) % 7 == 3
     numbers = np.where(mask, -(2**31), np.arange(100)).astype(np.int32)
@@ -272,8 +255,8 @@ def test_what_lies_under_a_null_is_nobodys_business(kernels: str) -> None:
         *[ColumnType.bigint()] * 8,
     ]
     batch = pa.record_batch(columns, [f"c{k}" for k in range(len(columns))])
-    found = pieces(types, batch, budget=1 << 20, framing=PUT, kernels=kernels)
-    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, kernels=ROWS)
+    found = pieces(types, batch, budget=1 << 20, framing=PUT)
+    assert found == pieces(types, batch, budget=1 << 20, framing=PUT, blocks=False)
     assert found[0][1] == 100  # type: ignore[index]
 
 
@@ -309,11 +292,8 @@ def test_tails_of_every_length_up_to_two_blocks_are_the_same_bytes(packed: bool,
     wire = [encode_tuple(row, columns, "utf-8") for row in zip(*values, strict=True)]
     for rows in range(130):
         batch = whole.slice(min(rows % 5, 129 - rows), rows)
-        wanted = pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=ROWS)
-        for kernels in BLOCKS:
-            print(kernels, rows)
-            assert pieces(types, batch, budget=1 << 20, framing=TUPLE, kernels=kernels) == wanted
-    for kernels in BLOCKS:
-        encoder = Encoder([plan_op(ct).as_tuple() for ct in types], names, kernels=kernels)
-        encoder.load(*whole.__arrow_c_array__())
-        assert payloads(encoder, 1 << 20, TUPLE) == wire
+        wanted = pieces(types, batch, budget=1 << 20, framing=TUPLE, blocks=False)
+        assert pieces(types, batch, budget=1 << 20, framing=TUPLE) == wanted
+    encoder = Encoder([plan_op(ct).as_tuple() for ct in types], names)
+    encoder.load(*whole.__arrow_c_array__())
+    assert payloads(encoder, 1 << 20, TUPLE) == wire

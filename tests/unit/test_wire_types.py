@@ -446,11 +446,11 @@ def test_large_objects_are_known_in_all_their_forms(
 # ----------------------------------------------------------------------
 
 
-def test_kinds_and_flags_have_the_numbers_of_plan_h() -> None:
-    """Restore: change plan.h and plan_ops.Kind together; the C codecs switch on these numbers."""
+def test_kinds_and_flags_have_the_numbers_of_the_c_code() -> None:
+    """Restore: `python tools/kinds.py`; change plan.h and plan_ops together. The C codecs switch on these numbers."""
     text = PLAN_H.read_text()
-    kinds = {name: int(number) for name, number in re.findall(r"IA_(\w+) = (\d+)", text)}
-    assert kinds == {kind.name: kind.value for kind in Kind}
+    lines = re.findall(r"^IA_KIND\((\w+), +(\d+),", PLAN_H.with_name("kinds.def").read_text(), re.MULTILINE)
+    assert lines == [(kind.name, str(kind.value)) for kind in Kind]
     flags = {name: int(number) for name, number in re.findall(r"#define IA_FLAG_(\w+) (\d+)", text)}
     assert flags == {
         "TRIM": plan_ops.FLAG_TRIM,
@@ -480,7 +480,7 @@ def test_fixed_width_kinds_need_no_qualifier_bits() -> None:
 
 
 def test_every_kind_has_a_reference_decoder_and_encoder() -> None:
-    """Restore: a kind added to plan.h needs its plain Python twin in wire/values.py; the C codecs are tested
+    """Restore: a kind added to kinds.def needs its plain Python twin in wire/values.py; the C codecs are tested
     by it."""
     assert set(DECODERS) == set(ENCODERS) == set(Kind)
 

@@ -48,8 +48,6 @@ struct ia_column {
     struct ia_qualifier qualifier;
 };
 
-#define IA_BLOCK 64 /* most rows of a block */
-
 /* Buffers of released batches, kept for the next one: one per buffer of a batch, so never more than one batch in all.
  * Fresh memory costs as much as the decoding (page faults); a consumer that drops each batch before the next pays once.
  * Batches are released on any thread and may outlive the decoder: slots change hands by atomic exchange. */
@@ -68,8 +66,6 @@ enum ia_framing {
     IA_FRAMING_TUPLE = 0, /* SQ_TUPLE: 000e, short warnings, int size (SQLI section 6) */
     IA_FRAMING_PUT = 1    /* SQ_PUT: 0011, int size, short 1 = tuples that follow (SQLI section 11) */
 };
-
-struct ia_lanes; /* decode_lanes.h */
 
 struct ia_decoder {
     struct ia_pool *pool;
@@ -92,7 +88,7 @@ struct ia_decoder {
     int32_t expand;       /* the greatest `expand` of a column */
     const struct ia_codepage_entry *page; /* 256 entries, owned by the caller; NULL = UTF-8 */
     int transcode_all;                    /* the page's lower half is not ASCII: no shortcut */
-    const struct ia_lanes *lanes;         /* the kernels that blocks are decoded with; NULL: by rows only */
+    int blocks;                           /* whether rows are decoded by blocks (decode_block.h) */
     int64_t gap;                          /* bytes of fixed columns behind the last variable one */
     int block_rows;                       /* of the next block; a power of two, at most IA_BLOCK */
     int64_t by_rows;                      /* rows that go through the row loop before the next block */

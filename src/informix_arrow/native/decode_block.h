@@ -3,7 +3,7 @@
  *
  *   - The headers of the messages say where each tuple begins and ends.
  *   - Each column is decoded for all rows of the block, NULLs as a word of bits: integers, floats and dates by
- *     decode_lanes.h, the others by the same functions as in the row loop, inlined into a loop of their own.
+ *     decode_fixed.h, the others by the same functions as in the row loop, inlined into a loop of their own.
  *   - Columns of fixed width stand at the same distance from where the segment begins in each row: the tuple, or what follows
  *     a variable column, whose loop finds that out, too. There each length is checked as in the row loop.
  *
@@ -21,7 +21,7 @@
 #include "decode_datetime.h"
 #include "decode_fields.h"
 #include "decode_interval.h"
-#include "decode_lanes.h"
+#include "decode_fixed.h"
 #include "decode_plan.h"
 #include "decode_text.h"
 #include "decode_value.h"
@@ -40,7 +40,7 @@ struct ia_slice {
     int64_t row;                /* of the first tuple in the batch */
     int n;
     int readable;             /* IA_TEXT_SLACK bytes behind the last message may be read */
-    int first;                /* rows of the VARCHAR in hand that a kernel has decoded, */
+    int first;                /* rows of the VARCHAR in hand that are decoded already, */
     uint64_t nulls;           /* and which of them are NULL */
     uint32_t at[IA_BLOCK];    /* where the segment in hand begins in each tuple, in bytes from `begin` */
     uint32_t ends[IA_BLOCK];  /* where each tuple ends */
@@ -218,24 +218,52 @@ IA_TEXTS(ia_slice_lvarchars, IA_LVARCHAR, 0)
 IA_TEXTS(ia_slice_decimal_texts, IA_DECIMAL_STRING, 0)
 IA_TEXTS(ia_slice_moment_texts, IA_DATETIME_TEXT, 0)
 
-/* A VARCHAR: its first texts by a kernel, as long as they are short and there is room for as many. */
+/* The first VARCHARs of a block, up to one that is longer than 32 bytes or not ASCII; s->first becomes its row. What is compared
+ * with the tuples' ends is compared afterwards, for many rows at once: until then only 32 bytes behind a length are read, which
+ * are there, as the column is `plain`. 0, or negative: one does not fit its tuple. */
+static __attribute__((noinline)) int ia_slice_short_varchars(struct ia_column *c, struct ia_slice *s)
+{
+    const uint8_t *const text = s->begin + c->place + 1;
+    const uint32_t behind = (uint32_t)(c->place + 1), rest = (uint32_t)c->rest;
+    uint8_t *const values = c->values;
+    int32_t *const offsets = (int32_t *)c->offsets + s->row + 1;
+    const int n = s->n;
+    uint64_t length = (uint64_t)c->length, nulls = 0;
+    uint32_t beyond = 0;
+    int i = 0;
+    for (; i < n; i++) {
+        const uint32_t begin = s->at[i];
+        const uint8_t *const from = text + begin;
+        uint32_t size = from[-1];
+        uint8_t *const to = values + length;
+        const uint64_t high = ia_copy16(to, from) | (uint64_t)ia_copy16(to + 16, from + 16) << 16;
+        if (size > 32 || high & ((1ull << size) - 1))
+            break;
+        s->at[i] = begin + behind + size;
+        if (ia_load_be16(from - 1) == 0x0100) {
+            nulls |= 1ull << i;
+            size = 0;
+        }
+        length += size;
+        offsets[i] = (int32_t)length;
+    }
+    for (int k = 0; k < i; k++)
+        beyond |= s->at[k] + rest > s->ends[k];
+    c->length = (int64_t)length;
+    c->valid = ~nulls;
+    s->nulls = nulls;
+    s->first = i;
+    return beyond ? IA_PROTOCOL : 0;
+}
+
+/* A VARCHAR: first its short texts. */
 static __attribute__((noinline)) int ia_slice_varchar(const struct ia_decoder *d, struct ia_column *c, struct ia_slice *s,
                                                       struct ia_error *err)
 {
-    int status = 0;
-    if (d->lanes->short_texts && s->readable && !d->transcode_all && !(c->flags & IA_FLAG_LARGE)) {
-        const int64_t room = (c->capacity - c->length) / IA_TEXT_SLACK;
-        struct ia_short_texts t = {.begin = s->begin, .at = s->at, .ends = s->ends, .place = c->place, .rest = c->rest,
-                                   .to = c->values, .offsets = (int32_t *)c->offsets + s->row + 1, .length = c->length};
-        s->first = d->lanes->short_texts(&t, room < s->n ? (int)room : s->n);
-        if (__builtin_expect(s->first < 0, 0))
-            return IA_PROTOCOL;
-        s->nulls = t.nulls;
-        c->length = t.length;
-        c->valid = ~t.nulls;
-    }
-    if (s->first < s->n)
-        status = ia_slice_is_plain(d, c, s, 255) ? ia_slice_varchars_plain(d, c, s, err) : ia_slice_varchars(d, c, s, err);
+    const int plain = ia_slice_is_plain(d, c, s, 255);
+    int status = plain ? ia_slice_short_varchars(c, s) : 0;
+    if (status == 0 && s->first < s->n)
+        status = plain ? ia_slice_varchars_plain(d, c, s, err) : ia_slice_varchars(d, c, s, err);
     s->first = 0;
     s->nulls = 0;
     return status;
@@ -417,34 +445,30 @@ static __attribute__((noinline)) int ia_slice_descriptors(struct ia_column *c, s
 /* One column of a block; 0, or negative: something is wrong with a value. */
 static int ia_slice_decode(struct ia_decoder *d, struct ia_column *c, struct ia_slice *s, struct ia_error *err)
 {
-    const struct ia_lanes *const lanes = d->lanes;
     const uint8_t *const base = s->begin + c->place;
     void *const values = c->values;
     int outside = 0;
     switch (c->kind) {
     case IA_INT16:
-        c->valid = lanes->lanes16((uint16_t *)values + s->row, base, s->at, s->n);
+        c->valid = ia_decode_fixed16((uint16_t *)values + s->row, base, s->at, s->n, 0x8000);
         return 0;
     case IA_INT32:
-        c->valid = lanes->lanes32((uint32_t *)values + s->row, base, s->at, s->n, 0x80000000u);
+        c->valid = ia_decode_fixed32((uint32_t *)values + s->row, base, s->at, s->n, 0x80000000u);
         return 0;
     case IA_FLOAT32:
-        c->valid = lanes->lanes32((uint32_t *)values + s->row, base, s->at, s->n, 0xffffffffu);
+        c->valid = ia_decode_fixed32((uint32_t *)values + s->row, base, s->at, s->n, 0xffffffffu);
         return 0;
     case IA_INT64:
-        c->valid = lanes->lanes64((uint64_t *)values + s->row, base, s->at, s->n, 0x8000000000000000ull);
+        c->valid = ia_decode_fixed64((uint64_t *)values + s->row, base, s->at, s->n, 0x8000000000000000ull);
         return 0;
     case IA_FLOAT64:
-        c->valid = lanes->lanes64((uint64_t *)values + s->row, base, s->at, s->n, 0xffffffffffffffffull);
+        c->valid = ia_decode_fixed64((uint64_t *)values + s->row, base, s->at, s->n, 0xffffffffffffffffull);
         return 0;
     case IA_DATE:
-        c->valid = lanes->dates((int32_t *)values + s->row, base, s->at, s->n, &outside);
+        c->valid = ia_decode_fixed_dates((int32_t *)values + s->row, base, s->at, s->n, &outside);
         return outside ? IA_DATA : 0;
     case IA_INT8:
-        if (!lanes->int8s || !s->readable)
-            return ia_slice_int8(c, s);
-        c->valid = lanes->int8s((int64_t *)values + s->row, base, s->at, s->n, &outside);
-        return outside ? IA_PROTOCOL : 0;
+        return ia_slice_int8(c, s);
     case IA_BOOL:
         return ia_slice_bools(c, s);
     case IA_CHAR:

@@ -24,7 +24,7 @@
 #include "decode_datetime.h"
 #include "decode_fields.h"
 #include "decode_interval.h"
-#include "decode_lanes.h"
+#include "decode_fixed.h"
 #include "decode_text.h"
 #include "decode_value.h"
 #include "plan.h"

@@ -58,7 +58,7 @@ static const char *ia_changes_init(struct ia_changes *s, const struct ia_op *ops
         const char *wrong = ia_decoder_init(both[i], ops, count, batch_rows, batch_bytes, max_image, page, bad);
         if (wrong)
             return wrong;
-        both[i]->lanes = NULL;
+        both[i]->blocks = 0;
         both[i]->front = IA_RECORD_FRONT;
         both[i]->min_tuple -= ops[0].width + ops[1].width;
     }

@@ -20,7 +20,7 @@
 #include "decode_block.h"
 #include "decode_datetime.h"
 #include "decode_interval.h"
-#include "decode_lanes.h"
+#include "decode_fixed.h"
 #include "decode_plan.h"
 #include "decode_text.h"
 #include "decode_value.h"
@@ -53,6 +53,259 @@ static int ia_shortage(const struct ia_decoder *d, const uint8_t *payload, int64
     return IA_REFUSE(err, IA_PROTOCOL, "the tuple ends too early");
 }
 
+/* The answer for a value that ends behind its tuple; ia_shortage words it. */
+#define IA_TRUNCATED (-100)
+
+/* One value at *at into row `row` of its column; *at becomes its end, *bytes grows by those of a text. 1, or 0 for NULL;
+ * negative: an ia_status, which is worded, or IA_TRUNCATED. */
+static inline __attribute__((always_inline)) int ia_decode_value(struct ia_decoder *d, struct ia_column *c,
+                                                                 const int64_t row, const uint8_t **at,
+                                                                 const uint8_t *tuple_end, const uint8_t *end,
+                                                                 int64_t *bytes)
+{
+    struct ia_error *const err = &d->error;
+    const uint8_t *q = *at, *text;
+    int64_t n;
+    int ok;
+    switch (c->kind) {
+    case IA_INT16: {
+        const uint16_t v = ia_load_be16(q);
+        ok = v != 0x8000;
+        ((uint16_t *)(void *)c->values)[row] = ok ? v : 0;
+        q += 2;
+        break;
+    }
+    case IA_INT32: {
+        const uint32_t v = ia_load_be32(q);
+        ok = v != 0x80000000u;
+        ((uint32_t *)(void *)c->values)[row] = v & -(uint32_t)ok;
+        q += 4;
+        break;
+    }
+    case IA_INT64: {
+        const uint64_t v = ia_load_be64(q);
+        ok = v != 0x8000000000000000ull;
+        ((uint64_t *)(void *)c->values)[row] = v & -(uint64_t)ok;
+        q += 8;
+        break;
+    }
+    case IA_INT8: { /* sign word, then the magnitude with its low half first (TYPES section 3) */
+        const uint32_t sign = ia_load_be16(q);
+        const uint64_t v = ia_load_be64(q + 2) >> 32 | ia_load_be64(q + 2) << 32;
+        const uint64_t minus = sign >> 15;
+        ok = sign != 0;
+        if (__builtin_expect((uint16_t)(sign + 1) > 2, 0))
+            return IA_REFUSE(err, IA_PROTOCOL, "sign word %04x of an INT8 is not 0, 1 or ffff", sign);
+        if (__builtin_expect(v >> 63 && ok && v > (uint64_t)INT64_MAX + minus, 0))
+            return IA_REFUSE(err, IA_DATA, "the value does not fit 64 bits");
+        ((uint64_t *)(void *)c->values)[row] = ((v ^ -minus) + minus) & -(uint64_t)ok;
+        q += 10;
+        break;
+    }
+    case IA_FLOAT32: {
+        const uint32_t v = ia_load_be32(q);
+        ok = v != 0xffffffffu;
+        ((uint32_t *)(void *)c->values)[row] = v & -(uint32_t)ok;
+        q += 4;
+        break;
+    }
+    case IA_FLOAT64: {
+        const uint64_t v = ia_load_be64(q);
+        ok = v != 0xffffffffffffffffull;
+        ((uint64_t *)(void *)c->values)[row] = v & -(uint64_t)ok;
+        q += 8;
+        break;
+    }
+    case IA_DATE: {
+        const int32_t v = (int32_t)ia_load_be32(q);
+        ok = v != INT32_MIN;
+        if (__builtin_expect(ok && (v < IA_FIRST_DAY || v > IA_LAST_DAY), 0))
+            return IA_REFUSE(err, IA_DATA, "day %d is outside the years 1 to 9999", v);
+        ((int32_t *)(void *)c->values)[row] = ok ? v - IA_EPOCH : 0; /* 1899-12-31 to 1970-01-01 */
+        q += 4;
+        break;
+    }
+    case IA_BOOL: {
+        n = (int64_t)ia_load_be32(q + 1);
+        if (n > tuple_end - q - IA_ENVELOPE - c->rest)
+            return IA_TRUNCATED;
+        ok = q[0] != 1;
+        if (ok) {
+            const int v = n == 1 ? ia_truth[q[IA_ENVELOPE]] : 0;
+            if (__builtin_expect(v == 0, 0))
+                return n == 1 ? IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x: neither true nor false", q[IA_ENVELOPE])
+                              : IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN has %lld bytes", (long long)n);
+            c->bits |= (uint64_t)(v >> 1) << (row & 63);
+        }
+        q += IA_ENVELOPE + n;
+        break;
+    }
+    case IA_CHAR:
+        ok = q[0] != 0;
+        n = !ok ? 0 : c->flags & IA_FLAG_TRIM ? ia_trimmed_within(q, c->width, end - q) : c->width;
+        n = ia_append_text(d, c, row, q, n, end - q, err);
+        if (__builtin_expect(n < 0, 0))
+            return (int)n;
+        *bytes += n;
+        q += c->width;
+        break;
+    case IA_VARCHAR: {
+        const int64_t stored = q[0];
+        if (__builtin_expect(stored > tuple_end - q - 1 - c->rest, 0))
+            return IA_TRUNCATED;
+        text = q + 1;
+        ok = !(stored == 1 && text[0] == 0);
+        n = ia_append_text(d, c, row, text, ok ? stored : 0, end - text, err);
+        if (__builtin_expect(n < 0, 0))
+            return (int)n;
+        *bytes += n;
+        q = text + stored;
+        break;
+    }
+    case IA_LVARCHAR:
+    case IA_OPAQUE: {
+        const int64_t stored = (int64_t)ia_load_be32(q + 1);
+        if (__builtin_expect(stored > tuple_end - q - IA_ENVELOPE - c->rest, 0))
+            return IA_TRUNCATED;
+        text = q + IA_ENVELOPE;
+        ok = q[0] != 1; /* only 1 is NULL (JDBC section 7) */
+        n = ia_append_text(d, c, row, text, ok ? stored : 0, end - text, err);
+        if (__builtin_expect(n < 0, 0))
+            return (int)n;
+        *bytes += n;
+        q = text + stored;
+        break;
+    }
+    case IA_CHANGE_BOOL: {
+        const int v = ia_truth[q[1]];
+        ok = q[0] == 0;
+        if (__builtin_expect(q[0] > 1 || (ok && v == 0), 0))
+            return IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x%02x: neither NULL nor true nor false", q[0], q[1]);
+        c->bits |= (uint64_t)(ok ? v >> 1 : 0) << (row & 63);
+        q += 2;
+        break;
+    }
+    case IA_CHANGE_LVARCHAR: {
+        const int64_t stored = (int64_t)ia_load_be16(q) - 1; /* the flag is counted */
+        if (__builtin_expect(stored > tuple_end - q - IA_CHANGE_TEXT - c->rest, 0))
+            return IA_TRUNCATED;
+        ok = q[2] == 0;
+        if (__builtin_expect(stored < 0 || q[2] > 1 || (!ok && stored), 0))
+            return IA_REFUSE(err, IA_PROTOCOL, "an LVARCHAR of length %lld with the NULL flag %02x",
+                             (long long)stored, q[2]);
+        text = q + IA_CHANGE_TEXT;
+        n = ia_append_text(d, c, row, text, stored, end - text, err);
+        if (__builtin_expect(n < 0, 0))
+            return (int)n;
+        *bytes += n;
+        q = text + stored;
+        break;
+    }
+    case IA_DECIMAL128: {
+        /* Two halves, each stored from its register: an __int128 would go through the stack and be read back by
+         * one load of 16 bytes, which has to wait for both stores. */
+        int64_t v;
+        int64_t *const to = (int64_t *)(void *)c->values + 2 * row;
+        ok = ia_b100_small(q, &c->decimal, end - q, &v);
+        to[IA_LOW] = v;
+        to[IA_HIGH] = v >> 63;
+        if (__builtin_expect(ok < 0, 0)) {
+            ok = ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, to, err);
+            if (ok < 0)
+                return ok;
+        }
+        q += c->width;
+        break;
+    }
+    case IA_DECIMAL_INT64: {
+        int64_t v;
+        ok = ia_b100_small(q, &c->decimal, end - q, &v);
+        if (__builtin_expect(ok < 0, 0)) {
+            ok = ia_decode_decimal_int64(q, c->width, end - q, &v, err);
+            if (ok < 0)
+                return ok;
+        }
+        ((int64_t *)(void *)c->values)[row] = v;
+        q += c->width;
+        break;
+    }
+    case IA_DECIMAL_FLOAT64: {
+        int lost = 0;
+        ok = ia_decode_decimal_float64_of(q, c->width, end - q, (double *)(void *)c->values + row, &lost, err);
+        if (__builtin_expect(ok < 0, 0))
+            return ok;
+        if (__builtin_expect(lost, 0) && c->inexact++ == 0)
+            c->inexact_row = d->taken + row;
+        q += c->width;
+        break;
+    }
+    case IA_DATETIME_DATE32:
+        ok = ia_decode_datetime_days(q, &c->qualifier, end - q, (int32_t *)(void *)c->values + row, err);
+        if (__builtin_expect(ok < 0, 0))
+            return ok;
+        q += c->width;
+        break;
+    case IA_DATETIME_TIMESTAMP:
+    case IA_DATETIME_TIME32:
+    case IA_DATETIME_TIME64: {
+        int64_t v;
+        ok = ia_decode_datetime_units(q, &c->qualifier, end - q, &v, err);
+        if (__builtin_expect(ok < 0, 0))
+            return ok;
+        if (c->kind == IA_DATETIME_TIME32)
+            ((int32_t *)(void *)c->values)[row] = (int32_t)v;
+        else
+            ((int64_t *)(void *)c->values)[row] = v;
+        q += c->width;
+        break;
+    }
+    case IA_INTERVAL_MONTHS:
+        ok = ia_decode_interval_months(q, &c->qualifier, end - q, (int32_t *)(void *)c->values + row, err);
+        if (__builtin_expect(ok < 0, 0))
+            return ok;
+        q += c->width;
+        break;
+    case IA_INTERVAL_DURATION:
+        ok = ia_decode_interval_micros(q, &c->qualifier, end - q, (int64_t *)(void *)c->values + row, err);
+        if (__builtin_expect(ok < 0, 0))
+            return ok;
+        q += c->width;
+        break;
+    case IA_INTERVAL_MDN:
+        ok = ia_decode_interval_mdn(q, &c->qualifier, end - q,
+                                    (struct ia_month_day_nano *)(void *)c->values + row, err);
+        if (__builtin_expect(ok < 0, 0))
+            return ok;
+        q += c->width;
+        break;
+    case IA_LOB: /* the descriptor as it is: it goes back whole in SQ_FETCHBLOB */
+        ok = !(q[IA_LOB_NULL] & 1);
+        if (ok)
+            memcpy(c->values + row * c->width, q, (size_t)c->width);
+        else
+            memset(c->values + row * c->width, 0, (size_t)c->width);
+        q += c->width;
+        break;
+    case IA_DECIMAL_STRING:
+    case IA_DATETIME_TEXT:
+    default: {
+        char made[IA_DECIMAL_TEXT];
+        int length;
+        ok = c->kind == IA_DECIMAL_STRING
+                 ? ia_decode_decimal_text(q, c->width, end - q, made, &length, err)
+                 : ia_decode_datetime_text(q, &c->qualifier, made, &length, err);
+        n = ok < 0 ? ok : ia_append_text(d, c, row, (const uint8_t *)made, length, sizeof made, err);
+        if (__builtin_expect(n < 0, 0))
+            return (int)n;
+        *bytes += n;
+        q += c->width;
+        break;
+    }
+    }
+    *at = q;
+    return ok;
+}
+
 /* Decode whole tuples from data to end; *stop is the end of the last one consumed. With `image` from 0 on, one row of so
  * many bytes, which stand at data and in no message of their own; then the answer is 0, IA_FULL or an error. */
 static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struct ia_decoder *d, const uint8_t *data,
@@ -76,7 +329,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
             }
             if (by_rows > 0) {
                 by_rows--;
-            } else if (d->lanes) {
+            } else if (d->blocks) {
                 d->rows = rows;
                 d->bytes = bytes;
                 while (ia_block_decode(d, p, end, &q, &by_rows) > 0)
@@ -144,291 +397,16 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
             c++->word |= 1ull << (rows & 63);
         }
         for (; c < columns_end; c++) {
-            const uint8_t *text;
-            int64_t n;
-            int ok;
-            switch (c->kind) {
-            case IA_INT16: {
-                const uint16_t v = ia_load_be16(q);
-                ok = v != 0x8000;
-                ((uint16_t *)(void *)c->values)[rows] = ok ? v : 0;
-                q += 2;
-                break;
-            }
-            case IA_INT32: {
-                const uint32_t v = ia_load_be32(q);
-                ok = v != 0x80000000u;
-                ((uint32_t *)(void *)c->values)[rows] = v & -(uint32_t)ok;
-                q += 4;
-                break;
-            }
-            case IA_INT64: {
-                const uint64_t v = ia_load_be64(q);
-                ok = v != 0x8000000000000000ull;
-                ((uint64_t *)(void *)c->values)[rows] = v & -(uint64_t)ok;
-                q += 8;
-                break;
-            }
-            case IA_INT8: { /* sign word, then the magnitude with its low half first (TYPES section 3) */
-                const uint32_t sign = ia_load_be16(q);
-                const uint64_t v = ia_load_be64(q + 2) >> 32 | ia_load_be64(q + 2) << 32;
-                const uint64_t minus = sign >> 15;
-                ok = sign != 0;
-                if (__builtin_expect((uint16_t)(sign + 1) > 2, 0)) {
-                    status = IA_REFUSE(err, IA_PROTOCOL, "sign word %04x of an INT8 is not 0, 1 or ffff", sign);
-                    goto value;
-                }
-                if (__builtin_expect(v >> 63 && ok && v > (uint64_t)INT64_MAX + minus, 0)) {
-                    status = IA_REFUSE(err, IA_DATA, "the value does not fit 64 bits");
-                    goto value;
-                }
-                ((uint64_t *)(void *)c->values)[rows] = ((v ^ -minus) + minus) & -(uint64_t)ok;
-                q += 10;
-                break;
-            }
-            case IA_FLOAT32: {
-                const uint32_t v = ia_load_be32(q);
-                ok = v != 0xffffffffu;
-                ((uint32_t *)(void *)c->values)[rows] = v & -(uint32_t)ok;
-                q += 4;
-                break;
-            }
-            case IA_FLOAT64: {
-                const uint64_t v = ia_load_be64(q);
-                ok = v != 0xffffffffffffffffull;
-                ((uint64_t *)(void *)c->values)[rows] = v & -(uint64_t)ok;
-                q += 8;
-                break;
-            }
-            case IA_DATE: {
-                const int32_t v = (int32_t)ia_load_be32(q);
-                ok = v != INT32_MIN;
-                if (__builtin_expect(ok && (v < IA_FIRST_DAY || v > IA_LAST_DAY), 0)) {
-                    status = IA_REFUSE(err, IA_DATA, "day %d is outside the years 1 to 9999", v);
-                    goto value;
-                }
-                ((int32_t *)(void *)c->values)[rows] = ok ? v - IA_EPOCH : 0; /* 1899-12-31 to 1970-01-01 */
-                q += 4;
-                break;
-            }
-            case IA_BOOL: {
-                n = (int64_t)ia_load_be32(q + 1);
-                if (n > tuple_end - q - IA_ENVELOPE - c->rest) {
+            const int ok = ia_decode_value(d, c, rows, &q, tuple_end, end, &bytes);
+            if (__builtin_expect(ok < 0, 0)) {
+                if (ok == IA_TRUNCATED) {
                     status = ia_shortage(d, tuple, size, err);
                     goto failed;
                 }
-                ok = q[0] != 1;
-                if (ok) {
-                    const int v = n == 1 ? ia_truth[q[IA_ENVELOPE]] : 0;
-                    if (__builtin_expect(v == 0, 0)) {
-                        status = n == 1 ? IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x: neither true nor false",
-                                                    q[IA_ENVELOPE])
-                                        : IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN has %lld bytes", (long long)n);
-                        goto value;
-                    }
-                    c->bits |= (uint64_t)(v >> 1) << (rows & 63);
-                }
-                q += IA_ENVELOPE + n;
-                break;
-            }
-            case IA_CHAR:
-                ok = q[0] != 0;
-                n = !ok ? 0 : c->flags & IA_FLAG_TRIM ? ia_trimmed_within(q, c->width, end - q) : c->width;
-                n = ia_append_text(d, c, rows, q, n, end - q, err);
-                if (__builtin_expect(n < 0, 0)) {
-                    status = (int)n;
-                    goto value;
-                }
-                bytes += n;
-                q += c->width;
-                break;
-            case IA_VARCHAR: {
-                const int64_t stored = q[0];
-                if (__builtin_expect(stored > tuple_end - q - 1 - c->rest, 0)) {
-                    status = ia_shortage(d, tuple, size, err);
-                    goto failed;
-                }
-                text = q + 1;
-                ok = !(stored == 1 && text[0] == 0);
-                n = ia_append_text(d, c, rows, text, ok ? stored : 0, end - text, err);
-                if (__builtin_expect(n < 0, 0)) {
-                    status = (int)n;
-                    goto value;
-                }
-                bytes += n;
-                q = text + stored;
-                break;
-            }
-            case IA_LVARCHAR:
-            case IA_OPAQUE: {
-                const int64_t stored = (int64_t)ia_load_be32(q + 1);
-                if (__builtin_expect(stored > tuple_end - q - IA_ENVELOPE - c->rest, 0)) {
-                    status = ia_shortage(d, tuple, size, err);
-                    goto failed;
-                }
-                text = q + IA_ENVELOPE;
-                ok = q[0] != 1; /* only 1 is NULL (JDBC section 7) */
-                n = ia_append_text(d, c, rows, text, ok ? stored : 0, end - text, err);
-                if (__builtin_expect(n < 0, 0)) {
-                    status = (int)n;
-                    goto value;
-                }
-                bytes += n;
-                q = text + stored;
-                break;
-            }
-            case IA_CHANGE_BOOL: {
-                const int v = ia_truth[q[1]];
-                ok = q[0] == 0;
-                if (__builtin_expect(q[0] > 1 || (ok && v == 0), 0)) {
-                    status = IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x%02x: neither NULL nor true nor false", q[0],
-                                       q[1]);
-                    goto value;
-                }
-                c->bits |= (uint64_t)(ok ? v >> 1 : 0) << (rows & 63);
-                q += 2;
-                break;
-            }
-            case IA_CHANGE_LVARCHAR: {
-                const int64_t stored = (int64_t)ia_load_be16(q) - 1; /* the flag is counted */
-                if (__builtin_expect(stored > tuple_end - q - IA_CHANGE_TEXT - c->rest, 0)) {
-                    status = ia_shortage(d, tuple, size, err);
-                    goto failed;
-                }
-                ok = q[2] == 0;
-                if (__builtin_expect(stored < 0 || q[2] > 1 || (!ok && stored), 0)) {
-                    status = IA_REFUSE(err, IA_PROTOCOL, "an LVARCHAR of length %lld with the NULL flag %02x",
-                                       (long long)stored, q[2]);
-                    goto value;
-                }
-                text = q + IA_CHANGE_TEXT;
-                n = ia_append_text(d, c, rows, text, stored, end - text, err);
-                if (__builtin_expect(n < 0, 0)) {
-                    status = (int)n;
-                    goto value;
-                }
-                bytes += n;
-                q = text + stored;
-                break;
-            }
-            case IA_DECIMAL128: {
-                /* Two halves, each stored from its register: an __int128 would go through the stack and be read back by
-                 * one load of 16 bytes, which has to wait for both stores. */
-                int64_t v;
-                int64_t *const to = (int64_t *)(void *)c->values + 2 * rows;
-                ok = ia_b100_small(q, &c->decimal, end - q, &v);
-                to[IA_LOW] = v;
-                to[IA_HIGH] = v >> 63;
-                if (__builtin_expect(ok < 0, 0)) {
-                    ok = ia_decode_decimal128(q, c->width, end - q, c->precision, c->scale, to, err);
-                    if (ok < 0) {
-                        status = ok;
-                        goto value;
-                    }
-                }
-                q += c->width;
-                break;
-            }
-            case IA_DECIMAL_INT64: {
-                int64_t v;
-                ok = ia_b100_small(q, &c->decimal, end - q, &v);
-                if (__builtin_expect(ok < 0, 0)) {
-                    ok = ia_decode_decimal_int64(q, c->width, end - q, &v, err);
-                    if (ok < 0) {
-                        status = ok;
-                        goto value;
-                    }
-                }
-                ((int64_t *)(void *)c->values)[rows] = v;
-                q += c->width;
-                break;
-            }
-            case IA_DECIMAL_FLOAT64: {
-                int lost = 0;
-                ok = ia_decode_decimal_float64_of(q, c->width, end - q, (double *)(void *)c->values + rows, &lost, err);
-                if (__builtin_expect(ok < 0, 0)) {
-                    status = ok;
-                    goto value;
-                }
-                if (__builtin_expect(lost, 0) && c->inexact++ == 0)
-                    c->inexact_row = d->taken + rows;
-                q += c->width;
-                break;
-            }
-            case IA_DATETIME_DATE32:
-                ok = ia_decode_datetime_days(q, &c->qualifier, end - q, (int32_t *)(void *)c->values + rows, err);
-                if (__builtin_expect(ok < 0, 0)) {
-                    status = ok;
-                    goto value;
-                }
-                q += c->width;
-                break;
-            case IA_DATETIME_TIMESTAMP:
-            case IA_DATETIME_TIME32:
-            case IA_DATETIME_TIME64: {
-                int64_t v;
-                ok = ia_decode_datetime_units(q, &c->qualifier, end - q, &v, err);
-                if (__builtin_expect(ok < 0, 0)) {
-                    status = ok;
-                    goto value;
-                }
-                if (c->kind == IA_DATETIME_TIME32)
-                    ((int32_t *)(void *)c->values)[rows] = (int32_t)v;
-                else
-                    ((int64_t *)(void *)c->values)[rows] = v;
-                q += c->width;
-                break;
-            }
-            case IA_INTERVAL_MONTHS:
-                ok = ia_decode_interval_months(q, &c->qualifier, end - q, (int32_t *)(void *)c->values + rows, err);
-                if (__builtin_expect(ok < 0, 0)) {
-                    status = ok;
-                    goto value;
-                }
-                q += c->width;
-                break;
-            case IA_INTERVAL_DURATION:
-                ok = ia_decode_interval_micros(q, &c->qualifier, end - q, (int64_t *)(void *)c->values + rows, err);
-                if (__builtin_expect(ok < 0, 0)) {
-                    status = ok;
-                    goto value;
-                }
-                q += c->width;
-                break;
-            case IA_INTERVAL_MDN:
-                ok = ia_decode_interval_mdn(q, &c->qualifier, end - q,
-                                            (struct ia_month_day_nano *)(void *)c->values + rows, err);
-                if (__builtin_expect(ok < 0, 0)) {
-                    status = ok;
-                    goto value;
-                }
-                q += c->width;
-                break;
-            case IA_LOB: /* the descriptor as it is: it goes back whole in SQ_FETCHBLOB */
-                ok = !(q[IA_LOB_NULL] & 1);
-                if (ok)
-                    memcpy(c->values + rows * c->width, q, (size_t)c->width);
-                else
-                    memset(c->values + rows * c->width, 0, (size_t)c->width);
-                q += c->width;
-                break;
-            case IA_DECIMAL_STRING:
-            case IA_DATETIME_TEXT:
-            default: {
-                char made[IA_DECIMAL_TEXT];
-                int length;
-                ok = c->kind == IA_DECIMAL_STRING
-                         ? ia_decode_decimal_text(q, c->width, end - q, made, &length, err)
-                         : ia_decode_datetime_text(q, &c->qualifier, made, &length, err);
-                n = ok < 0 ? ok : ia_append_text(d, c, rows, (const uint8_t *)made, length, sizeof made, err);
-                if (__builtin_expect(n < 0, 0)) {
-                    status = (int)n;
-                    goto value;
-                }
-                bytes += n;
-                q += c->width;
-                break;
-            }
+                status = ok;
+                err->column = (int)(c - columns); /* the value at q is wrong */
+                err->offset = q - tuple;
+                goto failed;
             }
             c->word |= (uint64_t)ok << (rows & 63);
         }
@@ -450,9 +428,6 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
         }
         continue;
 
-    value: /* the value at q is wrong */
-        err->column = (int)(c - columns);
-        err->offset = q - tuple;
     failed:
         err->status = status;
         err->row = d->taken + rows;

@@ -11,7 +11,7 @@
 #include "decode_batch.h"
 #include "decode_datetime.h"
 #include "decode_fields.h"
-#include "decode_lanes.h"
+#include "decode_fixed.h"
 #include "decode_text.h"
 #include "decode_value.h"
 #include "plan.h"
@@ -29,19 +29,6 @@
 
 /* A byte of a BOOLEAN: 1 false, 2 true, 0 neither. */
 static const uint8_t ia_truth[256] = {[0] = 1, ['f'] = 1, ['F'] = 1, [1] = 2, ['t'] = 2, ['T'] = 2};
-
-/* Whether a column has offsets. */
-static inline int ia_is_text(int kind)
-{
-    return kind == IA_CHAR || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_DECIMAL_STRING ||
-           kind == IA_DATETIME_TEXT || kind == IA_OPAQUE || kind == IA_CHANGE_LVARCHAR;
-}
-
-/* Whether the characters of a column come from the wire, in the database's code set. */
-static inline int ia_is_encoded(int kind)
-{
-    return kind == IA_CHAR || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_CHANGE_LVARCHAR;
-}
 
 /* The qualifier of a DATETIME or INTERVAL column; NULL, or what is wrong with it. */
 static const char *ia_column_qualifier(const struct ia_op *op, struct ia_qualifier *q)
@@ -65,24 +52,12 @@ static const char *ia_column_qualifier(const struct ia_op *op, struct ia_qualifi
 /* Fill in one column from its op; NULL, or what is wrong with the op. `least` gets the fewest bytes it takes. */
 static const char *ia_column_from(const struct ia_op *op, struct ia_column *c, int64_t *least)
 {
-    /* Bytes in a tuple and bytes in Arrow; 0: the width says, or text. */
-    static const uint8_t wire[] = {[IA_INT16] = 2,   [IA_INT32] = 4,   [IA_INT64] = 8, [IA_INT8] = 10,
-                                   [IA_FLOAT32] = 4, [IA_FLOAT64] = 8, [IA_DATE] = 4,  [IA_CHANGE_BOOL] = 2};
-    static const uint8_t item[] = {
-        [IA_INT16] = 2,           [IA_INT32] = 4,           [IA_INT64] = 8,
-        [IA_INT8] = 8,            [IA_FLOAT32] = 4,         [IA_FLOAT64] = 8,
-        [IA_DATE] = 4,            [IA_BOOL] = 1,            [IA_DECIMAL128] = 16,
-        [IA_DECIMAL_FLOAT64] = 8, [IA_DATETIME_DATE32] = 4, [IA_DATETIME_TIMESTAMP] = 8,
-        [IA_DATETIME_TIME32] = 4, [IA_DATETIME_TIME64] = 8, [IA_INTERVAL_MONTHS] = 4,
-        [IA_INTERVAL_MDN] = 16,   [IA_DECIMAL_INT64] = 8,   [IA_INTERVAL_DURATION] = 8,
-        [IA_CHANGE_BOOL] = 1,     [IA_CHANGE_LVARCHAR] = 0,
-    };
-    if (op->kind < IA_INT16 || op->kind > IA_CHANGE_LVARCHAR)
+    if (op->kind < 1 || op->kind >= IA_KINDS)
         return "unknown kind";
     c->kind = op->kind;
     c->width = op->width;
     c->flags = op->flags;
-    c->item = item[op->kind];
+    c->item = ia_kinds[op->kind].arrow;
     *least = op->width;
     switch (op->kind) {
     case IA_BOOL:
@@ -123,7 +98,7 @@ static const char *ia_column_from(const struct ia_op *op, struct ia_column *c, i
     case IA_INTERVAL_MDN:
         return ia_column_qualifier(op, &c->qualifier);
     default:
-        return op->width != wire[op->kind] ? "the width is not that of the kind" : NULL;
+        return op->width != ia_kinds[op->kind].wire ? "the width is not that of the kind" : NULL;
     }
 }
 
@@ -141,12 +116,6 @@ static void ia_limit_text(struct ia_decoder *d, int32_t limit)
     }
 }
 
-/* Whether a column's length stands in each tuple. */
-static inline int ia_is_variable(int kind)
-{
-    return kind == IA_BOOL || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_OPAQUE;
-}
-
 /* The rows of a block of messages of so many bytes: a power of two, so that blocks end where words of bitmaps do. */
 static inline int ia_block_rows(int64_t message)
 {
@@ -156,19 +125,17 @@ static inline int ia_block_rows(int64_t message)
     return rows;
 }
 
-/* Where each column stands in its segment (decode_block.h), and the kernels for blocks. */
+/* Where each column stands in its segment (decode_block.h), and whether there are blocks. */
 static void ia_segments_from(struct ia_decoder *d)
 {
-    const struct ia_lanes *found[IA_LANES + 1];
+    d->blocks = 1;
     for (struct ia_column *c = d->columns; c < d->columns + d->count; c++) {
         c->place = d->gap;
         d->gap = ia_is_variable(c->kind) ? 0 : d->gap + c->width;
     }
-    ia_lanes_here(found);
-    d->lanes = found[0];
     for (const struct ia_column *c = d->columns; c < d->columns + d->count; c++)
         if (c->kind == IA_CHANGE_BOOL || c->kind == IA_CHANGE_LVARCHAR)
-            d->lanes = NULL; /* blocks know the forms of tuples only */
+            d->blocks = 0; /* blocks know the forms of tuples only */
     d->block_rows = ia_block_rows(IA_TUPLE_HEADER + d->min_tuple);
 }
 

@@ -20,12 +20,10 @@
 #include "decode_unl_format.h"
 #include "decode_unl_numbers.h"
 #include "decode_unl_times.h"
-#include "float_nearest.h"
 #include "plan.h"
 #include "wire_bytes.h"
 
 #define IA_UNL_SCRATCH 256 /* bytes of a field that is no text, at most */
-_Static_assert(IA_UNL_SCRATCH <= IA_DECIMAL_DIGITS, "a number's digits have room");
 
 static inline int ia_unl_is_text(const struct ia_column *c)
 {
@@ -188,18 +186,6 @@ static int ia_unl_convert(struct ia_decoder *d, const struct ia_unl_format *f, s
         rc = ia_unl_integer(s, n, INT64_MIN, INT64_MAX, &v, err);
         ((int64_t *)(void *)c->values)[row] = v;
         return rc;
-    case IA_FLOAT32: {
-        uint64_t bits = 0;
-        rc = ia_unl_float(f, s, n, &ia_form_of_float, &bits, err);
-        ((uint32_t *)(void *)c->values)[row] = (uint32_t)bits;
-        return rc;
-    }
-    case IA_FLOAT64: {
-        uint64_t bits = 0;
-        rc = ia_unl_float(f, s, n, &ia_form_of_double, &bits, err);
-        ((uint64_t *)(void *)c->values)[row] = bits;
-        return rc;
-    }
     case IA_BOOL:
         if (n != 1 || ((s[0] | 32) != 't' && (s[0] | 32) != 'f'))
             return IA_UNL_WRONG(err, s, n, "is no BOOLEAN, which is t or f");

@@ -1,4 +1,4 @@
-/* Fields of a .unl file that are numbers: integers, DECIMAL and MONEY, floats. No Python. */
+/* Fields of a .unl file that are numbers: integers, DECIMAL and MONEY. No Python. */
 #ifndef INFORMIX_ARROW_DECODE_UNL_NUMBERS_H
 #define INFORMIX_ARROW_DECODE_UNL_NUMBERS_H
 
@@ -8,7 +8,6 @@
 #include "base100.h"
 #include "decode_core.h"
 #include "decode_unl_format.h"
-#include "float_nearest.h"
 
 static int ia_unl_integer(const uint8_t *s, int64_t n, int64_t least, int64_t most, int64_t *out, struct ia_error *err)
 {
@@ -129,22 +128,6 @@ static int ia_unl_decimal(const struct ia_unl_format *f, const uint8_t *s, int64
     if (v >= ia_pow10(precision))
         return IA_UNL_WRONG(err, s, n, "has more digits than the column holds");
     *out = number.negative ? -(ia_i128)v : (ia_i128)v;
-    return IA_VALUE;
-}
-
-/* The bits of the nearest float of a form. */
-static int ia_unl_float(const struct ia_unl_format *f, const uint8_t *s, int64_t n, const struct ia_float_form *form,
-                        uint64_t *bits, struct ia_error *err)
-{
-    struct ia_unl_number number;
-    const int rc = ia_unl_number_from(f, s, n, 0, &number, err);
-    if (rc < 0)
-        return rc;
-    *bits = ia_nearest_float(form, number.whole, number.whole_size, number.fraction, number.fraction_size, number.exponent);
-    if (*bits == (uint64_t)form->infinite << form->fraction_bits)
-        return IA_UNL_WRONG(err, s, n, form == &ia_form_of_double ? "is beyond the range of double"
-                                                                  : "is beyond the range of float");
-    *bits |= (uint64_t)number.negative << (form == &ia_form_of_double ? 63 : 31);
     return IA_VALUE;
 }
 

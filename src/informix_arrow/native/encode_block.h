@@ -14,51 +14,26 @@
 #include <string.h>
 
 #include "encode_column.h"
-#include "encode_lanes.h"
+#include "encode_datetime.h"
 #include "encode_row.h"
 #include "encode_text.h"
 #include "plan.h"
 #include "wire_bytes.h"
 
+#define IA_ENC_BLOCK 64
 #define IA_ENC_BLOCK_LEAST 8
 #define IA_ENC_SPOTS 1024 /* places of segments that a block knows: 4 KiB of stack */
 
 /* What a column is to a block; 0: nothing in particular. */
 enum { IA_ENC_LANE = 1, IA_ENC_SHORT = 2 /* a VARCHAR of Arrow's utf8 or binary, copied as it is */ };
 
-/* Whether a column's fields have different sizes. */
-static inline int ia_enc_is_variable(int kind)
-{
-    return kind == IA_BOOL || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_OPAQUE;
-}
-
 /* The bytes that a column has in each row; a BOOLEAN has more, and what varies. */
 static inline int32_t ia_enc_least(const struct ia_enc_col *c)
 {
-    return c->kind == IA_VARCHAR ? 1 : ia_enc_is_variable(c->kind) ? 5 : c->width;
+    return c->kind == IA_VARCHAR ? 1 : ia_is_variable(c->kind) ? 5 : c->width;
 }
 
-/* Which lanes are groups: those side by side, of 4 and 8 bytes, that make 16. */
-static inline void ia_enc_group(struct ia_enc_plan *plan)
-{
-    for (int32_t k = 0; k < plan->n; k++) {
-        struct ia_enc_col *const c = plan->cols + k;
-        int32_t bytes = 0, lanes = 0;
-        uint32_t widths = 0; /* a digit for each */
-        while (k + lanes < plan->n && bytes < 16 && c[lanes].lane == IA_ENC_LANE && (c[lanes].width & 12) == c[lanes].width) {
-            bytes += c[lanes].width;
-            widths = widths << 4 | (uint32_t)c[lanes].width;
-            lanes++;
-        }
-        c->group = IA_ENC_ALONE;
-        if (bytes != 16) continue;
-        c->group = widths == 0x4444 ? IA_ENC_4444 : widths == 0x88 ? IA_ENC_88 : widths == 0x844 ? IA_ENC_844 :
-                   widths == 0x484 ? IA_ENC_484 : IA_ENC_448;
-        while (--lanes > 0) plan->cols[++k].group = IA_ENC_GROUPED;
-    }
-}
-
-/* Find the lanes and their places; after each load.  A plan without kernels is encoded row by row. */
+/* Find the lanes and their places; after each load. */
 static inline void ia_enc_arrange(struct ia_enc_plan *plan)
 {
     int32_t place = 0, gap = 0, before = IA_ENC_HEADER, *link = &plan->first;
@@ -90,7 +65,7 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
         gap = 0;
         *link = k;
         link = &c->next;
-        if (ia_enc_is_variable(c->kind)) {
+        if (ia_is_variable(c->kind)) {
             if (c->lane != IA_ENC_SHORT) plan->sized = 0;
             plan->segments++;
             place = 0;
@@ -100,7 +75,6 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
     }
     *link = plan->n;
     plan->gap = gap;
-    ia_enc_group(plan);
     plan->near = plan->n;
     for (int32_t k = plan->n - 1, behind = 0; k >= 0 && behind < IA_ENC_SLACK; behind += ia_enc_least(plan->cols + k), k--)
         if (plan->cols[k].lane != IA_ENC_LANE) plan->near = k;
@@ -108,7 +82,62 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
     if (before < IA_ENC_SLACK) plan->sized = 0; /* the next row's like of those near its end may be hit */
     /* Rows of mostly other columns are not worth it: their loop is short and already there. */
     if (plan->segments >= IA_ENC_SPOTS / IA_ENC_BLOCK_LEAST || plan->lanes <= 2 * (plan->n - plan->lanes)) plan->lanes = 0;
-    if (plan->kernels == NULL) plan->lanes = 0;
+    if (plan->by_rows) plan->lanes = 0;
+}
+
+/* The validity of n rows from index i on, a bit for each; no byte is read but those that hold them. */
+static inline uint64_t ia_enc_valid(const struct ia_enc_col *c, int64_t i, int n)
+{
+    if (c->validity == NULL) return ~UINT64_C(0);
+    const uint8_t *const bits = c->validity + (i >> 3);
+    const int shift = (int)(i & 7), bytes = (shift + n + 7) / 8;
+    uint64_t valid = 0;
+    for (int k = 0; k < bytes && k < 8; k++) valid |= (uint64_t)bits[k] << (8 * k);
+    valid >>= shift;
+    return bytes > 8 ? valid | (uint64_t)bits[8] << (64 - shift) : valid;
+}
+
+/* Each of n values by expressions over it, `v`: what is wrong with it, and how it is put at `p`. Two loops: the first becomes
+ * vector instructions. */
+#define IA_ENC_EACH(type, bad, put)                                                                                   \
+    {                                                                                                                 \
+        type odd = 0;                                                                                                 \
+        for (int k = 0; k < n; k++) {                                                                                 \
+            type v;                                                                                                   \
+            memcpy(&v, from + k * sizeof v, sizeof v);                                                                \
+            odd |= (bad);                                                                                             \
+        }                                                                                                             \
+        _Pragma("GCC unroll 8") for (int k = 0; k < n; k++) {                                                         \
+            uint8_t *const p = to + at[k];                                                                            \
+            type v;                                                                                                   \
+            memcpy(&v, from + k * sizeof v, sizeof v);                                                                \
+            put;                                                                                                      \
+        }                                                                                                             \
+        wrong = odd != 0;                                                                                             \
+        break;                                                                                                        \
+    }
+
+/* The values of a lane in n rows, to out + at[]; non-zero if one has no encoding, or a NULL covers such a value. */
+static __attribute__((noinline)) int ia_enc_put_lane(const struct ia_enc_col *c, int64_t row, const uint32_t *at, int n,
+                                                     uint8_t *out)
+{
+    const int64_t i = c->base + row;
+    const uint8_t *const from = c->values + i * (c->kind == IA_INT8 ? 8 : c->width);
+    uint8_t *const to = out + c->place;
+    uint64_t nulls = ~ia_enc_valid(c, i, n) << (64 - n) >> (64 - n);
+    int wrong;
+    switch (c->kind) {
+    case IA_INT16: IA_ENC_EACH(uint16_t, v == 0x8000, ia_store_be16(p, v))
+    case IA_INT32: IA_ENC_EACH(uint32_t, v == 0x80000000u, ia_store_be32(p, v))
+    case IA_INT64: IA_ENC_EACH(uint64_t, v == UINT64_C(1) << 63, ia_store_be64(p, v))
+    case IA_INT8: IA_ENC_EACH(int64_t, v == INT64_MIN, ia_enc_put_int8(p, v))
+    case IA_FLOAT32: IA_ENC_EACH(uint32_t, 0, ia_store_be32(p, v == UINT32_MAX ? 0x7fc00000u : v))
+    case IA_FLOAT64: IA_ENC_EACH(uint64_t, 0, ia_store_be64(p, v == UINT64_MAX ? UINT64_C(0x7ff8000000000000) : v))
+    default: /* DATE */
+        IA_ENC_EACH(int32_t, (v < IA_DAY_MIN) | (v > IA_DAY_MAX), ia_store_be32(p, (uint32_t)v + IA_DAY_OF_DATE0))
+    }
+    for (; nulls; nulls &= nulls - 1) ia_enc_put_null(c, to + at[__builtin_ctzll(nulls)]);
+    return wrong;
 }
 
 /* A VARCHAR that is IA_ENC_SHORT, at p; NULL if something is wrong with it. */
@@ -201,8 +230,8 @@ static inline int ia_enc_put_lanes(const struct ia_enc_plan *plan, int64_t row, 
 {
     int wrong = 0;
     for (const struct ia_enc_col *c = plan->cols; c < plan->cols + plan->n; c++)
-        if (c->lane == IA_ENC_LANE && c->group != IA_ENC_GROUPED)
-            wrong |= plan->kernels->put_lane(c, row, at + (int64_t)c->segment * stride, n, out);
+        if (c->lane == IA_ENC_LANE)
+            wrong |= ia_enc_put_lane(c, row, at + (int64_t)c->segment * stride, n, out);
     return wrong;
 }
 
@@ -276,7 +305,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_block(const struct ia_enc_pl
             else
                 p = ia_enc_put_other(plan, k, row + n, p);
             if (p == NULL) break;
-            if (ia_enc_is_variable(c->kind)) {
+            if (ia_is_variable(c->kind)) {
                 spot += stride;
                 *spot = (uint32_t)(p - out);
             }

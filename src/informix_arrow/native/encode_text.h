@@ -14,11 +14,9 @@
 #define IA_LOB_SIZE 16                /* in a descriptor: int, bytes of the content (TYPES section 12) */
 #define IA_LOB_FLAGS 39               /* bit 0 says NULL */
 
-struct ia_enc_kernels; /* encode_lanes.h */
-
 struct ia_enc_plan {
     struct ia_enc_col *cols;
-    const struct ia_enc_kernels *kernels; /* what lanes are written with */
+    int32_t by_rows;                /* no blocks: for tests, which compare the two */
     int32_t n;
     int32_t has_contents;           /* columns whose size is known by value only: LVARCHAR, opaque, BYTE, TEXT */
     uint32_t *lob_at;               /* room for one number of each BYTE and TEXT: where its parameter stands */

@@ -50,23 +50,6 @@ static inline int ia_module_add_type(PyObject *module, PyType_Spec *spec)
     return failed ? -1 : 0;
 }
 
-/* A constant: the tuple of these names, behind which stands NULL. */
-static __attribute__((unused)) int ia_module_add_names(PyObject *module, const char *constant, const char *const *names)
-{
-    PyObject *const list = PyList_New(0);
-    int failed = list == NULL;
-    for (; !failed && *names; names++) {
-        PyObject *const name = PyUnicode_FromString(*names);
-        failed = !name || PyList_Append(list, name);
-        Py_XDECREF(name);
-    }
-    PyObject *const found = failed ? NULL : PyList_AsTuple(list);
-    Py_XDECREF(list);
-    failed = !found || PyModule_AddObjectRef(module, constant, found);
-    Py_XDECREF(found);
-    return failed ? -1 : 0;
-}
-
 static inline int ia_module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct ia_module_state *state = PyModule_GetState(module);

@@ -22,7 +22,7 @@ struct ia_out_fault {
 /* Most bytes that a value takes besides the content of a text, its delimiter included; without escapes. */
 static inline int64_t ia_out_bound(const struct ia_out_column *c)
 {
-    return ia_out_is_text(c->kind) ? 4 : 72;
+    return ia_is_text(c->kind) ? 4 : 72;
 }
 
 /* Most bytes that the bound rows of all columns take; -1: more than can be counted. */
@@ -33,7 +33,7 @@ static int64_t ia_out_most(const struct ia_out_column *columns, int count, int64
         const struct ia_out_column *c = &columns[k];
         int64_t content;
         each += 2 * ia_out_bound(c);
-        if (!ia_out_is_text(c->kind) || rows == 0)
+        if (!ia_is_text(c->kind) || rows == 0)
             continue;
         if (__builtin_mul_overflow(c->text_end - c->text_reached, 2, &content) || __builtin_add_overflow(most, content, &most))
             return -1;
@@ -95,24 +95,6 @@ static uint8_t *ia_out_rows(const struct ia_out_format *f, struct ia_out_column 
                 p = ia_out_integer(p, v);
                 break;
             }
-            case IA_FLOAT32: {
-                uint32_t v;
-                memcpy(&v, c->values + i * 4, 4);
-                if ((v >> 23 & 0xff) == 0xff)
-                    status = IA_OUT_FINITE;
-                else
-                    p = ia_out_float(p, f, ia_shortest_float(v), (int)(v >> 31));
-                break;
-            }
-            case IA_FLOAT64: {
-                uint64_t v;
-                memcpy(&v, c->values + i * 8, 8);
-                if ((v >> 52 & 0x7ff) == 0x7ff)
-                    status = IA_OUT_FINITE;
-                else
-                    p = ia_out_float(p, f, ia_shortest_double(v), (int)(v >> 63));
-                break;
-            }
             case IA_BOOL:
                 *p++ = c->values[i >> 3] >> (i & 7) & 1 ? 't' : 'f';
                 break;
@@ -164,7 +146,7 @@ static uint8_t *ia_out_rows(const struct ia_out_format *f, struct ia_out_column 
                 *fault = (struct ia_out_fault){status, k, row};
                 return begin;
             }
-            if (f->odd && !ia_out_is_text(c->kind))
+            if (f->odd && !ia_is_text(c->kind))
                 p = ia_out_odd(field, p, f->delimiter);
             *p++ = f->delimiter;
         }

@@ -22,8 +22,7 @@ enum ia_out_status {
     IA_OUT_CENTURY,  /* two digits of the year would be read as another */
     IA_OUT_BLANK,    /* a text of one blank, where the delimiter is one */
     IA_OUT_OFFSETS,  /* the producer's offsets are inconsistent */
-    IA_OUT_DIGITS,   /* a decimal with more digits than its type */
-    IA_OUT_FINITE    /* a float that is no number, or infinite */
+    IA_OUT_DIGITS    /* a decimal with more digits than its type */
 };
 
 struct ia_out_format {
@@ -52,18 +51,11 @@ struct ia_out_column {
     int64_t text_end, text_reached; /* texts follow one another: no byte is written twice */
 };
 
-static inline int ia_out_is_text(int kind)
-{
-    return kind == IA_CHAR || kind == IA_VARCHAR || kind == IA_LVARCHAR || kind == IA_DECIMAL_STRING ||
-           kind == IA_DATETIME_TEXT || kind == IA_OPAQUE;
-}
-
 /* Fill in a column from its op; NULL, or what is wrong with the op. */
 static const char *ia_out_column_from(const struct ia_op *op, struct ia_out_column *c)
 {
     static const char *const formats[] = {
         [IA_INT16] = "s",   [IA_INT32] = "i",          [IA_INT64] = "l",
-        [IA_FLOAT32] = "f", [IA_FLOAT64] = "g",
         [IA_INT8] = "l",    [IA_DATE] = "tdD",         [IA_BOOL] = "b",
         [IA_DATETIME_DATE32] = "tdD",                  [IA_DATETIME_TIME32] = "tts",
         [IA_DATETIME_TIME64] = "ttu",                  [IA_INTERVAL_MONTHS] = "i",
@@ -77,7 +69,7 @@ static const char *ia_out_column_from(const struct ia_op *op, struct ia_out_colu
     if (op->kind < IA_INT16 || op->kind > IA_DECIMAL_INT64)
         return "unknown kind";
     const char *format = formats[op->kind];
-    if (ia_out_is_text(op->kind))
+    if (ia_is_text(op->kind))
         format = op->kind == IA_OPAQUE ? (c->large ? "Z" : "z") : c->large ? "U" : "u";
     if (op->kind == IA_DECIMAL128) {
         c->precision = op->arg >> 8;
@@ -119,7 +111,7 @@ static int ia_out_bind(struct ia_out_column *c, const struct ArrowSchema *schema
                        int64_t offset, int64_t rows)
 {
     static const uint8_t nothing[16] = {0};
-    const int text = ia_out_is_text(c->kind);
+    const int text = ia_is_text(c->kind);
     if (schema->format == NULL || schema->dictionary || strcmp(schema->format, c->format) != 0)
         return -1;
     if (array->offset < 0 || array->length < offset || array->length - offset < rows ||

@@ -24,7 +24,6 @@ from ..wire.types import ColumnType, TypeCode
 FLAG_MONEY = 128
 """A flag of an op besides those of plan.h: amounts may have a currency symbol."""
 
-_FLOATS: dict[int, pa.DataType] = {TypeCode.FLOAT: pa.float64(), TypeCode.SMALLFLOAT: pa.float32()}
 _DECIMALS = (TypeCode.DECIMAL, TypeCode.MONEY)
 
 
@@ -107,8 +106,9 @@ def _op(ct: ColumnType, field: pa.Field) -> PlanOp:
             "out, or cast it to LVARCHAR on the server",
             column=field.name,
         )
-    if ct.code in _FLOATS:  # what comes as another type goes by text, so that it is rounded once
-        return plan_op(ct) if final == _FLOATS[ct.code] else PlanOp(Kind.DECIMAL_STRING, 9, 0, 0)
+    if ct.code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):
+        # As text: PyArrow's casts find the nearest float and the shortest digits, and round once.
+        return PlanOp(Kind.DECIMAL_STRING, 9, 0, 0)
     if ct.code in _DECIMALS:
         return _decimal(ct, final)
     options = TypeOptions(

@@ -411,7 +411,7 @@ def _floats(array: pa.Array, final: pa.DataType) -> pa.Array:
     made = array.cast(final)
     lost = pc.is_inf(made)
     if pc.any(lost).as_py():
-        raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()} is beyond the range of {final}")
+        raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of {final}")
     return made
 
 

@@ -1,6 +1,6 @@
 """From column types to the codecs' plan and to Arrow types.
 
-The numbers here and those of plan.h are the same; a unit test compares the two.
+The numbers of kinds are those of native/kinds.def, the flags those of native/plan.h; tests compare them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .types import ColumnType, TypeCode
 
 
 class Kind(IntEnum):
-    """How a column's bytes lie in a tuple: the same numbers as ``enum ia_kind`` in plan.h."""
+    """How a column's bytes lie in a tuple. Made by tools/kinds.py of native/kinds.def."""
 
     INT16 = 1
     INT32 = 2
